@@ -7,7 +7,7 @@ import { startProblem } from './config/start-problem';
 import { positionIn } from './events/position';
 import { CloudEventError as NoCloudEvent } from './events/cloudevents/attributes';
 import { EventFactory } from './events/event';
-import { eventJson } from './events/stored-event';
+import { eventJson, isReadable } from './events/stored-event';
 import { EventLogError as LogError, type EventLog } from './log/event-log';
 import { createLogger } from './telemetry/logger';
 
@@ -186,7 +186,7 @@ async function* followed(
     for await (const page of pages) {
       for (const event of page) {
         if (signal.aborted) return;
-        yield recordedEvent(event);
+        if (isReadable(event)) yield recordedEvent(event);
       }
     }
   } catch (error) {

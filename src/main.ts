@@ -71,7 +71,7 @@ async function run(config: ProcessConfig, logger: Logger, warnings: readonly str
   };
   if (config.workers === 1) await runAlone(config, logger, announce, manager);
   else if (cluster.isWorker) await runWorker(config, logger);
-  else await (await import('./workers/supervise.js')).supervise(config, logger, announce, manager);
+  else await (await import('./workers/supervisor.js')).supervise(config, logger, announce, manager);
 }
 
 /** Answers with this process alone. */
@@ -114,7 +114,7 @@ async function startService(
   logger: Logger,
   supervisor?: SupervisorProcess,
 ): Promise<{ readonly log: EventLog; readonly app: App }> {
-  const opening = config.eventLog.open(config.eventLogSettings, supervisor?.writer);
+  const opening = config.eventLog.open(config.eventLogSettings);
   // Awaited below; until then a failure must not end the process.
   opening.catch(() => undefined);
   // The database thread starts while this one loads the rest.

@@ -7,8 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
-import { claimPort } from '../../dist/workers/claim-port.js';
-
+import { freePort } from './free-port.mjs';
 import { ask, BINDINGS, callOf, everyEvent, retried, run, SERVICE } from '../support.mjs';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
@@ -56,7 +55,7 @@ async function play(round) {
   const folder = await mkdtemp(join(tmpdir(), 'webhook-postgres-'));
   await chmod(folder, 0o777);
   const [first, second] = [join(folder, 'first'), join(folder, 'second')];
-  const ports = await Promise.all([0, 1].map(() => claimPort({ host: '127.0.0.1', port: 0 })));
+  const ports = await Promise.all([0, 1].map(() => freePort()));
   const replicated = ['synchronous_standby_names=*', 'max_connections=60'];
   await done('initdb', ['-D', first, '-U', 'webhook', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '-N']);
   let primary = await start(first, ports[0], 'max_connections=60');

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { claimPort } from '../../dist/workers/claim-port.js';
+import { freePort } from './free-port.mjs';
 import { retried, run, SERVICE } from '../support.mjs';
 
 const PATH = `${process.env.PATH}:/usr/sbin`;
@@ -17,7 +17,7 @@ function start(program, args, variables) {
 }
 
 function freePorts(count) {
-  return Promise.all(Array.from({ length: count }, () => claimPort({ host: '127.0.0.1', port: 0 })));
+  return Promise.all(Array.from({ length: count }, () => freePort()));
 }
 
 /** Starts nats-servers on free ports, as a cluster. */

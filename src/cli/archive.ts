@@ -50,7 +50,13 @@ async function printPages(
   const isChosen = matcherOf(filter);
   try {
     for await (const page of pages) {
-      await print(pageText(page.filter(isChosen), lineOf), stop);
+      await print(
+        pageText(
+          page.filter((event) => isChosen(event) && isWhole(event)),
+          lineOf,
+        ),
+        stop,
+      );
       if (stop.aborted) return;
     }
   } catch (error) {
@@ -117,7 +123,7 @@ export async function exportEvents(
   return damaged === 0;
 }
 
-/** Whether an event can be imported again; reports one that cannot. */
+/** Whether an event can be read as a CloudEvent; reports one that the disk has damaged. */
 function isWhole(event: StoredEvent): boolean {
   const problem = ArchiveLine.problemOf(event);
   if (problem !== undefined) console.error(`Event ${sequenceOf(event.position)} is left out: ${problem}.`);

@@ -8,6 +8,7 @@ import { timeText } from '../util/time';
 export function eventLine(event: StoredEvent): string {
   const { recordedAt, position, type = '–', data, remoteAddress = '–' } = foundEvent(event);
   const size = data === undefined ? '–' : sizeText(data.bytes);
-  const line = `${timeText(recordedAt)}  ${String(position).padStart(7)}  ${type.padEnd(24)}  ${size.padStart(9)}  ${remoteAddress}`;
-  return printable(event.damaged === undefined ? line : `${line}  damaged`);
+  return printable(
+    `${timeText(recordedAt)}  ${String(position).padStart(7)}  ${type.padEnd(24)}  ${size.padStart(9)}  ${remoteAddress}`,
+  );
 }

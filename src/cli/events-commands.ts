@@ -38,8 +38,11 @@ export interface LogCommands {
   export(source: LogSource, file: string, start: Start): Promise<void>;
   import(file: string): Promise<void>;
   verify(): Promise<void>;
-  /** @param names - an id or a sequence each. */
-  forget(names: readonly string[]): Promise<void>;
+  /**
+   * @param names - an id or a sequence each.
+   * @param how.rewrite - whether a file is written anew, without remains in its free space.
+   */
+  forget(names: readonly string[], how: { readonly rewrite?: true }): Promise<void>;
   compact(): Promise<void>;
   backup(file: string): Promise<void>;
   restore(file: string): Promise<void>;
@@ -80,7 +83,11 @@ export function eventsCommand(log: LogCommands): ToolCommand {
     .command('forget')
     .description('Remove events for good, each named by its id or its sequence')
     .argument('<id...>')
-    .action((names: string[]) => log.forget(names));
+    .option(
+      '--rewrite',
+      'also write a SQLite file anew, without remains of their keys; calls that record wait meanwhile',
+    )
+    .action((names: string[], how: { readonly rewrite?: true }) => log.forget(names, how));
   program
     .command('compact')
     .description('Give the space of forgotten events in a SQLite file back to the file system')

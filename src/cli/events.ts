@@ -50,9 +50,9 @@ const COMMANDS: LogCommands = {
     const { verifyLog } = await import('./upkeep.js');
     await withLog('read', async (log) => failUnless(await verifyLog(log)));
   },
-  async forget(names) {
+  async forget(names, { rewrite = false }) {
     const { forgetEvents } = await import('./upkeep.js');
-    await withLog('write', (log) => forgetEvents(names, log));
+    await withLog('write', (log) => forgetEvents(names, log, rewrite));
   },
   async compact() {
     const { compact } = await import('./upkeep.js');
@@ -113,7 +113,8 @@ async function withSource(
 async function withLog(access: LogAccess, work: (log: EventLog) => Promise<void> | void): Promise<void> {
   const eventLog = eventLogOfTool();
   const log = await openLog(access, eventLog).catch(async (error: unknown) => {
-    const problem = await eventLog.problem?.(access === 'read' ? 'read' : 'write');
+    const isMissing = access !== 'import' && eventLog.isMissing?.() === true;
+    const problem = isMissing ? undefined : await eventLog.problem?.();
     throw problem === undefined ? error : new Error(problem);
   });
   log.observe({
@@ -133,7 +134,7 @@ function openLog(access: LogAccess, eventLog: EventLogLocation): Promise<EventLo
     'eventLogTimeout',
     'eventLogPassword',
   );
-  if (access !== 'import') return eventLog.openExisting({ timeout, password, retention: {} }, access);
+  if (access !== 'import') return eventLog.openExisting({ timeout, password, retention: {} });
   const { retentionMaxEvents: maxEvents, retentionMaxAge: maxAge } = ProcessConfig.ofTool(
     'retentionMaxEvents',
     'retentionMaxAge',

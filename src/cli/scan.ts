@@ -50,7 +50,7 @@ export function matcherOf({ headers, ...query }: EventFilter): (event: StoredEve
   if (headers.length === 0 && Object.values(query).every((value) => value === undefined)) return () => true;
   const matches = eventMatcher({ ...query, limit: 1 });
   return (event) => {
-    if (event.damaged !== undefined || matches(event) === undefined) return false;
+    if (matches(event) === undefined) return false;
     if (headers.length === 0) return true;
     const had = Arrival.readable(new Arrival(event).headers);
     return headers.every(([name, value]) => had.some(([field, text]) => field === name && text === value));

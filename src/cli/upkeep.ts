@@ -1,7 +1,7 @@
 import { sequenceOf } from '../events/position';
 import { ArchiveLine } from '../events/archive-line';
 import type { Config } from '../config/config';
-import { EventLogError, isFileLog, type EventLog } from '../log/event-log';
+import { EventLogError, isFileLog, type EventLog, type FileLog } from '../log/event-log';
 
 import { plainReason, visible } from '../util/text';
 import { followProgress, progressBar } from './progress';
@@ -22,21 +22,15 @@ export async function backUp(file: string, log: EventLog): Promise<void> {
 }
 
 /**
- * Puts a copy that {@link backUp} made in the place of a log in SQLite, and names the file that keeps the log before.
+ * Puts the events of a copy that {@link backUp} made in the place of those of a log in SQLite, which is copied before.
  *
  * @throws {UsageError} the log is not in SQLite.
  */
 export async function restore(backup: string, location: Config['eventLog']): Promise<void> {
   if (location.restore === undefined)
     throw new UsageError(`restore works on a SQLite file. Use import for ${location.engine}.`);
-  const { before, goesOn } = await location.restore(backup);
-  console.error(before === undefined ? 'Restored.' : `Restored. The previous log is kept as ${before}.`);
-  if (!goesOn) {
-    console.error(
-      'The last position that the previous log gave is not known: positions may be given again. Readers that keep one should ' +
-        'start anew after the last event of the backup.',
-    );
-  }
+  const copy = await location.restore(backup);
+  console.error(copy === undefined ? 'Restored.' : `Restored. ${copy} is a copy of the log as it was before.`);
 }
 
 /**
@@ -59,23 +53,28 @@ const REWRITTEN_PER_SECOND = 70e6;
  * Removes events from a log for good, each named by its id or its sequence. An unknown name does not stop the rest: an earlier run
  * that was interrupted may have removed that event.
  *
+ * @param rewrite - whether a file is written anew, without remains in its free space.
  * @throws names that do not name exactly one event; the message has a line for each.
  */
-export async function forgetEvents(names: readonly string[], log: EventLog): Promise<void> {
+export async function forgetEvents(names: readonly string[], log: EventLog, rewrite: boolean): Promise<void> {
   const { positions, problems } = await positionsOf(names, log);
-  await warnOfWait(log);
+  if (rewrite && !isFileLog(log)) throw new UsageError('--rewrite works on a SQLite file.');
   const forgotten = await followProgress('done', (progress) => log.forget(positions, progress));
+  if (rewrite && isFileLog(log)) {
+    await warnOfWait(log);
+    await log.rewrite();
+  }
   console.error(`${String(forgotten.length)} removed.`);
   if (problems.length > 0) throw new Error(problems.join('\n'));
 }
 
 /** Warns how long calls that record will wait for a file in SQLite, if that may be noticed. */
-async function warnOfWait(log: EventLog): Promise<void> {
+async function warnOfWait(log: FileLog): Promise<void> {
   const { bytes } = await log.stats();
   const seconds = Math.round(bytes / REWRITTEN_PER_SECOND);
-  if (!isFileLog(log) || seconds === 0) return;
+  if (seconds === 0) return;
   console.error(
-    `The file is written anew at the end (${String(Math.round(bytes / 1e6))} MB). Calls that record wait meanwhile, for about ` +
+    `The file is written anew (${String(Math.round(bytes / 1e6))} MB). Calls that record wait meanwhile, for about ` +
       `${String(seconds)} seconds, and fail after 5.`,
   );
 }
@@ -103,7 +102,7 @@ async function verifyEvents(log: EventLog, findings: Findings): Promise<number> 
       for await (const page of log.pages(FROM_THE_FIRST)) {
         for (const event of page) {
           const problem =
-            event.position > last ? ArchiveLine.eventProblem(event) : 'it does not come after the event before it';
+            event.position > last ? ArchiveLine.problemOf(event) : 'it does not come after the event before it';
           if (problem !== undefined) findings.report(`Event ${sequenceOf(event.position)}: ${problem}.`);
           last = event.position;
         }

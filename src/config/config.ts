@@ -164,6 +164,8 @@ function contradictions(settings: AllSettings, texts: Texts): Problem[] {
     wrong(VARIABLES.limits.maxBodyMemory, 'must not be less than MAX_REQUEST_BYTES');
   if (settings.workers > 1 && settings.eventLog.isVolatile)
     wrong(VARIABLES.workers, 'must be 1 with EVENT_LOG=memory:, as each process would have a log of its own');
+  if (settings.workers > 1 && port === 0)
+    wrong(VARIABLES.port, 'must not be 0 with WORKERS, as each process would listen on a port of its own');
   if (port !== 0 && port === admin.port && (host === admin.host || [host, admin.host].some(isEveryAddress)))
     wrong(VARIABLES.admin.port, 'must not be the same as PORT');
   return problems;

@@ -11,10 +11,8 @@ const SUPERVISOR = 'WEBHOOK_SUPERVISOR';
 
 /** The values that a worker shares with its supervisor. */
 interface Common {
-  /** The port on which all workers listen. */
-  readonly port: number;
   /** The version of the protocol in which they speak with the supervisor. */
-  readonly writerProtocol: number;
+  readonly protocol: number;
   /** Digests of the settings that the supervisor uses itself, by the names of their variables. */
   readonly settings: Readonly<Record<string, string>>;
 }
@@ -23,8 +21,8 @@ interface Common {
 export interface ProcessConfig extends Config {
   /** The values that this process, a worker, shares with its supervisor; undefined in other processes. */
   readonly common: Common | undefined;
-  /** Returns the variables that a supervisor adds to the environment of its workers, which listen on this port. */
-  environmentOfWorkers(port: number, writerProtocol: number): Readonly<Record<string, string>>;
+  /** Returns the variables that a supervisor adds to the environment of its workers. */
+  environmentOfWorkers(protocol: number): Readonly<Record<string, string>>;
 }
 
 export const ProcessConfig = {
@@ -40,8 +38,8 @@ export const ProcessConfig = {
     return {
       ...bounded,
       common,
-      environmentOfWorkers: (port, writerProtocol) => ({
-        [SUPERVISOR]: JSON.stringify({ port, writerProtocol, settings } satisfies Common),
+      environmentOfWorkers: (protocol) => ({
+        [SUPERVISOR]: JSON.stringify({ protocol, settings } satisfies Common),
       }),
     };
   },
@@ -135,7 +133,7 @@ function ownConfig(
       return variable.problem(texts[name], 'takes effect when the service is restarted').line + origin(name);
     });
   if (lines.length > 0) throw new ConfigError(lines.join('\n'));
-  return { config: { ...config, port: common.port }, common, settings };
+  return { config, common, settings };
 }
 
 function digest(text = ''): string {

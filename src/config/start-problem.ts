@@ -15,9 +15,7 @@ type ListenError = NodeJS.ErrnoException & {
  * @returns undefined if the error says it best.
  */
 export async function startProblem(error: unknown, config: Config): Promise<string | undefined> {
-  return (
-    listenProblem(error, config) ?? (error instanceof EventLogError ? config.eventLog.problem?.('write') : undefined)
-  );
+  return listenProblem(error, config) ?? (error instanceof EventLogError ? config.eventLog.problem?.() : undefined);
 }
 
 /**

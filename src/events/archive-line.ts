@@ -48,13 +48,8 @@ export class ArchiveLine {
     return `${eventJson(event).slice(0, -1)},"${LOG}":${log},"arrival":${arrival}}}`;
   }
 
-  /** Says what would keep an event from being read again, if anything would. */
-  static problemOf(this: void, event: StoredEvent): string | undefined {
-    return event.damaged === 'encoding' ? 'one of its texts is not UTF-8' : ArchiveLine.eventProblem(event);
-  }
-
   /** Says what keeps an event from being read as a CloudEvent, if anything does. */
-  static eventProblem(this: void, event: StoredEvent): string | undefined {
+  static problemOf(this: void, event: StoredEvent): string | undefined {
     return attributesProblem(event) ?? dataProblem(event) ?? arrivalProblem(event);
   }
 
@@ -132,7 +127,7 @@ const REQUIRED: ReadonlyMap<string, (value: string, event: StoredEvent) => boole
 ]);
 
 function attributesProblem(event: StoredEvent): string | undefined {
-  const attributes = event.damaged === 'attributes' ? undefined : parsedObject(event.attributes);
+  const attributes = parsedObject(event.attributes);
   if (attributes === undefined) return 'its attributes are not a JSON object';
   for (const [name, isRight] of REQUIRED) {
     const value = attributes[name];
@@ -144,8 +139,7 @@ function attributesProblem(event: StoredEvent): string | undefined {
   return nested === undefined ? undefined : 'one of its attributes is not a string, a number or a boolean';
 }
 
-function dataProblem({ data, damaged }: StoredEvent): string | undefined {
-  if (damaged === 'data') return 'its data is not valid JSON';
+function dataProblem({ data }: StoredEvent): string | undefined {
   if (data === undefined) return undefined;
   const members = parsedObject(`{${data}}`);
   const [name = '', another] = Object.keys(members ?? {});
@@ -159,9 +153,8 @@ function dataProblem({ data, damaged }: StoredEvent): string | undefined {
   return undefined;
 }
 
-function arrivalProblem({ arrival, damaged }: StoredEvent): string | undefined {
-  const isRight = damaged !== 'arrival' && parsedObject(arrival) !== undefined;
-  return isRight ? undefined : 'its arrival is not a JSON object';
+function arrivalProblem({ arrival }: StoredEvent): string | undefined {
+  return parsedObject(arrival) === undefined ? 'its arrival is not a JSON object' : undefined;
 }
 
 function parsedObject(json: string): Readonly<Record<string, unknown>> | undefined {

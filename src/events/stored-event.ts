@@ -27,11 +27,17 @@ export interface NewEvent {
 export interface StoredEvent extends NewEvent {
   /** Its place in the log: 1, 2, 3 and so on. Never given twice. */
   readonly position: number;
-  /**
-   * The part that the disk has damaged: the encoding of a text, or the JSON of its attributes, its data or its arrival. The
-   * damaged text is missing, or replaced by another.
-   */
-  readonly damaged?: 'encoding' | 'attributes' | 'data' | 'arrival';
+}
+
+/** Whether the texts that readers of an event get are JSON: a disk may damage them. */
+export function isReadable({ attributes, data = '' }: Pick<StoredEvent, 'attributes' | 'data'>): boolean {
+  try {
+    const parsed: unknown = JSON.parse(attributes);
+    JSON.parse(`{${data}}`);
+    return typeof parsed === 'object' && parsed !== null;
+  } catch {
+    return false;
+  }
 }
 
 /**

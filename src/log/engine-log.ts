@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { NewEvent, StoredEvent } from '../events/stored-event';
+import { isReadable, type NewEvent, type StoredEvent } from '../events/stored-event';
 import { Deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
 import { LogWatch, RetentionLoop } from './background';
 import type { Engine, FileEngine } from './engine';
@@ -108,8 +108,20 @@ class EngineLog extends LogReader implements EventLog {
     return requests.map(({ length }) => appended.slice(place, (place += length)));
   }
 
-  read(query: EventQuery): Promise<LoggedEvent[]> {
-    return this.#reading(() => this.#inTurn(() => this.#engine.read(query)));
+  async read(query: EventQuery): Promise<LoggedEvent[]> {
+    const { id, position, after } = query;
+    const page = await this.#reading(() => this.#inTurn(() => this.#engine.read(query)));
+    const events = page.filter((event) => isReadable(event) || this.#passOver(event));
+    const last = after === undefined ? page[0] : page.at(-1);
+    // A reader that got none would take this for the end of the log.
+    if (events.length > 0 || last === undefined || id !== undefined || position !== undefined) return events;
+    return this.read({ ...query, [after === undefined ? 'before' : 'after']: last.position });
+  }
+
+  #passOver({ position }: LoggedEvent): false {
+    const message = `Event ${String(position)} cannot be read and is left out. Look for damage with the tool: verify.`;
+    this.#observer.hint?.('damaged event', message);
+    return false;
   }
 
   scan(query: ScanQuery): Promise<StoredEvent[]> {
@@ -240,6 +252,10 @@ class EngineFileLog extends EngineLog implements FileLog {
 
   backup(file: string): Promise<void> {
     return this.call('The event log could not be copied.', () => this.#engine.backup(file));
+  }
+
+  rewrite(): Promise<void> {
+    return this.call('The log could not be rewritten.', () => this.#engine.rewrite());
   }
 
   compact(progress: Progress = () => undefined): Promise<number> {

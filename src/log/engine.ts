@@ -4,12 +4,6 @@ import { atOnce } from '../util/promises';
 import type { Appended, Progress } from './event-log';
 import type { EventQuery, LoggedEvent, LogStats, ScanQuery, SearchQuery, SearchResult } from './log-reader';
 
-/**
- * The version of the messages between the threads and processes of a service, and of what they write. A worker of another version than
- * its supervisor, which stays when a new build replaces the workers, does not start.
- */
-export const PROTOCOL = 10;
-
 /** Events that an engine has recorded. */
 export interface Recorded {
   /** One for each event given, in their order. */
@@ -74,6 +68,7 @@ export interface Engine {
 /** An engine that keeps its events in a file of this machine. */
 export interface FileEngine extends Engine {
   backup(file: string): Promise<void>;
+  rewrite(): Promise<void>;
   compact(progress: Progress): Promise<number>;
 }
 
@@ -84,15 +79,6 @@ export interface RetentionSteps {
   readonly idlePause: number;
   /** Forgets some events; resolves to whether there is more to do. */
   step(): Promise<boolean>;
-}
-
-/** A log that another process has open and that records for this one. Its promises reject with the reason alone. */
-export interface Writer {
-  /** Records events. Resolves to the results for those that were not recorded, by their places. */
-  appendAll(events: readonly NewEvent[]): Promise<ReadonlyMap<number, Appended>>;
-  check(): Promise<void>;
-  /** Resolves once the position of the newest event is another one. May be called again after that, not before. */
-  newestOtherThan(position: number): Promise<number>;
 }
 
 /**

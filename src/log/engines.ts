@@ -1,12 +1,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ValueError } from '../util/text';
-import type { Writer } from './engine';
 import { EventLogError, type EventLog, type EventLogSettings } from './event-log';
 import { jetStreamAddress } from './jetstream/address';
 import { PARAMETER_NAMES, postgresAddress } from './postgres/address';
 import { accessProblem } from './sqlite/access-problem';
-import type { Restored } from './sqlite/upkeep/restore';
 
 /** An event log that EVENT_LOG names. Nothing is loaded, opened or made before it is asked for. */
 export interface EventLogLocation {
@@ -24,31 +22,27 @@ export interface EventLogLocation {
   /**
    * Opens the log, and creates it if it is missing.
    *
-   * @param writer - another process that has the log open, and records for this one if the log {@link hasOneWriter}.
    * @throws {EventLogError} it cannot be opened; the message names the location, but never a password.
    */
-  open(settings: EventLogSettings, writer?: Writer): Promise<EventLog>;
+  open(settings: EventLogSettings): Promise<EventLog>;
 
   /**
    * Opens the log for the operator's tools: a mistyped name does not create an empty log, and nothing is forgotten.
    *
-   * @param access - `read`: nothing is written, not even beside the file of a log.
    * @throws {EventLogError} it does not exist, or cannot be opened.
    */
-  openExisting(settings: EventLogSettings, access: 'read' | 'write'): Promise<EventLog>;
+  openExisting(settings: EventLogSettings): Promise<EventLog>;
 
   /** Says what keeps this process from opening the log; resolves to undefined if the error of opening it says it best. */
-  problem?(to: 'read' | 'write'): Promise<string | undefined>;
-
-  /** Whether one of several processes records for the others: those that wait for each other's lock commit less. */
-  readonly hasOneWriter?: boolean;
+  problem?(): Promise<string | undefined>;
 
   /**
-   * Puts a backup, made by `EventLog.backup`, in the place of the log, which is kept beside it.
+   * Puts the events of a backup, made by `FileLog.backup`, in the place of those that the log has, which is copied before.
    *
+   * @returns the name of the copy, if the log had events.
    * @throws {EventLogError} nothing was changed.
    */
-  restore?(backup: string): Promise<Restored>;
+  restore?(backup: string): Promise<string | undefined>;
 }
 
 /** One engine as EVENT_LOG chooses it. It loads its folder when a log is opened, so that only the engine in use is loaded. */
@@ -81,29 +75,21 @@ const SQLITE: EngineChoice = {
       throw new ValueError('must have one slash or none after sqlite: as in sqlite:data/events.db');
     const file = resolve(path);
     const load = () => import('./sqlite/event-log.js');
-    const options = ({ retention, forgets = true }: EventLogSettings) => {
-      const isLimited = retention.maxEvents !== undefined || retention.maxAge !== undefined;
-      return { file, ...(forgets && isLimited ? { retention } : {}) };
-    };
     return {
       name: file,
       engine: 'SQLite',
       isMissing: () => !existsSync(file),
-      async open(settings, writer) {
-        const { openSqliteLog, sqliteLogOfWriter } = await load();
-        return writer === undefined ? openSqliteLog(options(settings)) : sqliteLogOfWriter(file, writer);
+      async open({ retention, forgets = true }) {
+        return (await load()).openSqliteLog({ file, ...(forgets && { retention }) });
       },
-      async openExisting(_settings, access) {
+      async openExisting() {
         if (!existsSync(file))
           throw new EventLogError(`There is no event log at ${file}. Set EVENT_LOG to where it is.`);
-        const { openSqliteLog } = await load();
-        return openSqliteLog({ file, readOnly: access === 'read' });
+        return (await load()).openSqliteLog({ file, create: false });
       },
-      problem: (to) => accessProblem(file, to),
-      hasOneWriter: true,
+      problem: () => accessProblem(file),
       async restore(backup) {
-        const { restoreLog } = await import('./sqlite/upkeep/restore.js');
-        return restoreLog(backup, file);
+        return (await load()).restoreSqliteLog(resolve(backup), file);
       },
     };
   },

@@ -152,6 +152,9 @@ export interface FileLog extends EventLog {
    */
   backup(file: string): Promise<void>;
 
+  /** Writes the file anew, without remains of forgotten events in its free space. Calls that record wait meanwhile. */
+  rewrite(): Promise<void>;
+
   /** Gives the space of forgotten events back to the file system, while others go on writing, and resolves to its bytes. */
   compact(progress?: Progress): Promise<number>;
 }

@@ -11,14 +11,14 @@ const SHOWN_AFTER = 96;
 const ESCAPE_LENGTH = 6;
 
 /** Characters that an engine reads before the place of a match, and from there on: as many as are shown, each of them escaped. */
-export const READ_BEFORE = (SHOWN_BEFORE + 1) * ESCAPE_LENGTH;
-export const READ_AFTER = (200 + SHOWN_AFTER + 1) * ESCAPE_LENGTH;
+const READ_BEFORE = (SHOWN_BEFORE + 1) * ESCAPE_LENGTH;
+const READ_AFTER = (200 + SHOWN_AFTER + 1) * ESCAPE_LENGTH;
 
 /** The texts of an event in which a match may be, those first in which it helps a reader most. */
-export const SEARCHED = ['data', 'attributes', 'arrival'] as const;
+const SEARCHED = ['data', 'attributes', 'arrival'] as const;
 
 /** The text around the first match in an event. */
-export interface MatchSurroundings {
+interface MatchSurroundings {
   readonly in: Match['in'];
   readonly text: string;
   /** Whether nothing was cut off before `text`, and nothing after it. */
@@ -67,15 +67,6 @@ function unescaped({ before, text, after }: Omit<Match, 'in'>, { isStart, isEnd 
   }
 }
 
-/** Finds where in an event the text is that a search looks for. Returns undefined if the search does not find the event. */
-type EventMatcher = (event: NewEvent) => Matched | undefined;
-
-/** Where in an event the text of a search is; empty for a search without a text. */
-interface Matched {
-  readonly around?: MatchSurroundings | undefined;
-  readonly pattern?: RegExp;
-}
-
 /** @throws {EventLogError} the text is too long to be searched for. */
 export function requireSearchable({ text = '' }: SearchQuery): void {
   if (text.length <= LogReader.MAX_SEARCH_TEXT) return;
@@ -84,22 +75,42 @@ export function requireSearchable({ text = '' }: SearchQuery): void {
   );
 }
 
-/** Returns a matcher as `EventLog.search` promises, for engines whose store cannot match. */
-export function eventMatcher(query: SearchQuery): EventMatcher {
+/**
+ * Returns a function that shows an event as lists do if a search, as `EventLog.search` promises, looks for it. It passes over events
+ * whose texts cannot be read.
+ */
+export function eventMatcher(query: SearchQuery): (event: StoredEvent) => FoundEvent | undefined {
   const { text, binding, type, sender, from = -Infinity, to = Infinity } = query;
   const pattern = text === undefined ? undefined : textPattern(text);
   return (event) => {
     if (event.recordedAt < from || event.recordedAt >= to) return undefined;
-    if (binding !== undefined || type !== undefined) {
-      const parsed = JSON.parse(event.attributes) as Readonly<Record<string, unknown>>;
-      if (parsed.binding !== (binding ?? parsed.binding) || parsed.type !== (type ?? parsed.type)) return undefined;
-    }
-    if (sender !== undefined && (JSON.parse(event.arrival) as { remoteAddress?: unknown }).remoteAddress !== sender)
+    const around = pattern && findMatch(event, pattern);
+    if (pattern !== undefined && around === undefined) return undefined;
+    try {
+      const { attributes, arrival } = textsIn(event);
+      const isWanted = [
+        [binding, attributes.binding],
+        [type, attributes.type],
+        [sender, arrival.remoteAddress],
+      ].every(([wanted, value]) => wanted === undefined || wanted === value);
+      return isWanted ? foundEvent(event, around && { around, pattern }) : undefined;
+    } catch {
       return undefined;
-    if (pattern === undefined) return {};
-    const around = findMatch(event, pattern);
-    return around && { around, pattern };
+    }
   };
+}
+
+/** @throws a text is damaged. */
+function textsIn({ attributes, arrival }: NewEvent): Readonly<Record<'attributes' | 'arrival', Members>> {
+  return { attributes: JSON.parse(attributes) as Members, arrival: JSON.parse(arrival) as Members };
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Where in an event the text of a search is. */
+interface Matched {
+  readonly around: MatchSurroundings;
+  readonly pattern: RegExp;
 }
 
 function findMatch(event: NewEvent, pattern: RegExp): MatchSurroundings | undefined {
@@ -133,7 +144,7 @@ function escapedForms(text: string): string[] {
 }
 
 /** Returns a pattern for JSON text with one of the forms of a text in it; ASCII letters match in either case. */
-export function textPattern(text: string): RegExp {
+function textPattern(text: string): RegExp {
   const alternatives = textForms(text).map((form) => form.replace(/[^]/g, characterPattern));
   return new RegExp(alternatives.join('|'));
 }
@@ -148,10 +159,10 @@ function unicodeEscape(character: string): string {
 }
 
 /** Characters of a data member, from its start, from which {@link dataSummary} takes what a list shows. */
-export const DATA_HEAD = 40 + DATA_START * ESCAPE_LENGTH;
+const DATA_HEAD = 40 + DATA_START * ESCAPE_LENGTH;
 
 /** Characters of a data member, from its end, that tell how many bytes its base64 stands for. */
-export const DATA_TAIL = 8;
+const DATA_TAIL = 8;
 
 /** Parts of a data member, which may be too large to be read as a whole. */
 interface DataMember {
@@ -163,26 +174,15 @@ interface DataMember {
   readonly bytes: number;
 }
 
-/** The parts of an event that a list needs. */
-type ListedEvent = Pick<StoredEvent, 'id' | 'position' | 'recordedAt' | 'attributes' | 'arrival'> & {
-  readonly data: DataMember | undefined;
-};
-
-/** Returns an event as lists show it. */
+/** Returns an event as lists show it. @throws one of its texts is damaged. */
 export function foundEvent(event: StoredEvent, matched?: Matched): FoundEvent {
-  const { data } = event;
-  return foundEventOf({ ...event, data: data === undefined ? undefined : dataMemberOf(data) }, matched);
-}
-
-/** Returns an event as lists show it, of which only parts were read. */
-export function foundEventOf(
-  { position, id, recordedAt, attributes, arrival, data }: ListedEvent,
-  { around, pattern }: Matched = {},
-): FoundEvent {
-  const { binding, type } = JSON.parse(attributes) as Readonly<Record<string, unknown>>;
-  const { remoteAddress } = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
-  const summary = data && dataSummary(data);
-  const isString = around?.in === 'data' && summary?.kind === 'text';
+  const { position, id, recordedAt, data } = event;
+  const {
+    attributes: { binding, type },
+    arrival: { remoteAddress },
+  } = textsIn(event);
+  const summary = data === undefined ? undefined : dataSummary(dataMemberOf(data));
+  const isString = matched?.around.in === 'data' && summary?.kind === 'text';
   return {
     position,
     id: shortened(id),
@@ -191,7 +191,7 @@ export function foundEventOf(
     type: shortText(type),
     remoteAddress: shortText(remoteAddress),
     data: summary,
-    match: around && pattern && shownMatch(around, pattern, isString),
+    match: matched && shownMatch(matched.around, matched.pattern, isString),
   };
 }
 

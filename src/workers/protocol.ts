@@ -1,10 +1,11 @@
 import type { Registry } from 'prom-client';
-import type { NewEvent } from '../events/stored-event';
-import type { Writer } from '../log/engine';
 import type { Refusals } from '../telemetry/refused-calls';
 
 // The questions of a worker and its supervisor to each other, with `Remote`. A change needs the next `PROTOCOL`, unless the parts of it are
 // optional: one build may be that of the supervisor, another that of its workers.
+
+/** The version of these questions. A worker of another version than its supervisor does not start. */
+export const PROTOCOL = 11;
 
 /** The figures of one worker, as `prom-client` aggregates them. */
 export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
@@ -24,22 +25,8 @@ export interface WorkerFunctions {
   retire(): void;
 }
 
-/** A part of the data of an event that is sent later. */
-interface DataPart {
-  /** The number that {@link DividedEvent.dataParts} gives. */
-  readonly of: number;
-  readonly text: string;
-}
-
-/** An event whose data, if they are long, were sent before in parts: one message of megabytes would hold up either end. */
-export interface DividedEvent extends NewEvent {
-  readonly dataParts?: number;
-}
-
 /** The functions of a supervisor for each of its workers. */
-export interface SupervisorFunctions extends Writer {
-  dataPart(part: DataPart): void;
-  appendAll(events: readonly DividedEvent[]): ReturnType<Writer['appendAll']>;
+export interface SupervisorFunctions {
   /** The worker answers at this absolute address of the endpoint. */
   ready(url: string): void;
   /** Takes the report of a worker that ends. */

@@ -8,6 +8,8 @@ import type { WorkerProcess } from './worker-process';
 /** How long a worker may take to send its report, in milliseconds; of one that hangs the last report counts. */
 const TIMEOUT = 1000;
 
+type ReportingWorker = Pick<WorkerProcess, 'ended' | 'lastReport' | 'report'>;
+
 /** A worker's report, and whether it is of now. */
 interface Answer extends Report {
   readonly state: 'answering' | 'silent' | 'ended';
@@ -18,8 +20,8 @@ interface Answer extends Report {
  * both: a counter that goes back looks to Prometheus like a restart of everything.
  */
 export class Reports {
-  readonly #workers = new Set<WorkerProcess>();
-  /** The metrics of this process: of its admin server, and of its log, which writes for the workers. */
+  readonly #workers = new Set<ReportingWorker>();
+  /** The metrics of this process: of its admin server. */
   readonly own = new ProcessMetrics();
   readonly #processes = new Gauge({
     name: 'webhook_workers',
@@ -36,15 +38,15 @@ export class Reports {
   }
 
   /** Includes a worker. */
-  add(worker: WorkerProcess): void {
+  add(worker: ReportingWorker): void {
     this.#workers.add(worker);
-    void worker.closed.then(() => {
+    void worker.ended.then(() => {
       this.#merging = this.#merging.then(() => this.#merge(worker));
     });
   }
 
   /** Never rejects: what a worker of another build has reported in another form is left out. */
-  async #merge(worker: WorkerProcess): Promise<void> {
+  async #merge(worker: ReportingWorker): Promise<void> {
     let { figures: counted } = this.#left;
     let refused = refusalsOf(this.#left);
     try {
@@ -88,8 +90,8 @@ export class Reports {
 }
 
 /** A worker's report: that of now, or, if it does not answer, what it had counted and refused when it last did. */
-async function reportOf(worker: WorkerProcess): Promise<Answer> {
-  const ended = worker.closed.then(() => undefined);
+async function reportOf(worker: ReportingWorker): Promise<Answer> {
+  const ended = worker.ended.then(() => undefined);
   const report = await within(Promise.race([worker.report(), ended]), TIMEOUT, () => new Error('too late')).catch(
     () => 'silent' as const,
   );

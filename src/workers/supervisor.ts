@@ -1,5 +1,15 @@
+import cluster from 'node:cluster';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ProcessConfig } from '../config/process-config';
+import type { ServiceManager } from '../config/service-manager';
+import { AdminPages } from '../http/admin';
+import { Callers } from '../http/callers';
+import { RateLimit } from '../http/rate-limit';
 import type { Logger } from '../telemetry/logger';
-import type { End, WorkerProcess } from './worker-process';
+import { Observer } from '../telemetry/observer';
+import { PROTOCOL } from './protocol';
+import { Reports } from './reports';
+import { WorkerProcess, type End } from './worker-process';
 
 /** How long workers may take, in milliseconds. */
 const LIMITS = {
@@ -14,52 +24,79 @@ const LIMITS = {
 /** A worker that lived for less time than this is replaced after a pause of the same length, in milliseconds. */
 const SHORT_LIFE = 1000;
 
-/** The process of a supervisor. */
-interface SupervisorOptions {
-  /** How many workers there should be. */
-  readonly count: number;
-  readonly fork: () => WorkerProcess;
-  readonly logger: Logger;
-  /** Called when the first worker is ready to answer, with the address of the endpoint. */
-  readonly ready: (url: string) => void;
-  /**
-   * Called when all workers have ended and nothing more can come from them: after a signal with exit code 0, otherwise with that of the
-   * worker that could not start.
-   */
-  readonly ended: (code: number) => void;
+/**
+ * Runs the service in several processes that share the port, and keeps them running; `announce` is called with the address once
+ * the first is ready. SIGTERM and SIGINT end all of them, SIGHUP replaces them without dropping a request.
+ *
+ * @throws the admin address cannot be used.
+ */
+export async function supervise(
+  config: ProcessConfig,
+  logger: Logger,
+  announce: (url: string) => void,
+  manager: ServiceManager,
+): Promise<void> {
+  const { admin, limits } = config;
+  // Workers accept connections themselves: one that the supervisor hands to a dying worker hangs until its caller gives up.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
+  cluster.setupPrimary({
+    // JSON, the default between processes, has neither NaN nor maps.
+    serialization: 'advanced',
+  });
+  const reports = new Reports();
+  const callers = new Callers(config);
+  const observer = new Observer(logger, reports.own, (request) => callers.address(request), config.log.access);
+  const supervisor = new Supervisor(config.workers, logger, () => {
+    const worker = new WorkerProcess(config.environmentOfWorkers(PROTOCOL), () => reports.refusals(observer.refusals));
+    reports.add(worker);
+    return worker;
+  });
+  const pages = new AdminPages(async () => {
+    if (!supervisor.isReady) throw new Error('No worker is ready.');
+    await reports.check();
+  }, reports);
+  const rate = new RateLimit(limits.rate, callers);
+  const adminServer = admin && (await pages.listen(admin, { limits, rate, observer }));
+  for (const signal of ['SIGTERM', 'SIGINT']) {
+    process.on(signal, () => {
+      supervisor.stop();
+    });
+  }
+  process.on('SIGHUP', () => {
+    manager.notify('RELOADING=1');
+    void supervisor.renew().then(() => {
+      manager.notify('READY=1');
+    });
+  });
+  logger.info({ workers: config.workers, adminUrl: adminServer?.url }, 'supervising');
+  await supervisor.start(announce);
 }
 
-/** One of the workers that there should be: the one that is ready, the one that will be, or both while it is replaced. */
+/** One of the workers that there should be. */
 interface Place {
   ready: WorkerProcess | undefined;
-  starting: WorkerProcess | undefined;
-  /** The outcome of the start: whether the worker became ready. */
-  start: Promise<boolean> | undefined;
+  /** The start of a worker that will be the ready one; resolves to undefined once it is, or to how it ended before. */
+  start: Promise<End | undefined> | undefined;
 }
 
 /**
  * Keeps a number of workers running. A worker that ends is replaced. On request it replaces all of them, one after the other: the
  * new one listens before the old one stops, so that no request is dropped.
  */
-export class Supervisor {
-  readonly #options: SupervisorOptions;
+class Supervisor {
   readonly #logger: Logger;
+  readonly #fork: () => WorkerProcess;
   readonly #places: readonly Place[];
   readonly #running = new Set<WorkerProcess>();
-  #announced = false;
   #stopping = false;
   #exitCode = 0;
-  #renewing = false;
+  #renewing: Promise<void> | undefined;
   #renewAgain = false;
 
-  constructor(options: SupervisorOptions) {
-    this.#options = options;
-    this.#logger = options.logger;
-    this.#places = Array.from({ length: options.count }, () => ({
-      ready: undefined,
-      starting: undefined,
-      start: undefined,
-    }));
+  constructor(count: number, logger: Logger, fork: () => WorkerProcess) {
+    this.#logger = logger;
+    this.#fork = fork;
+    this.#places = Array.from({ length: count }, () => ({ ready: undefined, start: undefined }));
   }
 
   /** Whether at least one worker is ready to answer. */
@@ -67,13 +104,23 @@ export class Supervisor {
     return !this.#stopping && this.#places.some(({ ready }) => ready !== undefined);
   }
 
-  /** Does nothing after {@link stop}. */
-  start(): void {
+  /** Starts the first worker, and then the others. If the first cannot start, none can: then the process ends with its exit code. */
+  async start(announce: (url: string) => void): Promise<void> {
+    const [first, ...others] = this.#places;
+    if (first === undefined || this.#stopping) return;
+    const end = await this.#startIn(first);
     if (this.#stopping) return;
-    for (const place of this.#places) void this.#start(place);
+    if (end !== undefined) {
+      this.#exitCode = end.code || 1;
+      this.#logger.error({ cause: end.cause }, 'a worker could not start');
+      this.stop();
+      return;
+    }
+    announce(await (first.ready?.ready ?? ''));
+    for (const place of others) void this.#fill(place);
   }
 
-  /** Ends every worker, each after its calls in flight. */
+  /** Ends every worker, each after its calls in flight, and then this process. */
   stop(): void {
     if (this.#stopping) return;
     this.#stopping = true;
@@ -81,100 +128,83 @@ export class Supervisor {
       worker.kill('SIGTERM');
       this.#killAfter(LIMITS.stop, worker);
     }
-    this.#endIfAlone();
+    this.#exitIfAlone();
   }
 
   /** Replaces every worker. However often it is asked for while that is under way, it is done once more after it. */
   async renew(): Promise<void> {
     this.#renewAgain = true;
-    if (this.#renewing) return;
-    this.#renewing = true;
+    this.#renewing ??= this.#renewWhileAsked().finally(() => (this.#renewing = undefined));
+    await this.#renewing;
+  }
+
+  async #renewWhileAsked(): Promise<void> {
     while (this.#renewAgain && !this.#stopping) {
       this.#renewAgain = false;
-      await this.#renewAll();
-    }
-    this.#renewing = false;
-  }
-
-  async #renewAll(): Promise<void> {
-    for (const place of this.#places) {
-      // One that is starting may have read its files before they changed.
-      while (place.start !== undefined) await place.start;
-      // One that waits to be started will be new anyway.
-      if (this.#stopping || place.ready === undefined) continue;
-      if (!(await this.#start(place)) && place.ready !== undefined) return;
+      for (const place of this.#places) {
+        // One that is starting may have read its files before they changed.
+        while (place.start !== undefined) await place.start;
+        // One that waits to be started will be new anyway.
+        if (this.#stopping || place.ready === undefined) continue;
+        const end = await this.#startIn(place);
+        if (end === undefined || place.ready === undefined) continue;
+        if (!this.#stopping) this.#logger.error({ cause: end.cause }, 'the workers were not replaced');
+        break;
+      }
     }
   }
 
-  #start(place: Place): Promise<boolean> {
-    const worker = this.#options.fork();
+  /** Starts workers until one in the place is ready. */
+  async #fill(place: Place): Promise<void> {
+    while (place.ready === undefined && !this.#stopping) {
+      const end = await (place.start ?? this.#startIn(place));
+      if (end === undefined || this.#stopping || place.ready !== undefined) continue;
+      this.#logger.error({ cause: end.cause }, 'a worker ended, another one takes its place');
+      await delay(SHORT_LIFE);
+    }
+  }
+
+  #startIn(place: Place): Promise<End | undefined> {
+    const worker = this.#fork();
     const started = performance.now();
     const timer = this.#killAfter(LIMITS.start, worker);
     this.#running.add(worker);
-    place.starting = worker;
-    const ready = worker.ready.then((url) => {
-      clearTimeout(timer);
-      this.#becameReady(place, worker, url);
-      return true;
-    });
-    void worker.closed.then(() => {
+    void worker.ended.then(() => {
       this.#running.delete(worker);
-      if (this.#stopping) this.#endIfAlone();
+      if (this.#stopping) this.#exitIfAlone();
     });
-    const ended = worker.ended.then((end) => {
-      this.#ended(place, worker, end, performance.now() - started);
-      return false;
+    const ready = worker.ready.then(() => {
+      clearTimeout(timer);
+      if (!this.#stopping) this.#becameReady(place, worker, started);
+      return undefined;
     });
-    place.start = Promise.race([ready, ended]).finally(() => {
-      place.start = undefined;
+    const start = Promise.race([ready, worker.ended]).finally(() => {
+      if (place.start === start) place.start = undefined;
     });
-    return place.start;
+    place.start = start;
+    return start;
   }
 
-  #becameReady(place: Place, worker: WorkerProcess, url: string): void {
-    if (this.#stopping || place.starting !== worker) return;
+  #becameReady(place: Place, worker: WorkerProcess, started: number): void {
     const old = place.ready;
     place.ready = worker;
-    place.starting = undefined;
     if (old !== undefined) {
       old.retire();
       this.#killAfter(LIMITS.retire, old);
       this.#logger.info({ worker: old.pid }, 'a worker hands over');
     }
-    if (this.#announced) return;
-    this.#announced = true;
-    this.#options.ready(url);
-  }
-
-  #ended(place: Place, worker: WorkerProcess, { code, cause }: End, lived: number): void {
-    const wasReady = place.ready === worker;
-    const wasStarting = place.starting === worker;
-    if (wasReady) place.ready = undefined;
-    if (wasStarting) place.starting = undefined;
-    if (this.#stopping) return;
-    // If one cannot start, none can.
-    if (!this.#announced) this.#failToStart(code, cause);
-    else if (wasStarting && place.ready !== undefined) this.#logger.error({ cause }, 'the workers were not replaced');
-    else if (wasReady || wasStarting) {
+    void worker.ended.then(async ({ cause }) => {
+      if (place.ready !== worker) return;
+      place.ready = undefined;
+      if (this.#stopping) return;
       this.#logger.error({ worker: worker.pid, cause }, 'a worker ended, another one takes its place');
-      if (place.starting === undefined) this.#startAfter(lived < SHORT_LIFE ? SHORT_LIFE : 0, place);
-    }
+      if (performance.now() - started < SHORT_LIFE) await delay(SHORT_LIFE);
+      await this.#fill(place);
+    });
   }
 
-  #failToStart(code: number | undefined, cause: string): void {
-    this.#exitCode = code === undefined || code === 0 ? 1 : code;
-    this.#logger.error({ cause }, 'a worker could not start');
-    this.stop();
-  }
-
-  #endIfAlone(): void {
-    if (this.#running.size === 0) this.#options.ended(this.#exitCode);
-  }
-
-  #startAfter(pause: number, place: Place): void {
-    setTimeout(() => {
-      if (!this.#stopping) void this.#start(place);
-    }, pause);
+  #exitIfAlone(): void {
+    if (this.#running.size === 0) this.#logger.exit(this.#exitCode);
   }
 
   #killAfter(milliseconds: number, worker: WorkerProcess): NodeJS.Timeout {

@@ -1,11 +1,9 @@
 import type { App } from '../app';
 import type { ProcessConfig } from '../config/process-config';
-import { PROTOCOL, type Writer } from '../log/engine';
 import { within } from '../util/promises';
 import { Remote } from '../util/remote';
 import { Refusals } from '../telemetry/refused-calls';
-import type { Report, SupervisorFunctions, WorkerFunctions } from './protocol';
-import { writerOf } from './writer';
+import { PROTOCOL, type Report, type SupervisorFunctions, type WorkerFunctions } from './protocol';
 
 /** How long a worker that ends waits for the supervisor to take its report, in milliseconds. */
 const LEAVE_TIMEOUT = 1000;
@@ -16,13 +14,11 @@ const COLLECT_TIMEOUT = 2000;
 /** The supervisor as its worker, this process, sees it. */
 export class SupervisorProcess {
   readonly #remote: Remote<SupervisorFunctions>;
-  /** Records in the log that the supervisor has open. */
-  readonly writer: Writer;
   #asking: Promise<Refusals> | undefined;
 
   /** @throws {Error} the supervisor, which a new build does not replace, is of a build that speaks another protocol. */
   constructor({ common }: ProcessConfig) {
-    if (common?.writerProtocol !== PROTOCOL)
+    if (common?.protocol !== PROTOCOL)
       throw new Error(
         'This worker is of another build than its supervisor, and they speak to each other in different ways. Restart the service: ' +
           'SIGHUP cannot renew the workers across these builds.',
@@ -34,10 +30,9 @@ export class SupervisorProcess {
       remote.receive(message);
     });
     process.once('disconnect', () => {
-      remote.end(new Error('the process that writes has ended'));
+      remote.end(new Error('the supervisor has ended'));
     });
     this.#remote = remote;
-    this.writer = writerOf(remote);
   }
 
   /**

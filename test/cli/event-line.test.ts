@@ -32,8 +32,4 @@ describe('an event on one line', () => {
   it('cuts a long type', () => {
     expect(line({ attributes: attributes('t'.repeat(5000)) }).length).toBeLessThan(300);
   });
-
-  it('names a damaged event', () => {
-    expect(line({ damaged: 'data' })).toMatch(/ {2}damaged$/);
-  });
 });

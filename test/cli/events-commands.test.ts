@@ -60,7 +60,7 @@ describe('the arguments of the tool', () => {
     [['compact'], ['compact']],
     [
       ['forget', 'b', '7', '--', '-c'],
-      ['forget', ['b', '7', '-c']],
+      ['forget', ['b', '7', '-c'], {}],
     ],
     [
       ['forward', 'http://u:p@[::1]:3000/hook?a=b', '--follow'],

@@ -378,7 +378,7 @@ describe('a filter of events', () => {
   });
 
   it('takes a damaged event only without a condition', () => {
-    const damaged = event({ damaged: 'attributes', attributes: '{' });
+    const damaged = event({ attributes: '{' });
     expect([matcherOf({ headers: [] })(damaged), matcherOf({ headers: [], type: 'test' })(damaged)]).toEqual([
       true,
       false,

@@ -20,7 +20,7 @@ describe('forgetting events', () => {
     const { id } = await log.append(newEvent());
     jest.spyOn(log, 'stats').mockResolvedValue({ events: 1, bytes, last: 1 });
     const error = jest.spyOn(console, 'error').mockReturnValue();
-    await forgetEvents([id], log);
+    await forgetEvents([id], log, true);
     expect(error).toHaveBeenCalledTimes(said.length);
     for (const [i, line] of said.entries()) expect(error.mock.calls[i]?.[0]).toMatch(line);
     error.mockRestore();

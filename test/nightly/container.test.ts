@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { callOperation, eventsOf } from '../support/bindings';
 import { BUILDAH, Containers, npmCache } from '../support/container';
 import { eventually } from '../support/eventually';
-import { freePort } from '../support/nginx';
+import { freePort } from '../support/free-port';
 import { logLines } from '../support/process';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeUnless, missingPrograms } from '../support/tools';

@@ -4,7 +4,6 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { claimPort } from '../../src/workers/claim-port';
 import { adapted } from './adapted';
 import { programPath } from './tools';
 
@@ -59,11 +58,6 @@ export async function startNginx(
     throw error;
   }
   return { stop };
-}
-
-/** Picks a port of the loopback address that the system gives to no other program. */
-export function freePort(): Promise<number> {
-  return claimPort({ host: '127.0.0.1', port: 0 });
 }
 
 /** Makes `certificate.pem` and `key.pem` for localhost in a folder. */

@@ -3,4 +3,4 @@ const { existsSync } = require('node:fs');
 
 const { WEBHOOK_SUPERVISOR: common, OTHER_BUILD: file = '' } = process.env;
 if (common !== undefined && existsSync(file))
-  process.env.WEBHOOK_SUPERVISOR = JSON.stringify({ ...JSON.parse(common), writerProtocol: -1 });
+  process.env.WEBHOOK_SUPERVISOR = JSON.stringify({ ...JSON.parse(common), protocol: -1 });

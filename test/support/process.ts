@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from './eventually';
+import { freePort } from './free-port';
 
 const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
 
@@ -27,16 +28,18 @@ export function killProcesses(): void {
 
 afterAll(killProcesses);
 
-function run(
+async function run(
   variables: Readonly<Record<string, string | undefined>>,
   cwd: string,
   args: readonly string[] = [],
   node = process.execPath,
-): ChildProcess {
+): Promise<ChildProcess> {
   const { PATH = '' } = process.env;
+  // Several processes cannot each pick a port.
+  const PORT = variables.WORKERS === undefined ? '0' : String(await freePort());
   const child = spawn(node, [MAIN, ...args], {
     cwd,
-    env: { PATH, PORT: '0', ...variables },
+    env: { PATH, PORT, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);
@@ -53,7 +56,7 @@ export async function startProcess(
   cwd: string,
   node = process.execPath,
 ): Promise<ServiceProcess> {
-  const child = run(variables, cwd, [], node);
+  const child = await run(variables, cwd, [], node);
   const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   const output = collect(child);
   const url = await new Promise<string>((resolve, reject) => {
@@ -111,7 +114,7 @@ export async function runToEnd(
   cwd: string,
   args: readonly string[] = [],
 ): Promise<{ code: number | null; output: string }> {
-  const child = run(variables, cwd, args);
+  const child = await run(variables, cwd, args);
   const output = collect(child);
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, output: output() };

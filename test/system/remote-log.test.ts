@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
-import { freePort } from '../support/nginx';
+import { freePort } from '../support/free-port';
 import { startProcess } from '../support/process';
 import { startTarget } from '../support/target';
 import { useTemporaryFolder } from '../support/temporary-folder';

@@ -7,13 +7,9 @@ import type { End, WorkerProcess } from '../../src/workers/worker-process';
 import { eventually } from '../support/eventually';
 
 /** A worker in which this many calls are in progress and wait. */
-class MeasuredWorker implements WorkerProcess {
-  readonly pid = 1;
-  readonly ready = Promise.resolve('http://host/');
+class MeasuredWorker implements Pick<WorkerProcess, 'ended' | 'lastReport' | 'report'> {
   readonly #ended = new Deferred<End>();
   readonly ended = this.#ended.promise;
-  readonly #closed = new Deferred();
-  readonly closed = this.#closed.promise;
   readonly metrics: Metrics;
   lastReport: Report = { figures: [], refusals: [] };
   hangs = false;
@@ -35,17 +31,7 @@ class MeasuredWorker implements WorkerProcess {
     return this.lastReport;
   }
 
-  retire(): void {
-    // It stays.
-  }
-
   kill(): void {
-    this.end();
-    this.#closed.resolve();
-  }
-
-  /** Its process has ended; what it sent last may still arrive. */
-  end(): void {
     this.#ended.resolve({ code: undefined, cause: 'SIGKILL' });
   }
 }
@@ -98,28 +84,17 @@ describe('the figures of several workers', () => {
   it('keep what one that has died had counted, and nothing of its gauges', async () => {
     await reports.metrics();
     busy.kill();
-    await busy.closed;
+    await busy.ended;
     for (let i = 0; i < 3; i++) {
       expect(await values(...GAUGES)).toEqual(OF_THE_OTHER);
       expect(await values(...COUNTED)).toEqual(['4', '2', '2', '6']);
       expect(await values('webhook_workers{state="answering"}', 'webhook_workers{state="silent"}')).toEqual(['1', '0']);
     }
     idle.kill();
-    await idle.closed;
+    await idle.ended;
     await reports.metrics();
     expect(await values(...COUNTED)).toEqual(['4', '2', '2', '6']);
     expect(await values(...GAUGES)).toEqual(GAUGES.map(() => undefined));
-  });
-
-  it('have what one that has ended reported last, which arrives after its end', async () => {
-    busy.hangs = true;
-    busy.end();
-    await busy.ended;
-    await new Promise(setImmediate);
-    busy.lastReport = { ...busy.lastReport, figures: await busy.metrics.registry.getMetricsAsJSON() };
-    busy.kill();
-    await busy.closed;
-    expect(await values(...COUNTED)).toEqual(['4', '2', '2', '6']);
   });
 
   it('keep what one that hangs had counted, and nothing of its gauges', async () => {
@@ -137,7 +112,7 @@ describe('the figures of several workers', () => {
     await expect(reports.check()).rejects.toThrow(/^No worker can take events\./);
     idle.hangs = false;
     idle.kill();
-    await idle.closed;
+    await idle.ended;
     await expect(reports.check()).rejects.toThrow(/^No worker can take events\./);
   });
 
@@ -170,7 +145,7 @@ describe('the figures of several workers', () => {
     };
     expect(await seen()).toEqual([100, 203]);
     busy.kill();
-    await busy.closed;
+    await busy.ended;
     expect(await seen()).toEqual([100, 203]);
     expect(await seen()).toEqual([100, 203]);
   });

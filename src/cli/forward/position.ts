@@ -28,7 +28,7 @@ export class PositionFile {
    * @throws another one does, or the lock cannot be had; the message is one line.
    */
   async lock(): Promise<void> {
-    const { isBusy, lockFile } = await import('../../log/sqlite/binding.js');
+    const { isBusy, lockFile } = await import('../../log/sqlite/database.js');
     try {
       // The reasons of the file system say more than those of SQLite.
       await (await open(`${this.#file}.lock`, 'a')).close();

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { ArchiveLine } from '../../events/archive-line';
-import type { StoredEvent } from '../../events/stored-event';
+import { isReadable, type StoredEvent } from '../../events/stored-event';
 import { HttpClient, noAnswer, NoAnswerError, type HttpAnswer } from '../http-client';
 import { quoted } from '../terminal';
 import { messageOf, type PostedForm } from './message';
@@ -49,7 +49,7 @@ export class Target {
    */
   async post(event: StoredEvent, stop: AbortSignal): Promise<Delivery> {
     const name = `Event ${String(event.position)}`;
-    if (event.damaged !== undefined && event.damaged !== 'arrival')
+    if (!isReadable(event))
       return {
         outcome: 'damaged',
         reason: `${name} is damaged and is passed over: ${ArchiveLine.problemOf(event) ?? ''}.`,

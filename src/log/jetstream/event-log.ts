@@ -13,7 +13,7 @@ import type {
   SearchResult,
 } from '../log-reader';
 import { Page, SCAN_BYTES, sizeOf } from '../page';
-import { eventMatcher, foundEvent } from '../search';
+import { eventMatcher } from '../search';
 import type { JetStreamAddress } from './address';
 import { JetStreamConnection } from './connection';
 import { slotsFilter } from './message';
@@ -148,7 +148,7 @@ class JetStreamEngine implements Engine {
 
   /** Reads the events, few at a time: servers search for nothing but subjects. */
   async search(query: SearchQuery): Promise<SearchResult> {
-    const matches = eventMatcher(query);
+    const matching = eventMatcher(query);
     const events: FoundEvent[] = [];
     let reached: PlacedEvent | undefined;
     let more = false;
@@ -159,8 +159,8 @@ class JetStreamEngine implements Engine {
       more = reached !== undefined && (events.length === query.limit || performance.now() > end);
       if (more) break;
       reached = placed;
-      const matched = matches(placed.event);
-      if (matched !== undefined) events.push(foundEvent({ ...placed.event, position: placed.sequence }, matched));
+      const found = matching({ ...placed.event, position: placed.sequence });
+      if (found !== undefined) events.push(found);
     }
     return {
       events: query.after === undefined ? events : events.reverse(),

@@ -12,7 +12,7 @@ import type {
   SearchResult,
 } from '../log-reader';
 import { Page, SCAN_BYTES, sizeOf } from '../page';
-import { eventMatcher, foundEvent } from '../search';
+import { eventMatcher } from '../search';
 
 /** Maximum events that a step of a search looks at. */
 const STEP_EVENTS = 1000;
@@ -97,7 +97,7 @@ class MemoryEngine implements Engine {
   search(query: SearchQuery): Promise<SearchResult> {
     const { after = 0, before = Infinity, limit } = query;
     const isUpwards = query.after !== undefined;
-    const matches = eventMatcher(query);
+    const matching = eventMatcher(query);
     const events: FoundEvent[] = [];
     let reached: SearchResult['reached'];
     let looked = 0;
@@ -108,8 +108,8 @@ class MemoryEngine implements Engine {
       looked++;
       const { position, recordedAt } = event;
       reached = { position, recordedAt };
-      const matched = matches(event);
-      if (matched !== undefined) events.push(foundEvent(event, matched));
+      const found = matching(event);
+      if (found !== undefined) events.push(found);
     }
     return Promise.resolve({ events: isUpwards ? events.reverse() : events, reached, more });
   }

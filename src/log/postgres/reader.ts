@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, FoundEvent, LoggedEvent, ScanQuery, SearchQuery, SearchResult } from '../log-reader';
 import { SCAN_BYTES } from '../page';
-import { eventMatcher, foundEvent, textForms } from '../search';
+import { eventMatcher, textForms } from '../search';
 import type { PostgresConnection } from './connection';
 import { digestRange, shown } from './schema';
 
@@ -129,7 +129,7 @@ export class PostgresReader {
        ORDER BY looked.sequence ${after === undefined ? 'DESC' : 'ASC'}`,
       where.values,
     );
-    const matches = eventMatcher(query);
+    const matching = eventMatcher(query);
     const events: FoundEvent[] = [];
     let reached: SearchResult['reached'];
     let seen = 0;
@@ -138,9 +138,8 @@ export class PostgresReader {
       seen++;
       reached = { position: row.position, recordedAt: row.recordedAt };
       if (!hasMatched) continue;
-      const event = fromRow(row);
-      const matched = matches(event);
-      if (matched !== undefined) events.push(foundEvent(event, matched));
+      const found = matching(fromRow(row));
+      if (found !== undefined) events.push(found);
     }
     return { events: after === undefined ? events : events.reverse(), reached, more: seen < (rows[0]?.total ?? 0) };
   }

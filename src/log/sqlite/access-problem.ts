@@ -4,35 +4,27 @@ import { dirname } from 'node:path';
 import { reasonOf, userName } from '../../util/reason';
 
 /**
- * Says what keeps this process from opening an event log in a file, to read it or to write it too.
+ * Says what keeps this process from opening an event log in a file.
  *
  * @returns undefined if it is no error of the file system.
  */
-export async function accessProblem(file: string, to: 'read' | 'write'): Promise<string | undefined> {
-  const problem = await fileProblem(file, to);
+export async function accessProblem(file: string): Promise<string | undefined> {
+  const problem = await fileProblem(file);
   return problem && `The event log ${file} cannot be opened: ${problem}`;
 }
 
-async function fileProblem(file: string, to: 'read' | 'write'): Promise<string | undefined> {
+async function fileProblem(file: string): Promise<string | undefined> {
   const set = 'Set EVENT_LOG to sqlite: and the path of a file.';
   const found = await stat(file).catch((error: unknown) => error as NodeJS.ErrnoException);
   if ('isDirectory' in found) {
     if (found.isDirectory()) return `it is a folder. ${set}`;
-    if (to === 'read') return readProblem(file);
     return (await writeProblem(file, 'it')) ?? (await writeProblem(dirname(file), `its folder ${dirname(file)}`));
   }
   if (found.code !== 'ENOENT') return `${reasonOf(found)}. ${set}`;
   const folder = await nearestFolder(dirname(file));
   const problem = await writeProblem(folder, `the folder ${folder}`);
-  if (problem !== undefined || to === 'read' || folder === dirname(file)) return problem;
+  if (problem !== undefined || folder === dirname(file)) return problem;
   return `the folder ${dirname(file)} cannot be created in ${folder}. ${set}`;
-}
-
-async function readProblem(file: string): Promise<string | undefined> {
-  return access(file, constants.R_OK).then(
-    () => undefined,
-    (error: unknown) => `${reasonOf(error)} to read it. Run this as the user of the service.`,
-  );
 }
 
 async function writeProblem(path: string, what: string): Promise<string | undefined> {

@@ -1,38 +1,79 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import type { NewEvent } from '../../events/stored-event';
 import { writeNewFile } from '../../util/files';
-import type { Engine, FileEngine, Recorded, RetentionSteps, Writer } from '../engine';
+import { Deferred } from '../../util/promises';
+import { Remote } from '../../util/remote';
+import type { Engine, FileEngine, Recorded, RetentionSteps } from '../engine';
 import { fileLogOn } from '../engine-log';
-import type { FileLog, Progress } from '../event-log';
-import { packEvents } from './batch';
-import { DatabaseThread } from './database-thread';
-import type { SqliteOptions } from './options';
+import { EventLogError, type FileLog, type Progress, type Retention } from '../event-log';
+import { holdOpen, type SqliteOptions } from './database';
+import type { OwnerFunctions, ThreadFunctions } from './worker';
 
-/** Pause after each step that held the write lock, in milliseconds: a writer that waits for it looks again and again. */
+/** How a SQLite event log is opened, and which events it forgets: by default none. */
+export interface SqliteLogOptions extends SqliteOptions {
+  readonly retention?: Retention | undefined;
+  /** How long retention pauses when nothing is due, in milliseconds; 1,000 by default. */
+  readonly retentionPause?: number;
+}
+
+const DEFAULT_RETENTION_PAUSE = 1000;
+
+/** Pause between two steps of retention while there is more to forget, in milliseconds. */
+const BUSY_PAUSE = 2;
+
+/** Pause after each step of a long task that held the write lock, in milliseconds: others get it meanwhile. */
 const REST = 20;
 
-/** Most events that are deleted in one step. */
-const MOST_DELETED = 64;
+/** Maximum events that are deleted in one step. */
+const STEP_EVENTS = 64;
 
 /** How often, and after how many milliseconds, emptying the write-ahead log is tried again while readers need it. */
 const TRIES = 300;
 const TRY_PAUSE = 100;
 
 /**
- * Opens the log in a SQLite file and creates it, folders included, if it is missing.
+ * Opens the log in a SQLite file.
  *
  * @throws {EventLogError} the file cannot be created or opened, or is not an event log. This message, unlike those of the
  * methods, names the file.
  */
-export async function openSqliteLog(options: SqliteOptions): Promise<FileLog> {
-  const thread = new DatabaseThread(options);
-  await thread.start();
-  return fileLogOn(new SqliteEngine(thread, options));
+export async function openSqliteLog(options: SqliteLogOptions): Promise<FileLog> {
+  return fileLogOn(await openEngine(options));
 }
 
-/** Returns the log of one process of several. It opens the file for the first reader, and another process writes for it. */
-export function sqliteLogOfWriter(file: string, writer: Writer): FileLog {
-  return fileLogOn(new SqliteEngine(new DatabaseThread({ file }), { file }, writer));
+/**
+ * Puts the events of a backup in the place of those that a log has, which is copied beside the file before. Others can have the log open.
+ *
+ * @returns the name of the copy, if the log had events.
+ * @throws {EventLogError} nothing was changed.
+ */
+export async function restoreSqliteLog(backup: string, file: string): Promise<string | undefined> {
+  if (!existsSync(backup)) throw new EventLogError(`There is no backup at ${backup}.`);
+  const engine = await openEngine({ file });
+  try {
+    const { events } = await engine.stats();
+    const copy = `${file}.replaced-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+    if (events > 0) await engine.backup(copy);
+    await engine.restore(backup);
+    return events > 0 ? copy : undefined;
+  } catch (cause) {
+    throw new EventLogError(`The backup ${backup} cannot be restored. Nothing was changed.`, { cause });
+  } finally {
+    await engine.close();
+  }
+}
+
+async function openEngine(options: SqliteLogOptions): Promise<SqliteEngine> {
+  const engine = new SqliteEngine(options);
+  try {
+    await engine.open();
+    return engine;
+  } catch (cause) {
+    throw new EventLogError(`The event log ${options.file} cannot be opened.`, { cause });
+  }
 }
 
 /** Keeps events in a SQLite file: WAL with `synchronous=FULL`, so that durable means on disk. */
@@ -43,29 +84,25 @@ class SqliteEngine implements FileEngine {
   /** Searches have a thread of their own, which nothing else waits for. */
   readonly searchPause = 0;
   /** SQLite announces no commits of other processes; a look takes the database thread some 30 µs. */
-  readonly watchPause = 50;
+  readonly watchPause = 20;
   readonly retention: RetentionSteps | undefined;
   readonly #thread: DatabaseThread;
   /** Starts with the first search. */
   readonly #searches: DatabaseThread;
-  /** Writes in place of this process's thread. */
-  readonly #writer: Writer | undefined;
-  readonly follow: Engine['follow'];
 
-  constructor(thread: DatabaseThread, { file, readOnly }: SqliteOptions, writer?: Writer) {
-    this.#thread = thread;
-    this.#searches = new DatabaseThread({ file, ...(readOnly && { readOnly }) });
-    this.#writer = writer;
-    this.follow = writer && following(writer);
-    this.retention = thread.retention;
+  constructor({ retention, retentionPause: idlePause = DEFAULT_RETENTION_PAUSE, ...options }: SqliteLogOptions) {
+    this.#thread = new DatabaseThread(options);
+    this.#searches = new DatabaseThread({ ...options, create: false });
+    if (retention?.maxEvents === undefined && retention?.maxAge === undefined) return;
+    this.retention = { busyPause: BUSY_PAUSE, idlePause, step: () => this.#thread.ask('retain', retention) };
   }
 
-  async appendAll(events: readonly NewEvent[]): Promise<Recorded> {
-    const { others, newest } =
-      this.#writer === undefined
-        ? await this.#thread.ask('append', packEvents(events))
-        : { others: await this.#writer.appendAll(events), newest: undefined };
-    return { appended: events.map(({ id }, i) => others.get(i) ?? { id, recorded: true }), newest };
+  async open(): Promise<void> {
+    await this.#thread.open();
+  }
+
+  appendAll(events: readonly NewEvent[]): Promise<Recorded> {
+    return this.#thread.ask('append', events);
   }
 
   readonly read: Engine['read'] = (query) => this.#thread.ask('read', query);
@@ -75,36 +112,28 @@ class SqliteEngine implements FileEngine {
   readonly stats: Engine['stats'] = () => this.#thread.ask('stats');
   readonly newest: Engine['newest'] = () => this.#thread.ask('newest');
   readonly verify: Engine['verify'] = () => this.#thread.ask('verify');
-
-  check(): Promise<void> {
-    return this.#writer?.check() ?? this.#thread.ask('check');
-  }
+  readonly check: Engine['check'] = () => this.#thread.ask('check');
+  readonly restore = (backup: string): Promise<void> => this.#thread.ask('restore', backup);
 
   onLost(listener: (problem: string) => void): void {
     this.#thread.onLost = listener;
   }
 
   async forget(positions: readonly number[], progress: Progress): Promise<number[]> {
-    const forgotten: number[] = [];
-    try {
-      for (let done = 0; done < positions.length; done += MOST_DELETED) {
-        const some = positions.slice(done, done + MOST_DELETED);
-        const deleted = await this.#thread.ask('forget', some);
-        forgotten.push(...some.filter((position) => deleted.has(position)));
-        progress(done, positions.length);
-        await delay(REST);
-      }
-      // Deleted rows are overwritten, but SQLite leaves copies of rows that it moved in the unused room of pages.
-      await this.#thread.ask('vacuum');
-      progress(positions.length, positions.length);
-      await this.#emptyWal();
-    } catch (cause) {
-      const done = `${String(forgotten.length)} of ${String(positions.length)} removed from the log`;
-      throw new Error(`${done}, whose files may still hold their bytes. Run this again once the reason is gone`, {
-        cause,
-      });
+    const forgotten = new Set<number>();
+    for (let done = 0; done < positions.length; done += STEP_EVENTS) {
+      const some = positions.slice(done, done + STEP_EVENTS);
+      for (const position of await this.#thread.ask('forget', some)) forgotten.add(position);
+      progress(Math.min(done + STEP_EVENTS, positions.length), positions.length);
+      await delay(REST);
     }
-    return forgotten;
+    await this.#emptyWal();
+    return positions.filter((position) => forgotten.has(position));
+  }
+
+  async rewrite(): Promise<void> {
+    await this.#thread.ask('rewrite');
+    await this.#emptyWal();
   }
 
   backup(file: string): Promise<void> {
@@ -112,29 +141,23 @@ class SqliteEngine implements FileEngine {
   }
 
   async compact(progress: Progress): Promise<number> {
-    if ((await this.#thread.ask('freeBytes')) === undefined) return this.#rebuild();
-    let given = 0;
-    for (let step = await this.#thread.ask('giveBack'); step > 0; step = await this.#thread.ask('giveBack')) {
-      given += step;
-      progress(given, given + ((await this.#thread.ask('freeBytes')) ?? 0));
-      await delay(REST);
+    let total = 0;
+    for (let left = Infinity; left > 0; await delay(REST)) {
+      const step = await this.#thread.ask('giveBack');
+      total += step.given;
+      left = step.given === 0 ? 0 : step.left;
+      progress(total, total + left);
     }
     await this.#emptyWal();
-    return given;
-  }
-
-  async #rebuild(): Promise<number> {
-    const before = (await this.stats()).bytes;
-    await this.#thread.ask('vacuum');
-    await this.#emptyWal();
-    return before - (await this.stats()).bytes;
+    return total;
   }
 
   async #emptyWal(): Promise<void> {
     for (let tries = 0; !(await this.#thread.ask('emptyWal')); tries++) {
       if (tries === TRIES) {
         throw new Error(
-          'another program, a backup perhaps, has been reading for too long. Run this again when it has ended',
+          'another program, a backup perhaps, has been reading for too long, and the write-ahead log may still hold the bytes of ' +
+            'removed events. Run this again when it has ended',
         );
       }
       await delay(TRY_PAUSE);
@@ -142,34 +165,91 @@ class SqliteEngine implements FileEngine {
   }
 
   async close(): Promise<void> {
-    await this.#searches.end();
-    await this.#thread.end();
+    await this.#searches.close();
+    await this.#thread.close();
   }
 }
 
-/** Returns an `Engine.follow` that tells what a writer knows, and asks it one question at a time for all who follow. */
-function following(writer: Writer): NonNullable<Engine['follow']> {
-  const followers = new Set<(newest: number) => void>();
-  let newest = 0;
-  let isAsking = false;
-  const ask = async (): Promise<void> => {
-    isAsking = true;
+/** A thread whose database is open. */
+interface OpenThread {
+  readonly worker: Worker;
+  readonly database: Remote<ThreadFunctions>;
+  readonly ended: Promise<void>;
+  readonly hold: { close(): void };
+}
+
+/**
+ * The database in a thread of its own, so that neither a slow disk nor another program's lock holds up the thread that
+ * answers requests. A thread that ended is replaced on the next call.
+ */
+class DatabaseThread {
+  readonly #options: SqliteOptions;
+  #opened: Promise<OpenThread> | undefined;
+  onLost: (problem: string) => void = () => undefined;
+
+  constructor(options: SqliteOptions) {
+    this.#options = options;
+  }
+
+  /** Opens the database, as the first question does too. */
+  open(): Promise<OpenThread> {
+    this.#opened ??= this.#start().catch((error: unknown) => {
+      this.#opened = undefined;
+      throw error;
+    });
+    return this.#opened;
+  }
+
+  /** Asks the database to do something. Questions are answered in their order. */
+  async ask<Name extends keyof ThreadFunctions>(
+    name: Name,
+    ...argument: Parameters<ThreadFunctions[Name]>
+  ): Promise<Awaited<ReturnType<ThreadFunctions[Name]>>> {
+    return (await this.open()).database.ask(name, ...argument);
+  }
+
+  async #start(): Promise<OpenThread> {
+    const worker = new Worker(join(__dirname, 'worker.js'), { workerData: this.#options });
+    const database = new Remote<ThreadFunctions>((message) => {
+      worker.postMessage(message);
+    });
+    database.serve<OwnerFunctions>({
+      lost: (problem) => {
+        this.onLost(problem);
+      },
+    });
+    worker.on('message', (message) => {
+      database.receive(message);
+    });
+    const ended = new Deferred();
+    worker.on('error', (error) => {
+      database.end(error);
+    });
+    worker.on('exit', () => {
+      this.#opened = undefined;
+      database.end(new Error('the database thread ended'));
+      ended.resolve();
+    });
     try {
-      while (followers.size > 0) {
-        newest = await writer.newestOtherThan(newest);
-        for (const tell of followers) tell(newest);
-      }
-    } catch {
-      // The writer has gone, which those who record are told. Looks go on.
+      await database.ask('open');
+      return { worker, database, ended: ended.promise, hold: holdOpen(this.#options.file) };
+    } catch (error) {
+      void worker.terminate();
+      throw error;
     }
-    isAsking = false;
-  };
-  return (tell) => {
-    followers.add(tell);
-    if (!isAsking) void ask();
-    return () => {
-      followers.delete(tell);
-      return Promise.resolve();
-    };
-  };
+  }
+
+  /** Closes the database after the questions before, and ends the thread, with which SQLite lets go of the files. */
+  async close(): Promise<void> {
+    const { worker, database, ended, hold } = (await this.#opened?.catch(() => undefined)) ?? {};
+    const isClosed = await database?.ask('close').then(
+      () => true,
+      () => false,
+    );
+    if (isClosed) hold?.close();
+    await worker?.terminate();
+    await ended;
+    // The files were lost, which was told: until now it kept SQLite from writing to them, and from deleting others by their names.
+    if (!isClosed) hold?.close();
+  }
 }

@@ -1,201 +1,193 @@
-import { isUtf8 } from 'node:buffer';
 import { LAST_POSITION } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
-import type { EventQuery, LoggedEvent, ScanQuery } from '../log-reader';
+import type { EventQuery, FoundEvent, LoggedEvent, ScanQuery, SearchQuery, SearchResult } from '../log-reader';
 import { Page, SCAN_BYTES, type EventSize } from '../page';
-import type { ReadableConnection } from './read-only';
-import { BYTES, MINUTE, minuteOf, STORED_COLUMNS, storedEvent, TEXTS_AS_BYTES, type StoredRow } from './schema';
+import { eventMatcher } from '../search';
+import type { Database, SqlValue } from './database';
+import { TYPE } from './schema';
+
+/** Maximum events that a search looks at together, and maximum bytes, unless a single event has more. */
+const GROUP_EVENTS = 128;
+const GROUP_BYTES = 512 * 1024;
+
+/** How long a step of a search goes on, in milliseconds. */
+const STEP_TIME = 10;
+
+/** The sizes of an event are in its row's header: no text is loaded for them. */
+const SIZES = `
+  SELECT sequence AS position, octet_length(attributes) AS "attributesBytes", ifnull(octet_length(data), 0) AS "dataBytes",
+         octet_length(arrival) AS "arrivalBytes" FROM events`;
 
 interface SizeRow extends EventSize {
   readonly position: number;
+  readonly arrivalBytes: number;
 }
 
-const SIZES =
-  'sequence AS position, octet_length(attributes) AS "attributesBytes", ifnull(octet_length(data), 0) AS "dataBytes"';
-
-interface AttributesRow {
-  readonly position: number;
-  readonly attributes: string;
-  /** Whether the attributes are JSON. */
-  readonly valid: number;
-}
-
-interface DataRow {
-  readonly data: string | null;
-  /** Whether the data, if there is any, is a member of a JSON object that is at most 1,000 levels deep. */
-  readonly readable: number;
-}
-
-interface EventRow extends AttributesRow, DataRow {
-  readonly id: string;
-}
-
-const READABLE = `data IS NULL OR json_valid('{' || data || '}') AS readable`;
-
-/** Loads the events at some positions (the second parameter), those of the first parameter without their data. */
+/** Loads the events at some positions, the second parameter, in their order; those at the first without their data. */
 const LOAD = `
-  SELECT *, json_valid(attributes) AS valid, ${READABLE} FROM
-  (SELECT sequence AS position, id, attributes, CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
-   FROM events WHERE sequence IN (SELECT value FROM json_each(?))) ORDER BY position`;
+  SELECT sequence AS position, recorded_at AS "recordedAt", id, source, idempotency_key AS "idempotencyKey",
+         webhook_id AS "webhookId", attributes, arrival,
+         CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
+  FROM events WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY sequence`;
 
-/** `arrived`: whether how it arrived is JSON. */
-type ScannedRow = StoredRow & AttributesRow & DataRow & { readonly arrived: number };
+type Row = { readonly [Name in keyof StoredEvent]: StoredEvent[Name] | null } & StoredEvent;
 
-const SCAN_SIZES = `SELECT sequence AS position, ${BYTES} AS bytes FROM events WHERE sequence > ? AND recorded_at >= ? ORDER BY sequence LIMIT ?`;
-const SCAN = `
-  SELECT ${STORED_COLUMNS}, json_valid(attributes) AS valid, json_valid(arrival) AS arrived, ${READABLE}
-  FROM events WHERE sequence > ? AND recorded_at >= ? AND sequence <= ? ORDER BY sequence`;
+/** Which events a statement selects, and in which order. */
+interface Selection {
+  readonly id?: string | undefined;
+  readonly position?: number | undefined;
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
+  readonly type?: string | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly limit: number;
+  readonly isUpwards: boolean;
+}
 
-const TEXTS = `SELECT ${TEXTS_AS_BYTES} FROM events WHERE sequence = ?`;
+/** Conditions of a selection. A sign before a column keeps its index from being used: the order is that of the positions. */
+const CONDITIONS = [
+  ['id', 'id = ?'],
+  ['position', 'sequence = ?'],
+  ['after', 'sequence > ?'],
+  ['before', 'sequence < ?'],
+  ['type', `${TYPE} = ?`],
+  ['since', '+recorded_at >= ?'],
+  ['until', '+recorded_at < ?'],
+] as const;
 
-/** Replaces invalid bytes when a text that is not UTF-8 is read. */
-const REPLACEMENT = '\ufffd';
-
-/** Reads events. */
+/** Reads events. Its caller runs each method in a transaction. */
 export class SqliteReader {
-  readonly #connection: ReadableConnection;
+  readonly #database: Database;
+  /** A time, and a position before all events that were or will be recorded from then on. */
+  #start = { since: -Infinity, after: 0 };
 
-  constructor(connection: ReadableConnection) {
-    this.#connection = connection;
+  constructor(database: Database) {
+    this.#database = database;
   }
 
-  /** Reads events as `EventLog.read` promises. Looks at sizes first, so that what does not fit is never loaded. */
+  /** As `Engine.read`. Looks at sizes first, so that what does not fit is never loaded. */
   read(query: EventQuery): LoggedEvent[] {
     const kept: number[] = [];
-    const omitted = new Set<number>();
+    const omitted: number[] = [];
     const page = new Page(query);
-    for (const row of this.#sizes(query)) {
+    for (const row of this.#sizes({ ...query, isUpwards: query.after !== undefined })) {
       const taken = page.take(row);
       if (taken === 'full') break;
       kept.push(row.position);
-      if (taken === 'without data') omitted.add(row.position);
+      if (taken === 'without data') omitted.push(row.position);
     }
-    const rows = this.#connection.prepare(LOAD).all(JSON.stringify([...omitted]), JSON.stringify(kept)) as EventRow[];
-    return rows.map((row) => {
-      const { position, id, attributes, data } = row;
-      if (row.valid === 0 || !isReadable(row) || this.#isDamaged(position, [attributes, data])) {
-        return { id, position, attributes: damagedAttributes(row), data: undefined, dataOmitted: false };
+    return this.#load(kept, omitted).map(({ id, position, attributes, data }) => ({
+      ...{ id, position, attributes, data },
+      dataOmitted: omitted.includes(position),
+    }));
+  }
+
+  /** As `Engine.scan`. */
+  scan({ after, since, limit }: ScanQuery): StoredEvent[] {
+    return this.#group({ after: this.#startOf(since, after), since, limit, isUpwards: true }, SCAN_BYTES);
+  }
+
+  /** As `Engine.search`. */
+  search(query: SearchQuery): SearchResult {
+    const deadline = performance.now() + STEP_TIME;
+    const isUpwards = query.after !== undefined;
+    const { from: since, to: until, type, limit } = query;
+    const matching = eventMatcher(query);
+    const events: FoundEvent[] = [];
+    let selection: Selection = {
+      ...{ since, until, type, isUpwards, limit: GROUP_EVENTS },
+      after: this.#startOf(since, query.after ?? 0),
+      before: Math.min(query.before ?? LAST_POSITION, this.#endOf(until)),
+    };
+    let reached: SearchResult['reached'];
+    search: do {
+      const group = this.#group(selection, GROUP_BYTES);
+      if (group.length === 0) break;
+      for (const event of group) {
+        if (events.length === limit) break search;
+        const { position, recordedAt } = event;
+        reached = { position, recordedAt };
+        selection = isUpwards ? { ...selection, after: position } : { ...selection, before: position };
+        const found = matching(event);
+        if (found !== undefined) events.push(found);
       }
-      return { id, position, attributes, data: data ?? undefined, dataOmitted: omitted.has(position) };
-    });
+    } while (performance.now() < deadline);
+    const more = this.#sizes({ ...selection, limit: 1 }).length > 0;
+    return { events: isUpwards ? events.reverse() : events, reached, more };
   }
 
-  /** Whether one of the texts of an event is not UTF-8. */
-  #isDamaged(position: number, texts: readonly unknown[]): boolean {
-    // Senders may have sent the character itself.
-    if (!texts.some((text) => typeof text === 'string' && text.includes(REPLACEMENT))) return false;
-    const row = this.#connection.prepare(TEXTS).get(position) as Readonly<Record<string, Uint8Array | null>>;
-    return !Object.values(row).every((text) => text === null || isUtf8(text));
-  }
-
-  #sizes({ id, position, after, before, limit }: EventQuery): SizeRow[] {
-    const conditions: [sql: string, value: string | number][] = [];
-    if (id !== undefined) conditions.push(['id = ?', id]);
-    if (position !== undefined) conditions.push(['sequence = ?', position]);
-    if (after !== undefined) conditions.push(['sequence > ?', after]);
-    if (before !== undefined) conditions.push(['sequence < ?', before]);
-    const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(([sql]) => sql).join(' AND ')}`;
-    const order = after === undefined ? 'DESC' : 'ASC';
-    return this.#connection
-      .prepare(`SELECT ${SIZES} FROM events ${where} ORDER BY sequence ${order} LIMIT ?`)
-      .all(...conditions.map(([, value]) => value), limit) as SizeRow[];
-  }
-
-  /** Reads events as `EventLog.scan` promises. Looks at sizes first here too. */
-  scan({ after, limit, since = -Infinity }: ScanQuery): StoredEvent[] {
-    const from = since > -Infinity ? Math.max(after, this.startOf(since)) : after;
-    let last = from;
+  /** Events with everything that the log keeps, in the order of the selection: fewer than its limit if they are large, but one. */
+  #group(selection: Selection, maxBytes: number): StoredEvent[] {
+    const sizes = this.#sizes(selection);
     let bytes = 0;
-    const sizes = this.#connection.prepare(SCAN_SIZES).all(from, since, limit) as { position: number; bytes: number }[];
-    for (const [i, { position, bytes: own }] of sizes.entries()) {
-      bytes += own;
-      if (i > 0 && bytes > SCAN_BYTES) break;
-      last = position;
+    const end = sizes.findIndex(
+      ({ attributesBytes, dataBytes, arrivalBytes }, i) =>
+        (bytes += attributesBytes + dataBytes + arrivalBytes) > maxBytes && i > 0,
+    );
+    const events = this.#load(sizes.slice(0, end === -1 ? sizes.length : end).map(({ position }) => position));
+    return selection.isUpwards ? events : events.reverse();
+  }
+
+  #sizes(selection: Selection): SizeRow[] {
+    const given = CONDITIONS.filter(([name]) => selection[name] !== undefined);
+    const where = given.length === 0 ? '' : `WHERE ${given.map(([, sql]) => sql).join(' AND ')}`;
+    const values = given.map(([name]) => selection[name] as SqlValue);
+    return this.#database
+      .prepare(`${SIZES} ${where} ORDER BY sequence ${selection.isUpwards ? 'ASC' : 'DESC'} LIMIT ?`)
+      .all(...values, selection.limit) as SizeRow[];
+  }
+
+  #load(positions: readonly number[], omitted: readonly number[] = []): StoredEvent[] {
+    const rows = this.#database.prepare(LOAD).all(JSON.stringify(omitted), JSON.stringify(positions)) as Row[];
+    return rows.map(({ idempotencyKey, webhookId, data, ...others }) => ({
+      ...others,
+      idempotencyKey: idempotencyKey ?? undefined,
+      webhookId: webhookId ?? undefined,
+      data: data ?? undefined,
+    }));
+  }
+
+  /** A position not below `after`, after which all events are that were recorded at a time or later. */
+  #startOf(since: number | undefined, after: number): number {
+    if (since === undefined) return after;
+    // It stays right, whatever is recorded or forgotten, and is asked for by each step of a search and each page.
+    if (since !== this.#start.since) {
+      const row = this.#database.prepare('SELECT min(sequence) AS first FROM events WHERE recorded_at >= ?').get(since);
+      const { first } = row as { first: number | null };
+      this.#start = { since, after: first === null ? this.last() : first - 1 };
     }
-    const rows = last > from ? (this.#connection.prepare(SCAN).all(from, since, last) as ScannedRow[]) : [];
-    return rows.map((row) => {
-      const event = storedEvent(row);
-      const attributes = damagedAttributes(row);
-      if (row.valid === 0) return { ...event, attributes, arrival: '{}', data: undefined, damaged: 'attributes' };
-      const arrival = row.arrived === 0 ? '{}' : event.arrival;
-      if (!isReadable(row)) return { ...event, attributes, arrival, data: undefined, damaged: 'data' };
-      if (row.arrived === 0) return { ...event, arrival, damaged: 'arrival' };
-      const isDamaged = this.#isDamaged(row.position, Object.values(row));
-      return isDamaged ? { ...event, attributes, damaged: 'encoding' } : event;
-    });
+    return Math.max(after, this.#start.after);
   }
 
-  /** The position of the newest event; 0: there is none. */
+  /** A position after all events that were recorded before a time. */
+  #endOf(until: number | undefined): number {
+    if (until === undefined) return LAST_POSITION;
+    const row = this.#database.prepare('SELECT max(sequence) AS last FROM events WHERE recorded_at < ?').get(until);
+    return ((row as { last: number | null }).last ?? 0) + 1;
+  }
+
+  /** The position of the newest event; 0 if there is none. */
   newest(): number {
-    const row = this.#connection.prepare('SELECT max(sequence) AS newest FROM events').get();
-    return (row as { newest: number | null }).newest ?? 0;
+    const row = this.#database.prepare('SELECT ifnull(max(sequence), 0) AS newest FROM events').get();
+    return (row as { newest: number }).newest;
   }
 
-  /** The last position that was given; 0: none was. */
+  /** The last position that was given; its event may be forgotten, or found to be a repetition. 0 if none was. */
   last(): number {
-    const row = this.#connection.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get();
+    const row = this.#database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get();
     return (row as { seq: number } | undefined)?.seq ?? 0;
   }
 
   count(): number {
-    return (this.#connection.prepare('SELECT events FROM totals').get() as { events: number }).events;
+    return (this.#database.prepare('SELECT events FROM totals').get() as { events: number }).events;
   }
 
-  /** A position before every event that was recorded at a time or later, and after as many others as the minutes tell. */
-  startOf(time: number): number {
-    const row = this.#connection.prepare('SELECT min(first) AS position FROM minutes WHERE minute >= ?');
-    const { position } = row.get(minuteOf(time)) as { position: number | null };
-    return position === null ? LAST_POSITION : position - 1;
-  }
-
-  /** A position after every event that was recorded before a time, and before as many others as the minutes tell. */
-  endOf(time: number): number {
-    const row = this.#connection.prepare('SELECT max(last) AS position FROM minutes WHERE minute <= ?');
-    const { position } = row.get(minuteOf(time - 1)) as { position: number | null };
-    return (position ?? 0) + 1;
-  }
-
-  /** As `Engine.counts`. Takes the longer the more events are in the minutes in which the times are. */
+  /** As `Engine.counts`. */
   counts(times: readonly number[]): number[] {
-    return times.slice(1).map((to, i) => this.#countBetween(times[i] ?? to, to));
+    const count = this.#database.prepare(
+      'SELECT count(*) AS events FROM events WHERE recorded_at >= ? AND recorded_at < ?',
+    );
+    return times.slice(1).map((to, i) => (count.get(times[i] ?? to, to) as { events: number }).events);
   }
-
-  #countBetween(from: number, to: number): number {
-    const firstWhole = Math.ceil(from / MINUTE);
-    const endWhole = Math.floor(to / MINUTE);
-    if (firstWhole > endWhole) return this.#countInMinute(from, to);
-    const { events } = this.#connection
-      .prepare('SELECT total(events) AS events FROM minutes WHERE minute >= ? AND minute < ?')
-      .get(firstWhole, endWhole) as { events: number };
-    return events + this.#countInMinute(from, firstWhole * MINUTE) + this.#countInMinute(endWhole * MINUTE, to);
-  }
-
-  /** Both times are in one minute, or the second is its end. */
-  #countInMinute(from: number, to: number): number {
-    if (from === to) return 0;
-    const { events } = this.#connection
-      .prepare(
-        `SELECT count(*) AS events FROM minutes JOIN events ON sequence BETWEEN first AND last
-         WHERE minute = ? AND recorded_at >= ? AND recorded_at < ?`,
-      )
-      .get(minuteOf(from), from, to) as { events: number };
-    return events;
-  }
-}
-
-function isReadable({ data, readable }: DataRow): boolean {
-  if (readable === 1) return true;
-  try {
-    JSON.parse(`{${data ?? ''}}`);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The attributes of an event whose texts the disk has damaged: with `damaged`, and others in place of those that are lost. */
-function damagedAttributes({ position, attributes, valid }: AttributesRow): string {
-  if (valid === 1 && !attributes.includes(REPLACEMENT)) return `${attributes.slice(0, -1)},"damaged":true}`;
-  const id = `damaged-${String(position)}`;
-  return JSON.stringify({ specversion: '1.0', id, source: '/damaged', type: 'damaged', damaged: true });
 }

@@ -1,189 +1,154 @@
-import type { Appended } from '../event-log';
-import { unpackEvents, type PackedEvent } from './batch';
-import type { Statement } from './binding';
-import type { SqliteConnection } from './connection';
-import { FIND_BY_IDEMPOTENCY_KEY, FIND_FIRST_ID, insertEvent, MINUTE, minuteOf, rowOf, type StoredRow } from './schema';
-import { isRepetition } from '../engine';
+import type { NewEvent, StoredEvent } from '../../events/stored-event';
+import { isRepetition, type Recorded } from '../engine';
+import type { Appended, Retention } from '../event-log';
+import type { Database } from './database';
 
-/** The results of recording a batch of events. */
-export interface RecordedEvents {
-  /** The results for those that were not recorded, by their places in the batch. */
-  readonly others: ReadonlyMap<number, Appended>;
-  /** The position of the last one that was recorded; undefined where all were repetitions. */
-  readonly newest: number | undefined;
-}
+const INSERT = `
+  INSERT INTO events (recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 
-/** Additions of a transaction to a row of `minutes`. */
-interface MinuteCount {
-  events: number;
-  readonly first: number;
-  last: number;
-  milliseconds: number;
-}
+const FIND_BY_IDEMPOTENCY_KEY = 'SELECT id, attributes, data FROM events WHERE idempotency_key = ?';
 
-/** Bytes that a row takes beside its texts, with its entries in the indexes: a check writes that much more. */
-const ROW_BYTES = 4096;
+/** Finds the first event that has one of the keys of another: its id and source, its idempotency key, its webhook id. */
+const FIND_FIRST_ID = `
+  SELECT id FROM events WHERE (id = ? AND source = ?) OR idempotency_key = ? OR webhook_id = ? ORDER BY sequence LIMIT 1`;
 
-/** How long a check waits for another program's lock, in milliseconds: shorter than its caller waits. */
-const CHECK_BUSY_TIMEOUT = 500;
+/** The bytes of the large texts of an event. They are in the rows' headers: no text is loaded for them. */
+export const BYTES = 'octet_length(attributes) + octet_length(arrival) + ifnull(octet_length(data), 0)';
 
-/** Records and deletes events, and keeps their counts: in all and in each minute. */
+/** Bytes that are tried for each text of an event besides its own: a row takes pages, and entries in the indexes. */
+const ROW_BYTES = 2048;
+
+/** How long a check waits for a lock, in milliseconds: shorter than its caller waits. */
+const CHECK_PATIENCE = 500;
+
+/** Maximum events that a step of retention deletes, and maximum bytes, unless a single event has more: writers wait for a step. */
+const STEP_EVENTS = 64;
+const STEP_BYTES = 512 * 1024;
+
+/** Records and deletes events, and keeps their number. */
 export class SqliteRecorder {
-  readonly #connection: SqliteConnection;
-  readonly #insert: Statement;
-  /** The batches of the last call, if it failed. */
-  #failed: readonly Uint8Array[] | undefined;
+  readonly #database: Database;
+  /** The events of the last call that recorded, if it failed. */
+  #failed: readonly NewEvent[] = [];
 
-  constructor(connection: SqliteConnection) {
-    this.#connection = connection;
-    this.#insert = connection.prepare(connection.reading(() => insertEvent(connection)));
+  constructor(database: Database) {
+    this.#database = database;
   }
 
-  /**
-   * Records events that `packEvents` has packed, in one transaction: all of them are on disk when it returns, none when it
-   * throws. Returns what came of each batch.
-   */
-  append(batches: readonly Uint8Array[]): RecordedEvents[] {
-    const unpacked = batches.map(unpackEvents);
+  /** Records events in one transaction: all of them are on disk when it returns, none when it throws. */
+  append(events: readonly NewEvent[]): Recorded {
     try {
-      const recorded = this.#connection.transaction(() => this.#record(unpacked), batches);
-      this.#failed = undefined;
+      const recorded = this.#database.write(() => this.#insertAll(events));
+      this.#failed = [];
       return recorded;
     } catch (error) {
-      this.#failed = batches;
+      this.#failed = events;
       throw error;
     }
   }
 
-  #record(batches: readonly (readonly PackedEvent[])[]): RecordedEvents[] {
-    const minutes = new Map<number, MinuteCount>();
-    const results = batches.map((events) => this.#insertAll(events, minutes));
-    this.#count(minutes);
-    return results;
-  }
-
-  /** Inserts the events of a batch, but for those that are in the log, and notes them in `minutes`. */
-  #insertAll(events: readonly PackedEvent[], minutes: Map<number, MinuteCount>): RecordedEvents {
-    const others = new Map<number, Appended>();
+  #insertAll(events: readonly NewEvent[]): Recorded {
+    const insert = this.#database.prepare(INSERT);
     let newest: number | undefined;
-    for (const [i, event] of events.entries()) {
-      // The texts stay the bytes that they are in the batch.
-      const { changes, lastInsertRowid } = this.#insert.run(...rowOf(event));
-      if (changes === 0) {
-        others.set(i, this.#first(event));
-      } else {
-        newest = Number(lastInsertRowid);
-        note(minutes, event.recordedAt, newest);
-      }
-    }
-    return { others, newest };
+    let recorded = 0;
+    const appended = events.map((event): Appended => {
+      const {
+        recordedAt,
+        id,
+        source,
+        idempotencyKey = null,
+        webhookId = null,
+        attributes,
+        arrival,
+        data = null,
+      } = event;
+      const { changes, lastInsertRowid } = insert.run(
+        ...[recordedAt, id, source, idempotencyKey, webhookId, attributes, arrival, data],
+      );
+      if (changes === 0) return this.#first(event);
+      newest = Number(lastInsertRowid);
+      recorded++;
+      return { id, recorded: true };
+    });
+    this.#addToTotal(recorded);
+    return { appended, newest };
   }
 
   /** Finds the event that keeps another from being recorded. */
-  #first(event: PackedEvent): Appended {
-    const { id, source, idempotencyKey, webhookId } = event;
-    const sameKey = this.#connection.prepare(FIND_BY_IDEMPOTENCY_KEY).get(idempotencyKey) as SameKey | undefined;
-    if (sameKey !== undefined) {
-      const texts = { attributes: textOf(event.attributes) ?? '', data: textOf(event.data) };
-      if (!isRepetition(texts, { ...sameKey, data: sameKey.data ?? undefined }))
-        return { id: sameKey.id, recorded: false, conflict: true };
-    }
-    const first = this.#connection.prepare(FIND_FIRST_ID).get(id, source, idempotencyKey, webhookId);
+  #first(event: NewEvent): Appended {
+    const { id, source, idempotencyKey = null, webhookId = null } = event;
+    const sameKey = this.#database.prepare(FIND_BY_IDEMPOTENCY_KEY).get(idempotencyKey) as
+      { id: string; attributes: string; data: string | null } | undefined;
+    if (sameKey !== undefined && !isRepetition(event, { ...sameKey, data: sameKey.data ?? undefined }))
+      return { id: sameKey.id, recorded: false, conflict: true };
+    const first = this.#database.prepare(FIND_FIRST_ID).get(id, source, idempotencyKey, webhookId);
     return { id: (first as { id: string }).id, recorded: false };
   }
 
-  #count(minutes: ReadonlyMap<number, MinuteCount>): void {
-    const add = this.#connection.prepare(
-      `INSERT INTO minutes VALUES (?, ?, ?, ?, ?) ON CONFLICT (minute) DO UPDATE SET
-       events = events + excluded.events, first = min(first, excluded.first), last = max(last, excluded.last),
-       milliseconds = milliseconds + excluded.milliseconds`,
-    );
-    let total = 0;
-    for (const [minute, { events, first, last, milliseconds }] of minutes) {
-      add.run(minute, events, first, last, milliseconds);
-      total += events;
-    }
-    if (total > 0) this.#addToTotal(total);
-  }
-
-  /** Deletes events, with their keys and counts, in the transaction of its caller. Returns the positions that had an event. */
-  delete(positions: readonly number[]): Set<number> {
-    const rows = this.#connection
-      .prepare(
-        `DELETE FROM events WHERE sequence IN (SELECT value FROM json_each(?))
-         RETURNING sequence, recorded_at AS "recordedAt"`,
-      )
-      .all(JSON.stringify(positions)) as { sequence: number; recordedAt: number }[];
-    this.#discount(rows.map(({ recordedAt }) => recordedAt));
-    return new Set(rows.map(({ sequence }) => sequence));
-  }
-
-  #discount(times: readonly number[]): void {
-    const subtract = this.#connection.prepare(
-      'UPDATE minutes SET events = events - ?, milliseconds = milliseconds - ? WHERE minute = ?',
-    );
-    const remove = this.#connection.prepare('DELETE FROM minutes WHERE minute = ? AND events <= 0');
-    for (const minute of new Set(times.map(minuteOf))) {
-      const offsets = times.filter((time) => minuteOf(time) === minute).map((time) => time - minute * MINUTE);
-      const milliseconds = offsets.reduce((sum, offset) => sum + offset, 0);
-      subtract.run(offsets.length, milliseconds, minute);
-      remove.run(minute);
-    }
-    if (times.length > 0) this.#addToTotal(-times.length);
-  }
-
   #addToTotal(events: number): void {
-    this.#connection.prepare('UPDATE totals SET events = events + ?').run(events);
+    if (events !== 0) this.#database.prepare('UPDATE totals SET events = events + ?').run(events);
   }
 
-  /** Returns if events can be recorded: after a call that failed, if the same events can be now. */
+  /** Returns if events can be recorded, those of the last call included if that failed. Commits as many bytes as they have. */
   check(): void {
-    this.#connection.files.require();
-    if (this.#failed === undefined) return;
-    const unpacked = this.#failed.map(unpackEvents);
-    const bytes = this.#failed.reduce((sum, { length }) => sum + length, 0);
-    const rows = unpacked.reduce((sum, { length }) => sum + length, 0);
-    this.#connection.setBusyTimeout(CHECK_BUSY_TIMEOUT);
+    if (this.#failed.length > 0) this.#rehearse(this.#failed);
+    const texts = this.#failed.flatMap(({ attributes, arrival, data = '' }) => [attributes, arrival, data]);
+    const room = texts.reduce((bytes, text) => bytes + ROW_BYTES + Buffer.byteLength(text), 0);
+    this.#database.write(() => {
+      if (room === 0) this.#database.prepare('UPDATE totals SET events = events').run();
+      else this.#database.prepare('INSERT INTO probe VALUES (zeroblob(?))').run(room);
+    }, CHECK_PATIENCE);
+    if (room > 0) this.#database.write(() => this.#database.prepare('DELETE FROM probe').run());
+    this.#failed = [];
+  }
+
+  /** Records events and takes that back. */
+  #rehearse(events: readonly NewEvent[]): void {
+    const isOver = new Error('the rehearsal is over');
     try {
-      this.#probe(bytes + rows * ROW_BYTES);
-      this.#connection.rehearse(() => this.#record(unpacked));
-    } finally {
-      this.#connection.setBusyTimeout();
+      this.#database.write(() => {
+        this.#insertAll(events);
+        throw isOver;
+      }, CHECK_PATIENCE);
+    } catch (error) {
+      if (error !== isOver) throw error;
     }
-    this.#failed = undefined;
   }
 
-  /**
-   * Returns when `bytes` could be written, in the write-ahead log and in the database file. Their room is kept free in both: on
-   * a disk that is nearly full, what the probe took is there for the next event.
-   */
-  #probe(bytes: number): void {
-    const clear = this.#connection.prepare('DELETE FROM probe');
-    this.#connection.transaction(() => {
-      clear.run();
-      this.#connection.prepare('INSERT INTO probe VALUES (zeroblob(?))').run(bytes);
-    });
-    this.#connection.transaction(() => clear.run());
-    this.#connection.execute('PRAGMA wal_checkpoint(RESTART)');
+  /** Deletes events, with their keys, and returns the positions that had one. */
+  forget(positions: readonly number[]): number[] {
+    return this.#database.write(() => this.#delete(positions));
   }
-}
 
-/** A row of `FIND_BY_IDEMPOTENCY_KEY`. */
-type SameKey = Pick<StoredRow, 'id' | 'attributes' | 'data'>;
+  #delete(positions: readonly number[]): number[] {
+    const sql = 'DELETE FROM events WHERE sequence IN (SELECT value FROM json_each(?)) RETURNING sequence AS position';
+    const rows = this.#database.prepare(sql).all(JSON.stringify(positions)) as Pick<StoredEvent, 'position'>[];
+    this.#addToTotal(-rows.length);
+    return rows.map(({ position }) => position);
+  }
 
-function textOf(bytes: Uint8Array | null): string | undefined {
-  return bytes === null ? undefined : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
-}
+  /** Deletes some of the events that are past retention. Returns whether there were any. */
+  retain(retention: Retention): boolean {
+    if (this.#database.read(() => this.#due(retention)).length === 0) return false;
+    // Under the lock it may look different: another process may have taken the step.
+    this.#database.write(() => this.#delete(this.#due(retention)));
+    return true;
+  }
 
-/** Notes an event in the count of its minute. Positions must grow. */
-function note(minutes: Map<number, MinuteCount>, recordedAt: number, position: number): void {
-  const minute = minuteOf(recordedAt);
-  const milliseconds = recordedAt - minute * MINUTE;
-  const count = minutes.get(minute);
-  if (count === undefined) minutes.set(minute, { events: 1, first: position, last: position, milliseconds });
-  else {
-    count.events++;
-    count.last = position;
-    count.milliseconds += milliseconds;
+  /** The positions that the next step of retention deletes. */
+  #due({ maxEvents = Infinity, maxAge = Infinity }: Retention): number[] {
+    const columns = `SELECT sequence AS position, ${BYTES} AS bytes FROM events`;
+    const { events } = this.#database.prepare('SELECT events FROM totals').get() as { events: number };
+    const rows = (
+      events > maxEvents
+        ? this.#database.prepare(`${columns} ORDER BY sequence LIMIT ?`).all(Math.min(events - maxEvents, STEP_EVENTS))
+        : this.#database
+            .prepare(`${columns} WHERE recorded_at < ? ORDER BY recorded_at, sequence LIMIT ?`)
+            .all(Date.now() - maxAge, STEP_EVENTS)
+    ) as { readonly position: number; readonly bytes: number }[];
+    let bytes = 0;
+    const end = rows.findIndex((row, i) => (bytes += row.bytes) > STEP_BYTES && i > 0);
+    return rows.slice(0, end === -1 ? rows.length : end).map(({ position }) => position);
   }
 }

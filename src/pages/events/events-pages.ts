@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { Router } from 'express';
 import { positionIn } from '../../events/position';
-import type { StoredEvent } from '../../events/stored-event';
+import { isReadable, type StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
 import { failureStatus, HTTP_ERRORS, RequestError } from '../../http/errors';
 import { messageChain } from '../../util/text';
@@ -230,7 +230,7 @@ class EventsPages {
   /** @throws {RequestError} 404: the log holds no such event. */
   async #event(position: number | undefined): Promise<StoredEvent> {
     const event = position === undefined ? undefined : await this.#endpoint.log.at(position);
-    if (event === undefined) throw HTTP_ERRORS.noSuchEvent();
+    if (event === undefined || !isReadable(event)) throw HTTP_ERRORS.noSuchEvent();
     return event;
   }
 

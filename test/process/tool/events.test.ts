@@ -175,9 +175,6 @@ describe('the tool for the event log', () => {
       database.close();
       const { code, output, errors } = await run(['verify']);
       expect(output.replaceAll(/0{19}/g, '').split('\n')).toEqual([
-        ...[1, 2, 3, 4, 5, 6].map(
-          (n) => `Event ${String(n)} is not as it was recorded: it has another checksum than was noted.`,
-        ),
         'Event 1: its attribute specversion is missing.',
         'Event 2: its attributes are not a JSON object.',
         'Event 3: its attribute id is not the one that it must be.',
@@ -186,7 +183,7 @@ describe('the tool for the event log', () => {
         'Event 6: its arrival is not a JSON object.',
         '',
       ]);
-      expect({ code, errors }).toEqual({ code: 1, errors: '6 events verified. Findings: 12.\n' });
+      expect({ code, errors }).toEqual({ code: 1, errors: '6 events verified. Findings: 6.\n' });
     });
 
     it('names pages that are damaged', async () => {
@@ -204,8 +201,7 @@ describe('the tool for the event log', () => {
     await fill(5);
     directly(
       file,
-      `UPDATE events SET attributes = 'x' WHERE sequence = 2;
-       UPDATE events SET arrival = CAST(x'7b2261223a22ff227d' AS TEXT) WHERE sequence = 3`,
+      `UPDATE events SET attributes = 'x' WHERE sequence = 2; UPDATE events SET arrival = 'x' WHERE sequence = 3`,
     );
     const archive = join(folder.path, 'events.ndjson');
     const { code, errors } = await run(['export', archive]);
@@ -213,7 +209,7 @@ describe('the tool for the event log', () => {
       code: 1,
       errors:
         'Event 2 is left out: its attributes are not a JSON object.\n' +
-        'Event 3 is left out: one of its texts is not UTF-8.\n3 events exported.\n',
+        'Event 3 is left out: its arrival is not a JSON object.\n3 events exported.\n',
     });
     const other = join(folder.path, 'other.db');
     expect(await run(['import', archive], other)).toMatchObject({ code: 0 });
@@ -225,7 +221,7 @@ describe('the tool for the event log', () => {
   it.each([
     ['print', '--since', '0'],
     ['follow', '--since', '0'],
-  ])('prints every event, also those that are damaged, with %s', async (...args) => {
+  ])('prints every event but those that are damaged with %s', async (...args) => {
     await fill(4);
     directly(
       file,
@@ -237,16 +233,15 @@ describe('the tool for the event log', () => {
     const ended = once(child, 'close') as Promise<[number | null]>;
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    await eventually('all is printed', () => output.split('\n').length === 5);
+    await eventually('all is printed', () => output.split('\n').length === 4);
     if (args.includes('follow')) child.kill('SIGTERM');
     expect((await ended)[0]).toBe(0);
     const events = output
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
-    expect(events.map(({ sequence }) => Number(sequence))).toEqual([1, 2, 3, 4]);
-    expect(events[1]).toMatchObject({ type: 'damaged', damaged: true });
-    expect(events[2]).toMatchObject({ data: 'a\ufffdb' });
+    expect(events.map(({ sequence }) => Number(sequence))).toEqual([1, 3, 4]);
+    expect(events[1]).toMatchObject({ data: 'a\ufffdb' });
   });
 
   describe('that removes events', () => {
@@ -461,23 +456,18 @@ describe('the tool for the event log', () => {
     await restored.end('SIGTERM');
   });
 
-  it('puts a copy in the place of the log, which it keeps, but not beside a service that has it open', async () => {
+  it('puts a backup in the place of the log, which is copied, also beside a service that has it open', async () => {
     await fill(2);
-    const copy = join(folder.path, 'copy.db');
-    await run(['backup', copy]);
-    const log = await openSqliteLog({ file });
-    await log.append(newEvent());
-    await log.close();
-    const { code, errors } = await run(['restore', copy]);
-    const [, before = ''] = /^Restored\. The previous log is kept as (.*)\.\n$/.exec(errors) ?? [];
+    const backup = join(folder.path, 'backup.db');
+    await run(['backup', backup]);
+    const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
+    await callOperation(service.url, 'httpget', 'RecordEvent');
+    const { code, errors } = await run(['restore', backup]);
+    const [, before = ''] = /^Restored\. (.*) is a copy of the log as it was before\.\n$/.exec(errors) ?? [];
     expect([code, before]).toEqual([0, expect.stringContaining(`${file}.replaced-`)]);
     expect([await stored(file), await stored(before)].map(({ length }) => length)).toEqual([2, 3]);
-    const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
-    const refused = await run(['restore', copy]);
-    expect([refused.code, refused.errors.trimEnd().split('\n')]).toEqual([
-      1,
-      [expect.stringMatching(/ open in .*process /)],
-    ]);
+    await callOperation(service.url, 'httpget', 'RecordEvent');
+    expect((await stored(file)).map(({ position }) => position)).toEqual([1, 2, 4]);
     await service.end('SIGTERM');
   });
 

@@ -1,0 +1,276 @@
+import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { provideSchema } from './schema';
+
+// The only file that names the binding. It has the API of Node's own `node:sqlite`, which takes its place once Node 24 is the oldest
+// that is supported.
+
+/** How a SQLite event log is opened. */
+export interface SqliteOptions {
+  /** Path of the database file. */
+  readonly file: string;
+  /** Whether a missing file, folders included, is created; true by default. */
+  readonly create?: boolean;
+  /** How long a call waits for another connection's lock, in milliseconds; 5,000 by default. */
+  readonly busyTimeout?: number;
+  /** Maximum pages (4,096 bytes each) to which the database may grow. */
+  readonly maxPages?: number;
+}
+
+/** A value of SQLite. Numbers must be safe integers. */
+export type SqlValue = string | number | null;
+
+/** A prepared statement. Texts that are not UTF-8 are read with U+FFFD in place of what is wrong. */
+export interface Statement {
+  run(...values: readonly SqlValue[]): { readonly changes: number; readonly lastInsertRowid: number | bigint };
+  get(...values: readonly SqlValue[]): unknown;
+  all(...values: readonly SqlValue[]): unknown[];
+}
+
+const DEFAULT_BUSY_TIMEOUT = 5000;
+
+/** Longest pause between two attempts to get the write lock, in milliseconds. SQLite's own back-off waits up to 100. */
+const LOCK_PAUSE = 3;
+
+/** Size to which the write-ahead log shrinks once it has been written back, in bytes. */
+const WAL_BYTES = 16 * 1024 * 1024;
+
+/** Error codes of SQLite. */
+const SQLITE_BUSY = 5;
+const SQLITE_CANTOPEN = 14;
+
+/** A connection to the file of a log. It blocks its thread while it works or waits for a lock. */
+export class Database {
+  readonly #file: string;
+  readonly #busyTimeout: number;
+  readonly #database: DatabaseSyncInstance;
+  readonly #statements = new Map<string, Statement>();
+  /** The file and its write-ahead log as they were opened. */
+  readonly #opened: Files;
+
+  /** @throws the database cannot be opened, or is not one of this program and version; the message does not name the path. */
+  constructor({ file, create = true, busyTimeout = DEFAULT_BUSY_TIMEOUT, maxPages }: SqliteOptions) {
+    this.#file = resolve(file);
+    this.#busyTimeout = busyTimeout;
+    requireUsable(this.#file, create);
+    this.#database = opened(this.#file);
+    this.#whenUnlocked(busyTimeout, () => {
+      provideSchema(this.#database, create);
+      this.execute('PRAGMA journal_mode = WAL');
+    });
+    this.execute('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
+    this.execute(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}`);
+    // Overwrites deleted events, also those that retention deletes. Off by default in SQLite.
+    this.execute('PRAGMA secure_delete = ON');
+    if (maxPages !== undefined) this.execute(`PRAGMA max_page_count = ${String(maxPages)}`);
+    // The first read makes a missing write-ahead log.
+    this.#whenUnlocked(busyTimeout, () => {
+      this.execute('SELECT 1 FROM events LIMIT 1');
+    });
+    this.#opened = filesAt(this.#file);
+  }
+
+  /** Prepares a statement, the same text once: parsing it may cost as much as an insert. */
+  prepare(sql: string): Statement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  execute(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  /**
+   * Looks whether the files at the path are those that were opened. SQLite would go on with them wherever they are moved.
+   *
+   * @throws they are not, or cannot be looked at.
+   */
+  look(): void {
+    const { file, wal } = filesAt(this.#file);
+    if (file === undefined) throw new Error('the file of the log is not there any more');
+    if (!isSame(file, this.#opened.file)) throw new Error('another file has taken the place of the file of the log');
+    if (!isSame(wal, this.#opened.wal)) throw new Error('the write-ahead log beside the file was removed or replaced');
+  }
+
+  /** Runs an action that sees the database at one moment, whatever others write meanwhile. @throws as {@link look}. */
+  read<T>(action: () => T): T {
+    return this.#transaction('BEGIN', action, this.#busyTimeout);
+  }
+
+  /**
+   * Runs an action in a transaction: what it writes is on disk when this returns, and none of it when it throws.
+   *
+   * @param patience - how long to wait for the lock, in milliseconds.
+   * @throws as {@link look}; also what the action throws.
+   */
+  write<T>(action: () => T, patience = this.#busyTimeout): T {
+    return this.#transaction('BEGIN IMMEDIATE', action, patience);
+  }
+
+  #transaction<T>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', action: () => T, patience: number): T {
+    return this.#whenUnlocked(patience, () => {
+      this.look();
+      try {
+        this.prepare(begin).run();
+        const result = action();
+        this.prepare('COMMIT').run();
+        return result;
+      } catch (error) {
+        if (this.#database.isTransaction) this.execute('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  /** Runs statements that cannot stand in a transaction. @throws as {@link look}. */
+  alone(sql: string): void {
+    this.#whenUnlocked(this.#busyTimeout, () => {
+      this.look();
+      this.execute(sql);
+    });
+  }
+
+  /** Does something again while another connection holds a lock, after short pauses of random length. */
+  #whenUnlocked<T>(patience: number, action: () => T): T {
+    const deadline = performance.now() + patience;
+    for (;;) {
+      try {
+        return action();
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > deadline) throw error;
+        pause(Math.random() * LOCK_PAUSE);
+      }
+    }
+  }
+
+  /** Bytes of the file and of its write-ahead log. */
+  bytes(): number {
+    const { file, wal } = filesAt(this.#file);
+    return (file?.size ?? 0) + (wal?.size ?? 0);
+  }
+
+  /** @throws as {@link look}: the database stays open, since SQLite would write to the files and delete by name. */
+  close(): void {
+    this.look();
+    this.#database.close();
+  }
+}
+
+/**
+ * Opens the file of a log without ever writing to it. While this is open, another connection of this process that ends neither
+ * writes its write-ahead log back nor deletes it.
+ */
+export function holdOpen(file: string): { close(): void } {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 1000 });
+  try {
+    // Without a statement of its own, which would outlive `close`.
+    database.exec('SELECT 1 FROM sqlite_schema');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * Creates an empty file, if it is missing, and locks it for as long as the result is kept and this process lives.
+ *
+ * @throws the file cannot be opened, or another process has locked it, which {@link isBusy} tells.
+ */
+export function lockFile(file: string): { close(): void } {
+  const database = opened(file);
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Whether an error says that another connection holds a lock. */
+export function isBusy(error: unknown): boolean {
+  return codeOf(error) === SQLITE_BUSY;
+}
+
+/** Says what went wrong, without the path that messages of the system and of SQLite have and callers must not see. */
+export function withoutPath(error: unknown): string {
+  const { errstr, syscall, code, message } = error as NodeJS.ErrnoException & { errstr?: string };
+  if (syscall !== undefined) return code ?? message;
+  return (codeOf(error) === SQLITE_CANTOPEN ? errstr : undefined) ?? message;
+}
+
+function codeOf(error: unknown): number {
+  // The higher bits say why: a recovery, a snapshot that is too old.
+  return ((error as { errcode?: number }).errcode ?? 0) % 256;
+}
+
+function opened(file: string): DatabaseSyncInstance {
+  try {
+    return new DatabaseSync(file, { defensive: false });
+  } catch {
+    throw new Error('the file cannot be opened');
+  }
+}
+
+interface Files {
+  readonly file: Stats | undefined;
+  readonly wal: Stats | undefined;
+}
+
+/** SQLite keeps the write-ahead log beside the file to which a symbolic link leads. */
+function filesAt(name: string): Files {
+  const file = statSync(name, { throwIfNoEntry: false });
+  const wal = `${file === undefined ? name : realpathSync(name)}-wal`;
+  return { file, wal: statSync(wal, { throwIfNoEntry: false }) };
+}
+
+function isSame(one: Stats | undefined, other: Stats | undefined): boolean {
+  return one?.ino === other?.ino && one?.dev === other?.dev;
+}
+
+/** @throws the file must not be opened. Nothing was changed then. */
+function requireUsable(file: string, create: boolean): void {
+  const found = filesAt(file);
+  const size = found.file?.size ?? 0;
+  if (size === 0 && (found.wal?.size ?? 0) > 0) {
+    throw new Error(
+      'the write-ahead log beside the file (its name ends with -wal) holds events, but the file itself is missing or empty, and ' +
+        'SQLite would delete them. Put back the file to which it belongs, or move it away to go on without the events in it. ' +
+        'Nothing was changed',
+    );
+  }
+  if (found.file !== undefined) requireWritable(file);
+  else if (create) makeFolder(dirname(file));
+  else throw new Error('the file is not there');
+}
+
+function requireWritable(file: string): void {
+  try {
+    accessSync(file, constants.W_OK);
+  } catch {
+    throw new Error('the file cannot be written by this user');
+  }
+}
+
+/** Creates a folder, and missing ones above it. `recursive` of `mkdirSync` never returns below /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process that starts has made it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** Blocks the thread for `milliseconds`. */
+function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}

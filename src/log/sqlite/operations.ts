@@ -1,0 +1,141 @@
+import type { NewEvent } from '../../events/stored-event';
+import type { Recorded } from '../engine';
+import type { Retention } from '../event-log';
+import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../log-reader';
+import { Database, type SqliteOptions } from './database';
+import { SqliteReader } from './reader';
+import { SqliteRecorder } from './recorder';
+import { versionOf } from './schema';
+
+/** Maximum pages that one step of a compaction gives back: writers wait for it. */
+const COMPACTION_PAGES = 256;
+
+/** Bytes of a page in the files that SQLite creates. */
+const PAGE_BYTES = 4096;
+
+/** The columns that a backup of every version has. */
+const COLUMNS = 'sequence, recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data';
+
+/** Puts the events of an attached backup in the place of the log's own. Positions that were given are not given again. */
+const RESTORE = `
+  DELETE FROM events;
+  INSERT INTO events (${COLUMNS}) SELECT ${COLUMNS} FROM backup.events ORDER BY sequence;
+  UPDATE totals SET events = (SELECT count(*) FROM events);
+  UPDATE sqlite_sequence SET seq = max(seq, (SELECT ifnull(max(seq), 0) FROM backup.sqlite_sequence WHERE name = 'events'))
+  WHERE name = 'events';
+`;
+
+/** The functions of the thread that has a log open. Those that `Engine` has too promise the same. */
+export type Operations = ReturnType<typeof openOperations>;
+
+/**
+ * Opens a log. Each of the functions takes one argument, or none.
+ *
+ * @throws the database cannot be opened, or is not one of this program and version.
+ */
+export function openOperations(options: SqliteOptions) {
+  const database = new Database(options);
+  const recorder = new SqliteRecorder(database);
+  const reader = new SqliteReader(database);
+  const numberIn = (sql: string) => Number(Object.values(database.prepare(sql).get() as object)[0]);
+  return {
+    append: (events: readonly NewEvent[]): Recorded => recorder.append(events),
+    check: () => {
+      recorder.check();
+    },
+    read: (query: EventQuery) => database.read(() => reader.read(query)),
+    scan: (query: ScanQuery) => database.read(() => reader.scan(query)),
+    search: (query: SearchQuery) => database.read(() => reader.search(query)),
+    counts: (times: readonly number[]) => database.read(() => reader.counts(times)),
+    newest: () => database.read(() => reader.newest()),
+    stats: (): LogStats =>
+      database.read(() => ({ events: reader.count(), bytes: database.bytes(), last: reader.last() })),
+    forget: (positions: readonly number[]) => recorder.forget(positions),
+    retain: (retention: Retention) => recorder.retain(retention),
+    verify: () => verify(database),
+
+    /** Copies the log, as it is at one moment, into a new file. Others can go on writing meanwhile. */
+    backup: (file: string) => {
+      database.look();
+      database.prepare('VACUUM INTO ?').run(file);
+    },
+    /** Replaces all events by those of a backup, in one transaction. */
+    restore: (backup: string) => {
+      restore(database, backup);
+    },
+    /** Writes all pages anew, without remains of deleted rows. Writers wait meanwhile. */
+    rewrite: () => {
+      database.alone('VACUUM');
+    },
+    /** Gives some free pages back and returns their bytes, and those that are left. */
+    giveBack: () => {
+      const free = numberIn('PRAGMA freelist_count');
+      database.write(() => {
+        database.execute(`PRAGMA incremental_vacuum(${String(COMPACTION_PAGES)})`);
+      });
+      const left = numberIn('PRAGMA freelist_count');
+      return { given: (free - left) * PAGE_BYTES, left: left * PAGE_BYTES };
+    },
+    /** Writes the write-ahead log back and empties it; false if a reader still needs it. */
+    emptyWal: () => {
+      database.look();
+      return numberIn('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
+    },
+    look: () => {
+      database.look();
+    },
+    close: () => {
+      database.close();
+    },
+  };
+}
+
+/** Returns what is wrong with the file, a line for each finding: in pages and indexes, totals and positions. */
+function verify(database: Database): string[] {
+  database.look();
+  const damage = damageIn(database);
+  if (damage.length > 0)
+    return damage.map((finding) => `The file is damaged: ${finding.replaceAll(/\s+/g, ' ').trim()}`);
+  const { total, found, newest, last } = database.read(() =>
+    database
+      .prepare(
+        `SELECT events AS total, (SELECT count(*) FROM events NOT INDEXED) AS found,
+                ifnull((SELECT max(sequence) FROM events), 0) AS newest,
+                ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS last FROM totals`,
+      )
+      .get(),
+  ) as Record<'total' | 'found' | 'newest' | 'last', number>;
+  const findings: string[] = [];
+  if (found !== total) findings.push(`The log holds ${String(found)} events, and its total says ${String(total)}.`);
+  if (newest > last)
+    findings.push(`The newest event has position ${String(newest)}, and the last that was given is ${String(last)}.`);
+  return findings;
+}
+
+/** Findings in the pages and indexes. Some damage ends the check with an error, which is one. */
+function damageIn(database: Database): string[] {
+  try {
+    const rows = database.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[];
+    return rows.map((row) => row.integrity_check).filter((finding) => finding !== 'ok');
+  } catch (error) {
+    return [(error as Error).message];
+  }
+}
+
+/** @throws the backup is damaged, or is not a log. Nothing was changed then. */
+function restore(database: Database, backup: string): void {
+  database.look();
+  database.prepare('ATTACH ? AS backup').run(backup);
+  try {
+    if (versionOf(database, 'backup') === 0) throw new Error('the backup holds no event log');
+    const [{ integrity_check: finding } = { integrity_check: 'ok' }] = database
+      .prepare('PRAGMA backup.integrity_check(1)')
+      .all() as { integrity_check: string }[];
+    if (finding !== 'ok') throw new Error(`the backup is damaged: ${finding.replaceAll(/\s+/g, ' ').trim()}`);
+    database.write(() => {
+      database.execute(RESTORE);
+    });
+  } finally {
+    database.execute('DETACH backup');
+  }
+}
