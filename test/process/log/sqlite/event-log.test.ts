@@ -36,14 +36,6 @@ describe('a SQLite event log', () => {
     await log.close();
   });
 
-  it('waits until a commit is on the disk itself, also where that takes more than fsync', () => {
-    const file = join(folder.path, 'events.db');
-    const connection = new Database({ file });
-    expect(connection.prepare('PRAGMA fullfsync').get()).toEqual({ fullfsync: 1 });
-    expect(connection.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
-    connection.close();
-  });
-
   it('takes no time of a repetition for that of an event', async () => {
     const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
     await log.append(newEvent({ id: 'one', recordedAt: 1000 }));
