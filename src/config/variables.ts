@@ -186,7 +186,7 @@ export const VARIABLES = {
   forwardSecrets: optional('FORWARD_SECRETS', standardSecrets, {
     group: 'Access',
     secret: true,
-    description: 'secrets that sign the events that `npm run events` forwards',
+    description: 'secrets that sign the events that `asmx-webhook-events` forwards',
   }),
   /** Files in PEM. */
   tls: {

@@ -261,6 +261,6 @@ function damagedEvents(positions: readonly number[]): EventLogError {
   const some = positions.slice(0, MAX_NAMED).map(sequenceOf).join(', ');
   const others = positions.length > MAX_NAMED ? ` and ${String(positions.length - MAX_NAMED)} more` : '';
   return new EventLogError(
-    `Damaged events were left out of a download: ${some}${others}. npm run events -- verify says more.`,
+    `Damaged events were left out of a download: ${some}${others}. asmx-webhook-events verify says more.`,
   );
 }
