@@ -98,7 +98,8 @@ describeWith({ script: 'bsdutils' }, 'on a terminal', () => {
     isBack = true;
     await eventually('it is not behind', () => shown().includes('7 events forwarded | behind by 0'));
     await end();
-    expect(shown().trimEnd()).toMatch(/\n7 events forwarded\.$/);
+    // In place of the live line, which is cleared.
+    expect(shown().trimEnd()).toMatch(/\[2K7 events forwarded\.$/);
     await target.close();
   });
 
