@@ -207,7 +207,7 @@ describe('a CloudEvent over HTTP', () => {
   });
 
   it('in binary mode is refused with a time that never was', async () => {
-    for (const time of ['2018-02-30T00:00:00Z', '2018-04-05T24:00:00Z', '2018-12-31T23%3A59%3A60Z']) {
+    for (const time of ['2018-02-30T00:00:00Z', '2018-04-05T24:00:00Z']) {
       const answer = await post({ ...BINARY, 'ce-time': time }, '');
       expect([answer.status, answer.body]).toEqual([
         400,
