@@ -3,6 +3,11 @@ import { Contract } from './contract/contract';
 import { Protocols } from './contract/protocols';
 import { endpointHandler } from './endpoint';
 import { Admission } from './call/admission';
+import { ReaderThread } from './call/reader-thread';
+import { CallError } from './service/call';
+import { CloudEventError } from './events/cloudevents/attributes';
+import { RequestError } from './http/errors';
+import { Fault } from './soap/fault';
 import type { Config } from './config/config';
 import type { EventLog } from './log/event-log';
 import { Callers } from './http/callers';
@@ -97,6 +102,7 @@ export async function startApp(
     access,
     admission,
     bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, observer.hint),
+    reader: new ReaderThread(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     mediaType: memoized(MediaType.parse),
     observer,
     refusals: () => refusalsOfAll(observer.refusals),

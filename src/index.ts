@@ -150,7 +150,7 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
       };
       const content = data instanceof Uint8Array ? { data_base64: Buffer.from(data).toString('base64') } : { data };
       if (data === null) throw new NoCloudEvent('data must not be null: leave it out.');
-      return log.append(await EventFactory.read(JSON.stringify({ ...attributes, ...content }, jsonValue)));
+      return log.append(EventFactory.read(JSON.stringify({ ...attributes, ...content }, jsonValue)));
     },
   };
 }

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Config } from '../config/config';
 import { HTTP_ERRORS } from '../http/errors';
-import { Deferred, letOthersRun } from '../util/promises';
 
 /** The calls that are admitted to a service: those in progress and, counted apart from them, those that wait for events. */
 export class Admission {
@@ -12,8 +11,6 @@ export class Admission {
   /** The calls that wait. Each controller is aborted when the service stops. */
   readonly waits = new Set<AbortController>();
   isStopping = false;
-  /** Resolves when the last large message that has asked for a turn has ended it. */
-  lastTurn: Promise<unknown> = Promise.resolve();
 
   constructor(limits: Admission['limits']) {
     this.limits = limits;
@@ -26,10 +23,7 @@ export class Admission {
   }
 }
 
-/**
- * The shares of a service that one call holds: its slot among the calls in flight and, if its message is large, its turn. However
- * the call ends, each is given back exactly once.
- */
+/** The slot of one call among the calls in flight. However the call ends, it is given back exactly once. */
 export class Ticket {
   /** How long the call has waited in {@link Ticket.whileIdle}, in milliseconds. */
   waited = 0;
@@ -37,7 +31,6 @@ export class Ticket {
   readonly #response: ServerResponse;
   #hasSlot = false;
   #isWaiting = false;
-  #endTurn: (() => void) | undefined;
 
   /** Holds nothing yet: the call has just arrived. */
   constructor(calls: Admission, response: ServerResponse) {
@@ -54,19 +47,7 @@ export class Ticket {
   }
 
   /**
-   * Resolves when the turn of a large message has come; at once if the call has it already. Small calls run between two turns.
-   */
-  async takeTurn(): Promise<void> {
-    if (this.#endTurn !== undefined) return;
-    const ended = new Deferred();
-    this.#endTurn = ended.resolve;
-    const before = this.#calls.lastTurn;
-    this.#calls.lastTurn = before.then(() => ended.promise).then(letOthersRun);
-    await before;
-  }
-
-  /**
-   * Runs `wait` without slot and turn, then takes the slot back, even above MAX_IN_FLIGHT.
+   * Runs `wait` without the slot, then takes it back, even above MAX_IN_FLIGHT.
    *
    * @throws {RequestError} 503: too many calls wait.
    */
@@ -80,7 +61,6 @@ export class Ticket {
     waits.add(waiting);
     this.#calls.inFlight--;
     this.#isWaiting = true;
-    this.leaveTurn();
     const began = performance.now();
     const stopListening = whenGone(this.#response, () => {
       waiting.abort();
@@ -96,17 +76,10 @@ export class Ticket {
     }
   }
 
-  /** Gives back slot and turn. The slot of a call that still waits has been given back already. */
+  /** Gives back the slot. That of a call that still waits has been given back already. */
   giveBack(): void {
-    this.leaveTurn();
     if (this.#hasSlot && !this.#isWaiting) this.#calls.inFlight--;
     this.#hasSlot = false;
-  }
-
-  /** Gives back the turn, which does not come back: the message has been read. */
-  leaveTurn(): void {
-    this.#endTurn?.();
-    this.#endTurn = undefined;
   }
 }
 

@@ -10,6 +10,7 @@ import type { Service } from '../service/call';
 import type { Observer } from '../telemetry/observer';
 import type { Refusals } from '../telemetry/refused-calls';
 import type { Admission } from './admission';
+import type { ReaderThread } from './reader-thread';
 
 /** All that the calls and the pages of the endpoint share. `app.ts` makes it once. */
 export interface Endpoint {
@@ -24,6 +25,7 @@ export interface Endpoint {
   readonly access: AccessControl;
   readonly admission: Admission;
   readonly bodies: BodyReader;
+  readonly reader: ReaderThread;
   /** Reads a `Content-Type`, and remembers those that come again and again. */
   mediaType(this: void, value: string): MediaType | undefined;
   readonly observer: Pick<Observer, 'ended' | 'hint'>;

@@ -9,9 +9,10 @@ import { EventTooLargeError } from '../log/event-log';
 import { CallError, type Call, type CallContent } from '../service/call';
 import type { SignedBy } from '../senders/sender';
 import { Refusals } from '../telemetry/refused-calls';
-import { inParts, LARGE_MESSAGE, type Steps } from '../util/promises';
+import { LARGE_MESSAGE } from '../util/promises';
 import { Ticket } from './admission';
 import type { Endpoint } from './endpoint';
+import type { Reader } from './reader-thread';
 
 const EMPTY = Buffer.alloc(0);
 
@@ -33,11 +34,11 @@ function refusalOf(error: unknown): RequestError | undefined {
 /**
  * One call, from the header of its request to its reply. Every call, over any binding, takes the same steps in the same order:
  *
- *     header ─► rate ─► route ─► access ─► body ─► slot ─► turn ─► read ─► access ─► invoke ─► reply
- *                 │       │        │        │       │               │        │         │
- *                 └───────┴────────┴────────┴───────┴───────┬───────┴────────┴─────────┘
- *                                                           ▼
- *                                         refuse (any step throws)        ─► report, in either case
+ *     header ─► rate ─► route ─► access ─► body ─► slot ─► read ─► access ─► invoke ─► reply
+ *                 │       │        │        │       │       │        │         │
+ *                 └───────┴────────┴────────┴───────┴───┬───┴────────┴─────────┘
+ *                                                       ▼
+ *                                     refuse (any step throws)        ─► report, in either case
  *
  * - rate: its client has not sent too many requests
  * - route: the header fields alone are right, and name the operation where the binding says it there
@@ -45,14 +46,12 @@ function refusalOf(error: unknown): RequestError | undefined {
  *   not large
  * - body: read whole, within the limits
  * - slot: there are not too many calls in flight
- * - turn: large messages run one at a time, so that small ones never wait for more than one of them
- * - read: the message is right and names the operation
+ * - read: the message is right and names the operation; another thread reads large ones, one at a time
  * - access, after the body: the caller may call the operation that is invoked next. Only this lets a call through
  * - invoke: that operation runs, and its result is written as the binding writes it
  *
- * A binding's subclass supplies route, read, invoke, reply and refuse; the operation sees of the call what {@link Call} shows. Slot
- * and turn are on its ticket, which gives them back however the call ends, and earlier while an operation waits (`Call.forget`,
- * `Call.whileIdle`).
+ * A binding's subclass supplies route, read, invoke, reply and refuse; the operation sees of the call what {@link Call} shows. Its
+ * ticket gives the slot back however the call ends, and earlier while an operation waits (`Call.whileIdle`).
  */
 export abstract class IncomingCall implements Call {
   /** The binding; the version of a SOAP message is certain only once it has been read. */
@@ -67,7 +66,7 @@ export abstract class IncomingCall implements Call {
 
   readonly request: HttpRequest;
   readonly response: HttpResponse;
-  /** The slot and the turn of the call while it is in progress. */
+  /** The slot of the call while it is in progress. */
   readonly ticket: Ticket;
   /** The `Content-Type` of the request, if it has one that can be read; once the client's rate has been checked. */
   mediaType: MediaType | undefined;
@@ -116,7 +115,6 @@ export abstract class IncomingCall implements Call {
     this.#start = isLarge ? Buffer.from(body.subarray(0, Refusals.bodyBytes)) : body;
     this.#bytes = body.length;
     ticket.takeSlot();
-    if (isLarge) await ticket.takeTurn();
     const reading = this.read(body);
     if (reading !== undefined) await reading;
     this.signedBy = access.afterBody(this, body);
@@ -186,7 +184,7 @@ export abstract class IncomingCall implements Call {
   abstract refuse(error: unknown, refusal: RequestError | undefined): void;
 
   /** Finds in the message what {@link Call.content} promises. */
-  protected abstract readContent(): Steps<CallContent>;
+  protected abstract readContent(): CallContent | Promise<CallContent>;
 
   /** Lets go of the message, which is not asked for again. */
   protected abstract forgetMessage(): void;
@@ -194,7 +192,7 @@ export abstract class IncomingCall implements Call {
   content(): CallContent | Promise<CallContent> {
     if (!this.#hasMessage)
       throw new Error('What the caller sent is gone: call content() before forget() and whileIdle().');
-    return this.inParts(this.readContent());
+    return this.readContent();
   }
 
   forget(): void {
@@ -202,12 +200,15 @@ export abstract class IncomingCall implements Call {
     // It holds the body.
     this.signedBy = undefined;
     this.forgetMessage();
-    this.ticket.leaveTurn();
   }
 
-  /** Does work on the message, in parts if that is large. */
-  protected inParts<T>(steps: Steps<T>): T | Promise<T> {
-    return inParts(this.#bytes, steps);
+  /** Reads the message, in another thread if it is large. */
+  protected readWith<Message extends { readonly body: Buffer }, Result>(
+    reader: Reader<Message, Result>,
+    message: Message,
+  ): Result | Promise<Result> {
+    if (message.body.length > LARGE_MESSAGE) return this.endpoint.reader.read(reader, message);
+    return reader.read(message, this.mediaType);
   }
 
   async whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -174,7 +174,7 @@ export async function importEvents({ file, stream, bytes }: Input, log: Pick<Eve
       try {
         const line = await lines.next();
         if (line.done) break;
-        await batch.add(line.value);
+        batch.add(line.value);
       } catch (error) {
         await batch.record();
         throw lineError(`Line ${String(number)} of ${file}`, batch, file, error);
@@ -215,10 +215,10 @@ class Batch {
    *
    * @throws the line is not UTF-8 or does not hold an event.
    */
-  async add(line: Buffer): Promise<void> {
+  add(line: Buffer): void {
     const text = this.#decode(line);
     if (text.trim() === '') return;
-    this.#events.push(await new ArchiveLine(text).event());
+    this.#events.push(new ArchiveLine(text).event());
     this.#bytes += line.length;
   }
 

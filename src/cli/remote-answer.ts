@@ -110,7 +110,7 @@ export async function* eventsIn(
     // It has no line feed.
     if (hasEnded) break;
     if (!isWhole) {
-      const event = await eventIn(line.toString());
+      const event = eventIn(line.toString());
       if (event.position <= after) throw notAsked('after');
       after = event.position;
       page.push(event);
@@ -146,11 +146,11 @@ function bodyOf(response: IncomingMessage): Readable {
   return inflate;
 }
 
-async function eventIn(text: string): Promise<StoredEvent> {
+function eventIn(text: string): StoredEvent {
   try {
     const line = new ArchiveLine(text);
     const { position } = line;
-    if (position !== undefined) return { ...(await line.event()), position };
+    if (position !== undefined) return { ...line.event(), position };
   } catch (cause) {
     throw new RemoteLogError('The service sent a line that is no event.', { cause });
   }

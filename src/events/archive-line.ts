@@ -64,7 +64,7 @@ export class ArchiveLine {
    *
    * @throws {CloudEventError} it is not a valid CloudEvent, or its `_log` is not one that this version knows.
    */
-  async event(): Promise<NewEvent> {
+  event(): NewEvent {
     return Object.hasOwn(this.#members, LOG) ? archivedEvent(this.#text, this.#members) : EventFactory.read(this.#text);
   }
 }
@@ -81,13 +81,13 @@ function archivedEvent(line: string, members: Readonly<Record<string, unknown>>)
   // Those that the log added are within the rules for senders too.
   const given = Object.entries(members).filter(([name]) => !NO_ATTRIBUTES.includes(name));
   const attributes = senderAttributes(Object.fromEntries(given));
-  const texts = new JsonText(line).membersAtOnce();
+  const texts = new JsonText(line).members() ?? new Map<string, MemberText>();
   return {
     id: attributes.id,
     source: attributes.source,
     attributes: JSON.stringify(attributes),
     data: archivedData(texts, members),
-    arrival: new JsonText(texts.get(LOG)?.value ?? '{}').membersAtOnce().get('arrival')?.value ?? '{}',
+    arrival: new JsonText(texts.get(LOG)?.value ?? '').members()?.get('arrival')?.value ?? '{}',
     recordedAt,
     idempotencyKey: keyIn(log, 'idempotencyKey'),
     webhookId: keyIn(log, 'webhookId'),

@@ -1,7 +1,5 @@
-import { V7Generator } from 'uuidv7';
-import type { Handshake } from '../senders/handshakes';
+import { uuidv7 } from 'uuidv7';
 import { Sender, type SignedBy } from '../senders/sender';
-import { atOnce, inParts, type Steps } from '../util/promises';
 import { mayBeSecret, memoized } from '../util/text';
 import { withoutReservedNames, type SenderAttributes } from './cloudevents/attributes';
 import { JsonText } from './cloudevents/json-text';
@@ -9,7 +7,7 @@ import { SentEvent } from './cloudevents/sent-event';
 import { isMediaType, traceAttributes, type TraceAttributes } from './cloudevents/syntax';
 import type { SoapPayload } from './arrival';
 import type { NewEvent } from './stored-event';
-import { dataMember, xmlSafe, type Payload } from './payload';
+import { dataMember, xmlSafe, type EventPayload } from './payload';
 
 /** A call from which an event is made. */
 export interface RecordedCall {
@@ -33,10 +31,39 @@ export interface RecordedCall {
 export interface EventContent {
   /** The context attributes, if the caller sent a CloudEvent. */
   readonly attributes?: SenderAttributes | undefined;
-  readonly payload?: Payload | undefined;
+  readonly payload?: EventPayload | undefined;
   readonly soap?: SoapPayload | undefined;
   /** The question of a sender that the request is; then it has no attributes. */
-  readonly handshake?: Handshake | undefined;
+  readonly handshake?: { readonly type: string } | undefined;
+  /** By default what the header fields say. */
+  readonly sender?: SenderFacts | undefined;
+}
+
+/** What a known sender says of its event. */
+interface SenderFacts {
+  /** The CloudEvents `type`. */
+  readonly type: string | undefined;
+  /** The key of the delivery. */
+  readonly key: string | undefined;
+}
+
+/**
+ * Finds what the sender of a call says of its event.
+ *
+ * @param value - what the payload stands for, if that is JSON. Of a signed body any content type is ignored, since it is not signed.
+ */
+export function senderFacts(
+  { headers, keyScope, signedBy }: Pick<RecordedCall, 'headers' | 'keyScope' | 'signedBy'>,
+  value?: unknown,
+): SenderFacts | undefined {
+  const sender = signedBy?.sender ?? Sender.of(headers);
+  if (sender === undefined) return undefined;
+  const body = value ?? (signedBy && new JsonText(signedBy.body.toString()).parsed()?.value);
+  const members = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
+  return {
+    type: sender.typeOf(headers, members),
+    key: sender.keyOf(headers, members, keyScope, signedBy?.body),
+  };
 }
 
 /** CloudEvents attributes of an event whose sender named none. */
@@ -57,7 +84,6 @@ export class EventFactory {
   readonly #defaults: EventDefaults;
   /** The default `source` and a type as JSON members. */
   readonly #defaultMembers: (type: string) => string;
-  readonly #uuids = new UuidGenerator();
   readonly #mayBeSecret = memoized(mayBeSecret);
   /** The member `datacontenttype` with a comma before it, by the media type of a payload; empty without one. */
   readonly #contentTypeMember = memoized((mediaType) =>
@@ -76,13 +102,13 @@ export class EventFactory {
    *
    * @throws {CloudEventError} it is not a valid CloudEvent.
    */
-  static async read(json: string): Promise<NewEvent> {
-    const { attributes, payload } = atOnce(SentEvent.read(json));
+  static read(json: string): NewEvent {
+    const { attributes, payload } = SentEvent.read(json);
     return {
       id: attributes.id,
       source: attributes.source,
       attributes: JSON.stringify(withoutReservedNames(attributes)),
-      data: payload && (await dataMember(payload)),
+      data: payload && dataMember(payload),
       arrival: '{}',
       recordedAt: Date.now(),
       idempotencyKey: undefined,
@@ -93,41 +119,25 @@ export class EventFactory {
   /** Returns the attributes of an event that has none of its own yet. */
   attributes() {
     const { source, type = DEFAULT_TYPE } = this.#defaults;
-    return { specversion: '1.0', id: this.#uuids.next(), source, type, time: new Date().toISOString() } as const;
+    return { specversion: '1.0', id: uuidv7(), source, type, time: new Date().toISOString() } as const;
   }
 
   /**
-   * Returns the event that a call records, synchronously unless its payload is large. Fills in missing attributes: the `id` with
-   * a UUID version 7, the trace context from the header fields of the request.
+   * Returns the event that a call records. Fills in missing attributes: the `id` with a UUID version 7, the trace context from the
+   * header fields of the request.
    */
-  make(call: RecordedCall, content: EventContent): NewEvent | Promise<NewEvent> {
+  make(call: RecordedCall, content: EventContent): NewEvent {
     const recordedAt = Date.now();
-    const { payload } = content;
-    const data = payload && dataMember(payload);
-    const body = membersOf(payload, call.signedBy?.body);
-    if (data instanceof Promise || body instanceof Promise)
-      return Promise.all([data, body]).then((made) => this.#event(call, content, ...made, recordedAt));
-    return this.#event(call, content, data, body, recordedAt);
-  }
-
-  #event(
-    call: RecordedCall,
-    content: EventContent,
-    data: string | undefined,
-    body: BodyMembers,
-    recordedAt: number,
-  ): NewEvent {
     const { binding, headers, signedBy, keyScope } = call;
     const mediaType = content.payload?.mediaType;
-    const sender = signedBy?.sender ?? Sender.of(headers);
-    const key = sender?.keyOf(headers, body, keyScope, signedBy?.body);
+    const sender = content.sender ?? senderFacts(call);
     const trace = headers.traceparent === undefined ? undefined : traceAttributes(headers);
     const { id, source, attributes } = content.attributes
       ? this.#withSenderAttributes(binding, mediaType, content.attributes, trace, recordedAt)
       : this.#withDefaults(
           binding,
           mediaType,
-          content.handshake?.type ?? this.#defaults.type ?? sender?.typeOf(headers, body),
+          content.handshake?.type ?? this.#defaults.type ?? sender?.type,
           trace,
           recordedAt,
         );
@@ -136,11 +146,11 @@ export class EventFactory {
       id,
       source,
       attributes,
-      data,
+      data: content.payload?.data,
       arrival: this.#arrival(call, content.soap),
       recordedAt,
       idempotencyKey: this.#keyFrom(source, keyScope, keys['idempotency-key']),
-      webhookId: key ?? this.#keyFrom(source, keyScope, keys['webhook-id'] ?? keys['svix-id'], 'webhook-id\n'),
+      webhookId: sender?.key ?? this.#keyFrom(source, keyScope, keys['webhook-id'] ?? keys['svix-id'], 'webhook-id\n'),
     };
   }
 
@@ -168,7 +178,7 @@ export class EventFactory {
     trace: TraceAttributes | undefined,
     recordedAt: number,
   ): Pick<NewEvent, 'id' | 'source' | 'attributes'> {
-    const id = this.#uuids.next();
+    const id = uuidv7();
     const contentType = mediaType === undefined ? '' : this.#contentTypeMember(mediaType);
     const time = this.#timeText(recordedAt);
     const traceMembers = trace === undefined ? '' : `,${JSON.stringify(trace).slice(1, -1)}`;
@@ -233,66 +243,5 @@ function isContentType(mediaType: string): boolean {
   return mediaType.length <= MAX_MEDIA_TYPE_LENGTH && isMediaType(mediaType);
 }
 
-/** The members of a JSON object. */
-type BodyMembers = Readonly<Record<string, unknown>>;
-
-const NO_MEMBERS: BodyMembers = {};
-
 /** Beside a signature, which covers the body alone, header fields give no keys. */
 const NO_HEADERS: RecordedCall['headers'] = {};
-
-/** The members of a payload that is a JSON object; of a signed body under any content type, which is not signed. */
-function membersOf(payload: Payload | undefined, signed: Buffer | undefined): BodyMembers | Promise<BodyMembers> {
-  const value = payload !== undefined && 'json' in payload ? payload.value : undefined;
-  if (value === undefined && signed !== undefined) return inParts(signed.length, membersIn(signed));
-  return asMembers(value);
-}
-
-function* membersIn(body: Buffer): Steps<BodyMembers> {
-  const text = new JsonText(body.toString());
-  yield;
-  return asMembers((yield* text.parsed())?.value);
-}
-
-function asMembers(value: unknown): BodyMembers {
-  return typeof value === 'object' && value !== null ? (value as BodyMembers) : NO_MEMBERS;
-}
-
-/** How many random 32-bit numbers are asked for at once: each request to the system costs more than making a UUID. */
-const RANDOM_NUMBERS = 1024;
-
-const DIGITS = Buffer.from('0123456789abcdef');
-
-/** The position of each byte of a UUID in its text. */
-const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
-
-/** Makes UUIDs version 7 (RFC 9562, section 5.7). */
-export class UuidGenerator {
-  readonly #random = new Uint32Array(RANDOM_NUMBERS);
-  #used = RANDOM_NUMBERS;
-  readonly #text = Buffer.from('00000000-0000-7000-8000-000000000000');
-  readonly #generator = new V7Generator({ nextUint32: () => this.#nextRandom() });
-
-  /**
-   * Returns a UUID that sorts after all earlier ones of this generator, unless the clock was set back by more than ten seconds.
-   */
-  next(): string {
-    const { bytes } = this.#generator.generate();
-    // The library's own text is a chain of 36 texts, which takes three times as long to make and more to write.
-    for (let i = 0; i < PLACES.length; i++) {
-      const byte = bytes[i] ?? 0;
-      const place = PLACES[i] ?? 0;
-      this.#text[place] = DIGITS[byte >> 4] ?? 0;
-      this.#text[place + 1] = DIGITS[byte & 15] ?? 0;
-    }
-    return this.#text.toString('latin1');
-  }
-
-  #nextRandom(): number {
-    if (this.#used === RANDOM_NUMBERS) {
-      crypto.getRandomValues(this.#random);
-      this.#used = 0;
-    }
-    return this.#random[this.#used++] ?? 0;
-  }
-}

@@ -1,5 +1,3 @@
-import { inParts, type Steps } from '../util/promises';
-
 /** The payload of a call, in one of the three forms that a CloudEvents JSON event can carry. */
 export type Payload = { readonly mediaType: string | undefined } & (
   | {
@@ -19,76 +17,53 @@ export type Payload = { readonly mediaType: string | undefined } & (
 const MAX_GROWTH = 1.4;
 const LONG_TEXT = 256 * 1024;
 
-/** How many characters are written at a time. */
+/** How many characters of a long text are written at a time, so that one which grows too much is given up early. */
 const PART_LENGTH = 16 * 1024;
 
-/** How many bytes are written as base64 at a time; a multiple of 3. */
-const BASE64_PART = 48 * 1024;
+/** A payload as an event keeps it. */
+export interface EventPayload {
+  readonly mediaType: string | undefined;
+  /** The data member of a CloudEvent in the JSON format, `"data":…` or `"data_base64":…`. */
+  readonly data: string;
+}
+
+/** Writes a payload for its event. */
+export function eventPayload(payload: Payload): EventPayload {
+  return { mediaType: payload.mediaType, data: dataMember(payload) };
+}
 
 /**
- * Writes a payload as the data member of a CloudEvent in the JSON format, `"data":…` or `"data_base64":…`. Other calls run
- * between the parts of a large one. A long text that would consist of escapes is written as its bytes in UTF-8.
+ * Writes a payload as the data member of a CloudEvent in the JSON format. A long text that would consist of escapes is written as its
+ * bytes in UTF-8.
  */
-export function dataMember(payload: Payload): string | Promise<string> {
-  if ('bytes' in payload) return inParts(payload.bytes.length, bytesMember(payload.bytes));
-  if ('json' in payload) return inParts(payload.json.length, jsonMember(payload.json));
-  return inParts(payload.text.length, textMember(payload.text));
-}
-
-function* bytesMember(bytes: Buffer): Steps<string> {
-  const pieces: string[] = [];
-  for (let start = 0; start < bytes.length; start += BASE64_PART) {
-    pieces.push(bytes.toString('base64', start, start + BASE64_PART));
-    yield;
-  }
-  return joined('"data_base64":"', pieces, '"');
-}
-
-function* jsonMember(json: string): Steps<string> {
-  const pieces = yield* rewritten(json, xmlSafe);
-  yield;
-  return joined('"data":', pieces ?? [], '');
-}
-
-function* textMember(text: string): Steps<string> {
-  const mayGrow = text.length <= LONG_TEXT || !text.isWellFormed();
-  const maxBytes = mayGrow ? Infinity : MAX_GROWTH * base64Length(text);
-  const pieces = yield* rewritten(text, (part) => jsonString(part).slice(1, -1), maxBytes);
-  yield;
-  return pieces === undefined ? yield* bytesMember(Buffer.from(text)) : joined('"data":"', pieces, '"');
-}
-
-/** Rewrites a text slice by slice. Undefined if it becomes longer than `maxBytes`. */
-function* rewritten(
-  text: string,
-  rewrite: (slice: string) => string,
-  maxBytes = Infinity,
-): Steps<string[] | undefined> {
-  if (text.length <= PART_LENGTH) return [rewrite(text)];
+export function dataMember(payload: Payload): string {
+  if ('bytes' in payload) return bytesMember(payload.bytes);
+  if ('json' in payload) return `"data":${xmlSafe(payload.json)}`;
+  const { text } = payload;
+  if (text.length <= LONG_TEXT || !text.isWellFormed()) return `"data":${jsonString(text)}`;
+  const maxBytes = MAX_GROWTH * base64Length(text);
   const pieces: string[] = [];
   let bytes = 0;
   for (const slice of slicesOf(text)) {
-    const piece = rewrite(slice);
+    const piece = jsonString(slice).slice(1, -1);
     pieces.push(piece);
-    if (maxBytes !== Infinity) bytes += Buffer.byteLength(piece);
-    if (bytes > maxBytes) return undefined;
-    yield;
+    bytes += Buffer.byteLength(piece);
+    if (bytes > maxBytes) return bytesMember(Buffer.from(text));
   }
-  return pieces;
+  return `"data":"${pieces.join('')}"`;
+}
+
+function bytesMember(bytes: Buffer): string {
+  return `"data_base64":"${bytes.toString('base64')}"`;
 }
 
 /** Cuts a text into slices of some 16,000 characters. Both halves of a character stay together. */
-export function* slicesOf(text: string): Generator<string> {
+function* slicesOf(text: string): Generator<string> {
   for (let start = 0, end: number; start < text.length; start = end) {
     end = start + PART_LENGTH;
     if ((text.codePointAt(end - 1) ?? 0) > 0xffff) end++;
     yield text.slice(start, end);
   }
-}
-
-/** A long text is copied once: what `+` makes of it would be copied again wherever it is read. */
-function joined(before: string, pieces: readonly string[], after: string): string {
-  return pieces.length > 1 ? [before, ...pieces, after].join('') : `${before}${pieces[0] ?? ''}${after}`;
 }
 
 function base64Length(text: string): number {

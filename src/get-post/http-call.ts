@@ -1,20 +1,18 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { join } from 'node:path';
 import type { Router } from 'express';
 import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import { failureStatus, HTTP_ERRORS, type RequestError } from '../http/errors';
-import type { Steps } from '../util/promises';
 import { messageChain } from '../util/text';
 import type { CallContent, ParameterValues } from '../service/call';
 import { Sender } from '../senders/sender';
-import type { Contract, ContractOperation } from '../contract/contract';
+import type { Contract } from '../contract/contract';
 import type { Endpoint } from '../call/endpoint';
-import type { Payload } from '../events/payload';
 import { IncomingCall } from '../call/incoming-call';
 import { NO_VALUES } from '../contract/schema';
-import { httpContent } from './http-content';
-import { httpParameters } from './http-parameters';
-import { HttpInput } from './http-input';
+import { readContent, type HttpContent } from './http-content';
+import { readParameters } from './http-parameters';
 import { errorIn, NOT_SNIFFED, resultIn, StringReply, type Representation } from './reply-format';
 
 /** The bindings of HTTP GET and POST of one endpoint, which its calls share. */
@@ -177,14 +175,17 @@ class HttpCall extends IncomingCall {
     return this.#below === undefined ? undefined : `${this.method} ${this.#below}`;
   }
 
-  /** The handshake that this is, if it calls to record. */
-  #asked(payload?: Payload): ReturnType<typeof Sender.handshakeOf> {
+  /** The handshake that the header alone is, if it calls to record. */
+  #asked(): ReturnType<typeof Sender.handshakeOf> {
+    const { method, headers, request } = this;
+    return Sender.handshakeOf(this.#handshakes(), { method, headers, query: request.queryString, hasBody: false });
+  }
+
+  /** The names of the handshakes that this may be. */
+  #handshakes(): readonly string[] {
     const { config, service } = this.endpoint;
-    if (config.senderHandshakes === undefined || service[this.#name]?.access !== 'record') return undefined;
-    const { method, headers, signedBy, request } = this;
-    const hasBody = this.#body.length > 0;
-    const asked = { method, headers, query: request.queryString, hasBody, payload };
-    return Sender.handshakeOf(config.senderHandshakes, asked, signedBy);
+    if (config.senderHandshakes === undefined || service[this.#name]?.access !== 'record') return NO_HANDSHAKES;
+    return config.senderHandshakes.map(({ name }) => name);
   }
 
   override async invoke(name: string): Promise<string> {
@@ -212,16 +213,24 @@ class HttpCall extends IncomingCall {
     this.response.reply(status, told.contentType, told.body, { ...told.headers, ...headers });
   }
 
-  protected override readContent(): Steps<CallContent> {
-    const input = this.#input();
-    return this.endpoint.config.senderHandshakes === undefined ? httpContent(input) : this.#contentOrHandshake(input);
+  protected override readContent(): CallContent | Promise<CallContent> {
+    const { request, headers, method, keyScope, signedBy } = this;
+    const content = this.readWith(CONTENT, {
+      body: this.#body,
+      query: request.queryString,
+      headers,
+      method,
+      keyScope,
+      signedBy: signedBy?.sender.name,
+      handshakes: this.#handshakes(),
+    });
+    return content instanceof Promise ? content.then((read) => this.#answered(read)) : this.#answered(content);
   }
 
-  *#contentOrHandshake(input: HttpInput): Steps<CallContent> {
-    const content = yield* httpContent(input);
+  #answered(content: HttpContent): CallContent {
     if (content.batch !== undefined || content.attributes !== undefined) return content;
-    this.#handshake ??= this.#asked(content.payload);
-    return { ...content, handshake: this.#handshake?.handshake };
+    this.#handshake ??= content.handshake;
+    return { ...content, handshake: this.#handshake };
   }
 
   protected override forgetMessage(): void {
@@ -230,22 +239,28 @@ class HttpCall extends IncomingCall {
 
   #parameters(name: string): ParameterValues | Promise<ParameterValues> {
     const operation = this.endpoint.contract.describe(name);
-    return operation === undefined || operation.parameters.length === 0
-      ? NO_VALUES
-      : this.inParts(this.#values(operation));
-  }
-
-  *#values(operation: ContractOperation): Steps<ParameterValues> {
-    const { refuses = [] } = this.endpoint.service[operation.name] ?? {};
-    const names = [...operation.parameters.map(({ name }) => name), ...refuses];
-    return operation.values(yield* httpParameters(this.#input(), names), refuses);
-  }
-
-  #input(): HttpInput {
-    const { request, headers, mediaType, signedBy } = this;
-    return new HttpInput(request.queryString, headers, mediaType, this.#body, signedBy);
+    if (operation === undefined || operation.parameters.length === 0) return NO_VALUES;
+    const { refuses = [] } = this.endpoint.service[name] ?? {};
+    const given = this.readWith(PARAMETERS, {
+      body: this.#body,
+      query: this.request.queryString,
+      headers: this.headers,
+      parameters: [
+        ...operation.parameters.map((parameter) => ({ name: parameter.name, isRequired: parameter.isRequired })),
+        ...refuses.map((refused) => ({ name: refused, isRequired: false })),
+      ],
+    });
+    const values = (texts: Awaited<typeof given>) =>
+      operation.values((parameter) => texts.get(parameter.name) ?? [], refuses);
+    return given instanceof Promise ? given.then(values) : values(given);
   }
 }
+
+/** What reads a request, also in another thread. */
+const CONTENT = { module: join(__dirname, 'http-content'), name: 'readContent', read: readContent };
+const PARAMETERS = { module: join(__dirname, 'http-parameters'), name: 'readParameters', read: readParameters };
+
+const NO_HANDSHAKES: readonly string[] = [];
 
 const EMPTY = Buffer.alloc(0);
 

@@ -1,13 +1,23 @@
+import { eventPayload, type Payload } from '../events/payload';
+import { senderFacts, type EventContent } from '../events/event';
+import type { SenderAttributes } from '../events/cloudevents/attributes';
 import { SentEvent } from '../events/cloudevents/sent-event';
 import { HTTP_ERRORS } from '../http/errors';
+import { MediaType } from '../http/content/media-type';
+import { Sender } from '../senders/sender';
 import type { CallContent } from '../service/call';
-import type { Steps } from '../util/promises';
-import type { HttpInput } from './http-input';
+import { HttpInput } from './http-input';
 import { multipartPayload } from './multipart';
 
 const STRUCTURED = 'application/cloudevents+json';
 const BATCHED = 'application/cloudevents-batch+json';
 const CLOUD_EVENTS = /^application\/cloudevents(?![a-z\d])/;
+
+/** What a caller sent, before it is written for its event. */
+interface Sent {
+  readonly attributes?: SenderAttributes | undefined;
+  readonly payload?: Payload | undefined;
+}
 
 /**
  * Reads what a caller sent over HTTP GET or POST: a CloudEvent in structured or binary content mode, a batch of CloudEvents
@@ -16,14 +26,53 @@ const CLOUD_EVENTS = /^application\/cloudevents(?![a-z\d])/;
  * @throws {CloudEventError} the request carries a CloudEvent that is not valid.
  * @throws {RequestError} 415: it carries a CloudEvent in a format other than JSON.
  */
-export function* httpContent(input: HttpInput): Steps<CallContent> {
+export function httpContent(input: HttpInput): Sent | { readonly batch: readonly Sent[] } {
   const { headers, mediaType, body, signedBy } = input;
   const essence = mediaType?.essence ?? '';
-  if (essence === STRUCTURED) return yield* SentEvent.structured((yield* input.text()) ?? '');
-  if (essence === BATCHED) return { batch: yield* SentEvent.batched((yield* input.text()) ?? '') };
+  if (essence === STRUCTURED) return SentEvent.structured(input.text() ?? '');
+  if (essence === BATCHED) return { batch: SentEvent.batched(input.text() ?? '') };
   if (CLOUD_EVENTS.test(essence)) throw HTTP_ERRORS.eventFormat(essence, STRUCTURED, BATCHED);
   const attributes = signedBy === undefined ? SentEvent.binaryAttributes(headers) : undefined;
-  if (attributes === undefined)
-    return { payload: (yield* multipartPayload(mediaType, body)) ?? (yield* input.payload()) };
-  return { attributes, payload: body.length === 0 ? undefined : yield* input.bodyPayload() };
+  if (attributes === undefined) return { payload: multipartPayload(mediaType, body) ?? input.payload() };
+  return { attributes, payload: body.length === 0 ? undefined : input.bodyPayload() };
+}
+
+/** A request that may record events, as another thread can be given it. */
+export interface HttpMessage extends Pick<HttpInput, 'query' | 'headers' | 'body'> {
+  readonly method: string;
+  readonly keyScope: string | undefined;
+  /** The name of the sender whose signature was verified. */
+  readonly signedBy: string | undefined;
+  /** The names of the handshakes that the service answers. */
+  readonly handshakes: readonly string[];
+}
+
+/** The content of a call, and the answer to its sender's question if it is one. */
+export type HttpContent = CallContent & { readonly handshake?: ReturnType<typeof Sender.handshakeOf> };
+
+/**
+ * Reads what a call records.
+ *
+ * @throws as {@link httpContent}
+ */
+export function readContent(
+  message: HttpMessage,
+  mediaType = MediaType.parse(message.headers['content-type']),
+): HttpContent {
+  const { method, query, headers, body, keyScope } = message;
+  const sender = Sender.named(message.signedBy);
+  const signedBy = sender && { sender, body };
+  const sent = httpContent(new HttpInput(query, headers, mediaType, body, signedBy));
+  if ('batch' in sent) return { batch: sent.batch.map(eventContent) };
+  const { payload } = sent;
+  const handshake =
+    sent.attributes === undefined && message.handshakes.length > 0
+      ? Sender.handshakeOf(message.handshakes, { method, headers, query, hasBody: body.length > 0, payload }, signedBy)
+      : undefined;
+  const value = payload !== undefined && 'json' in payload ? payload.value : undefined;
+  return { ...eventContent(sent), handshake, sender: senderFacts({ headers, keyScope, signedBy }, value) };
+}
+
+function eventContent({ attributes, payload }: Sent): EventContent {
+  return { attributes, payload: payload && eventPayload(payload) };
 }

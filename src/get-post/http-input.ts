@@ -4,7 +4,6 @@ import { MediaType } from '../http/content/media-type';
 import { JsonText } from '../events/cloudevents/json-text';
 import type { Payload } from '../events/payload';
 import type { SignedBy } from '../senders/sender';
-import type { Steps } from '../util/promises';
 import { FormFields } from './form-fields';
 
 const TEXT_TYPE =
@@ -27,45 +26,44 @@ export class HttpInput {
    * Reads the payload: the fields of a form, any other body by its content type or, without a body, the query string. A form
    * that is one JSON object or array is read as JSON: `curl -d` labels everything a form.
    */
-  *payload(): Steps<Payload | undefined> {
+  payload(): Payload | undefined {
     const { query, body } = this;
     if (body.length === 0)
-      return query === '' ? undefined : yield* fieldsPayload(yield* FormFields.read(query), query.length, () => query);
-    if (this.mediaType?.isForm !== true) return yield* this.bodyPayload();
-    const json = yield* this.jsonForm();
+      return query === '' ? undefined : fieldsPayload(FormFields.parse(query), query.length, () => query);
+    if (this.mediaType?.isForm !== true) return this.bodyPayload();
+    const json = this.jsonForm();
     if (json !== undefined) return { mediaType: 'application/json', ...json };
-    yield;
     const encoded = body.toString('latin1');
-    const fields = yield* FormFields.read(encoded, this.charset);
-    yield;
-    return yield* fieldsPayload(fields, encoded.length, () => Charset.utf8.decode(body) ?? encoded);
+    return fieldsPayload(
+      FormFields.parse(encoded, this.charset),
+      encoded.length,
+      () => Charset.utf8.decode(body) ?? encoded,
+    );
   }
 
   /**
    * Reads the body by its content type. A body that is not what its content type says is kept as text or, failing that, as
    * bytes: a sender's mistake never loses an event.
    */
-  *bodyPayload(): Steps<Payload> {
+  bodyPayload(): Payload {
     const mediaType = this.headers['content-type'];
-    const text = yield* this.text();
-    yield;
+    const text = this.text();
     if (text === undefined) return { mediaType, bytes: this.body };
     if (this.mediaType?.isJson !== true) return { mediaType, text };
-    const json = yield* readJson(text);
+    const json = readJson(text);
     return json === undefined ? { mediaType: 'text/plain', text } : { mediaType, ...json };
   }
 
   /** Decodes a body that is text by its content type, or by its bytes. Returns undefined for another, or if it cannot be decoded. */
-  *text(): Steps<string | undefined> {
-    return (yield* this.#isText()) ? yield* this.charset.decodeSteps(this.body) : undefined;
+  text(): string | undefined {
+    return this.#isText() ? this.charset.decode(this.body) : undefined;
   }
 
   /** Returns the JSON object or array that a form consists of, if it does. */
-  *jsonForm() {
+  jsonForm() {
     if (!mayBeginJson(this.body)) return undefined;
-    const text = (yield* this.charset.decodeSteps(this.body))?.trim();
-    yield;
-    return text !== undefined && /^[[{]/.test(text) ? yield* readJson(text) : undefined;
+    const text = this.charset.decode(this.body)?.trim();
+    return text !== undefined && /^[[{]/.test(text) ? readJson(text) : undefined;
   }
 
   /**
@@ -81,7 +79,7 @@ export class HttpInput {
     return candidates.find((charset) => charset?.isKnown) ?? Charset.utf8;
   }
 
-  *#isText(): Steps<boolean> {
+  #isText(): boolean {
     const { mediaType, body } = this;
     if (mediaType === undefined) return true;
     if (mediaType.isMultipart) return false;
@@ -89,14 +87,12 @@ export class HttpInput {
     const { essence, isXml, isJson } = mediaType;
     if (isXml || isJson || TEXT_TYPE.test(essence)) return true;
     // Many such types are text: `application/jwt`, `application/csp-report`.
-    return (
-      essence.startsWith('application/') && essence !== 'application/octet-stream' && (yield* Charset.isPlainText(body))
-    );
+    return essence.startsWith('application/') && essence !== 'application/octet-stream' && Charset.isPlainText(body);
   }
 }
 
-function* fieldsPayload(fields: FormFields | undefined, length: number, text: () => string): Steps<Payload> {
-  const json = fields && !fields.hasUndecodable ? yield* fields.json(length) : undefined;
+function fieldsPayload(fields: FormFields | undefined, length: number, text: () => string): Payload {
+  const json = fields && !fields.hasUndecodable ? fields.json(length) : undefined;
   return json === undefined
     ? { mediaType: MediaType.form, text: text() }
     : { mediaType: 'application/json', json, value: fields?.values };
@@ -114,9 +110,7 @@ const BEFORE_JSON: ReadonlySet<number | undefined> = new Set(
   Buffer.from('\0\t\n\v\f\r \xef\xbb\xbf\xfe\xff', 'latin1'),
 );
 
-function* readJson(text: string) {
+function readJson(text: string) {
   const json = new JsonText(text);
-  if (json.hasTooManyParts()) return undefined;
-  yield;
-  return yield* json.parsed();
+  return json.hasTooManyParts() ? undefined : json.parsed();
 }

@@ -1,62 +1,74 @@
 import { JsonText } from '../events/cloudevents/json-text';
 import type { Charset } from '../http/content/charset';
+import { MediaType } from '../http/content/media-type';
 import { HTTP_ERRORS } from '../http/errors';
 import { CallError } from '../service/call';
-import type { Steps } from '../util/promises';
-import type { GivenTexts } from '../contract/schema';
+import type { Parameter } from '../contract/schema';
 import { FormFields } from './form-fields';
-import type { HttpInput } from './http-input';
+import { HttpInput } from './http-input';
+
+type NamedParameter = Pick<Parameter, 'name' | 'isRequired'>;
+
+/** A call with parameters, as another thread can be given it. */
+export interface ParametersMessage extends Pick<HttpInput, 'query' | 'headers' | 'body'> {
+  readonly parameters: readonly NamedParameter[];
+}
+
+/** The texts of the parameters that were given, by their names. */
+type GivenParameters = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Reads the parameters of these names in a call over HTTP GET or POST: the fields of the query string, and those of a form or the
- * members of a JSON object in the body, which replace fields of the same name. As over SOAP, all others are ignored. An optional field
- * that a form leaves empty was not given, since a browser sends every field.
+ * Reads the parameters of a call over HTTP GET or POST: the fields of the query string, and those of a form or the members of a JSON
+ * object in the body, which replace fields of the same name. As over SOAP, all others are ignored. An optional field that a form
+ * leaves empty was not given, since a browser sends every field.
  *
  * @throws {RequestError} there are too many fields, JSON that is not an object, or a form with files.
  */
-export function* httpParameters(input: HttpInput, names: readonly string[]): Steps<GivenTexts> {
-  const fields = yield* fieldValues(input.query);
-  const body = yield* bodyParameters(input, names);
-  return (parameter) => body?.(parameter) ?? textsOf(fields[parameter.name]) ?? [];
+export function readParameters(
+  { query, headers, body, parameters }: ParametersMessage,
+  mediaType = MediaType.parse(headers['content-type']),
+): GivenParameters {
+  const input = new HttpInput(query, headers, mediaType, body);
+  const fields = fieldValues(query);
+  const given = bodyParameters(input, parameters);
+  return new Map(parameters.map(({ name }) => [name, given.get(name) ?? textsOf(fields[name]) ?? []]));
 }
-
-type NamedParameter = Parameters<GivenTexts>[0];
 
 /** Reads the parameters in the body; of one that it does not have there are none, not even an empty list. */
-function* bodyParameters(
-  input: HttpInput,
-  names: readonly string[],
-): Steps<((parameter: NamedParameter) => readonly string[] | undefined) | undefined> {
+function bodyParameters(input: HttpInput, parameters: readonly NamedParameter[]): GivenParameters {
+  const given = new Map<string, readonly string[]>();
   const { mediaType, body } = input;
-  if (mediaType === undefined || body.length === 0) return undefined;
+  if (mediaType === undefined || body.length === 0) return given;
   const { isForm, isJson, isMultipart } = mediaType;
   if (isMultipart) throw HTTP_ERRORS.formWithFiles();
-  if (!isForm && !isJson) return undefined;
-  const json = isForm ? (yield* input.jsonForm())?.json : ((yield* input.text()) ?? '');
-  if (json === undefined) return formParameters(yield* fieldValues(body.toString('latin1'), input.charset));
+  if (!isForm && !isJson) return given;
+  const json = isForm ? input.jsonForm()?.json : (input.text() ?? '');
+  const fields = json === undefined ? fieldValues(body.toString('latin1'), input.charset) : undefined;
+  const members = json === undefined ? undefined : membersOf(json);
+  for (const { name, isRequired } of parameters) {
+    const member = members?.get(name);
+    const texts =
+      member === undefined ? filled(textsOf(fields?.[name]), isRequired) : jsonTexts(name, member.value.trim());
+    if (texts !== undefined) given.set(name, texts);
+  }
+  return given;
+}
+
+function membersOf(json: string) {
   const text = new JsonText(json);
   if (text.hasTooManyParts()) throw HTTP_ERRORS.tooManyJsonParts();
-  const members = yield* text.members();
+  const members = text.members();
   if (members === undefined) throw HTTP_ERRORS.notAnObject();
-  const given = new Map<string, readonly string[]>();
-  for (const name of names) {
-    const member = members.get(name);
-    if (member !== undefined) given.set(name, yield* jsonTexts(name, member.value.trim()));
-  }
-  return ({ name }) => given.get(name);
+  return members;
 }
 
-function formParameters(fields: FormFields['values']): (parameter: NamedParameter) => readonly string[] | undefined {
-  return ({ name, isRequired }) => {
-    const texts = textsOf(fields[name]);
-    if (isRequired) return texts;
-    const filled = texts?.filter((text) => text !== '');
-    return filled?.length === 0 ? undefined : filled;
-  };
+function filled(texts: readonly string[] | undefined, isRequired: boolean): readonly string[] | undefined {
+  const kept = isRequired ? texts : texts?.filter((text) => text !== '');
+  return kept?.length === 0 ? undefined : kept;
 }
 
-function* fieldValues(encoded: string, charset?: Charset): Steps<FormFields['values']> {
-  const fields = yield* FormFields.read(encoded, charset);
+function fieldValues(encoded: string, charset?: Charset): FormFields['values'] {
+  const fields = FormFields.parse(encoded, charset);
   if (fields === undefined) throw HTTP_ERRORS.tooManyFields();
   return fields.values;
 }
@@ -65,13 +77,9 @@ function textsOf(value: string | readonly string[] | undefined): readonly string
   return typeof value === 'string' ? [value] : value;
 }
 
-/**
- * The texts of a member, of which an array may hold several: the first two show that it is given more than once. Numbers keep their
- * digits.
- */
-function* jsonTexts(name: string, value: string): Steps<readonly string[]> {
-  if (!value.startsWith('[')) return jsonText(name, value);
-  const elements = (yield* new JsonText(value).elements(2)) ?? [];
+/** The texts of a member, of which an array may hold several: the first two show that it is given more than once. Numbers keep their digits. */
+function jsonTexts(name: string, value: string): readonly string[] {
+  const elements = value.startsWith('[') ? (new JsonText(value).elements()?.slice(0, 2) ?? []) : [value];
   return elements.flatMap((element) => jsonText(name, element));
 }
 

@@ -3,8 +3,6 @@ import { Charset } from '../http/content/charset';
 import { decoded } from '../http/request';
 import type { MediaType } from '../http/content/media-type';
 import type { Payload } from '../events/payload';
-import type { Steps } from '../util/promises';
-import { JsonText } from '../events/cloudevents/json-text';
 
 /** A form with more parts is not parsed, nor one with a longer header of a part, in bytes. */
 const MAX_PARTS = 1000;
@@ -29,10 +27,10 @@ interface Part {
  * and for what cannot be decoded; a repeated name has a list. Returns undefined for any other body, and for one that cannot be read in
  * full: nothing of it may be lost.
  */
-export function* multipartPayload(mediaType: MediaType | undefined, body: Buffer): Steps<Payload | undefined> {
+export function multipartPayload(mediaType: MediaType | undefined, body: Buffer): Payload | undefined {
   if (!mediaType?.isMultipart || mediaType.boundary === undefined) return undefined;
-  const parts = BOUNDARY.test(mediaType.boundary) ? yield* partsOf(body, mediaType.boundary) : undefined;
-  const json = parts && (yield* formJson(parts, body.length));
+  const parts = BOUNDARY.test(mediaType.boundary) ? partsOf(body, mediaType.boundary) : undefined;
+  const json = parts && formJson(parts, body.length);
   return json === undefined ? undefined : { mediaType: 'application/json', json };
 }
 
@@ -40,7 +38,7 @@ const LINE_END = Buffer.from('\r\n');
 const HEADER_END = Buffer.from('\r\n\r\n');
 const CLOSE = Buffer.from('--');
 
-function* partsOf(body: Buffer, boundary: string): Steps<Part[] | undefined> {
+function partsOf(body: Buffer, boundary: string): Part[] | undefined {
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   const follows = (bytes: Buffer, at: number) => body.subarray(at, at + bytes.length).equals(bytes);
   const parts: Part[] = [];
@@ -51,29 +49,15 @@ function* partsOf(body: Buffer, boundary: string): Steps<Part[] | undefined> {
     if (length === -1 || parts.length === MAX_PARTS) return undefined;
     const start = at + length + HEADER_END.length;
     // The line break of a delimiter may be that of the header, if a part is empty.
-    const end = yield* placeOf(delimiter, body, start - LINE_END.length);
+    const end = body.indexOf(delimiter, start - LINE_END.length);
     const content = body.subarray(start, Math.max(start, end));
     const part = partWith(body.toString('latin1', at + LINE_END.length, at + length), content);
     if (end === -1 || part === undefined) return undefined;
     parts.push(part);
     at = end + delimiter.length;
-    yield;
   }
   const isWhole = follows(CLOSE, at) && ['', '\r\n'].includes(body.toString('latin1', at + CLOSE.length));
   return isWhole && parts.length > 0 ? parts : undefined;
-}
-
-/** How many bytes are searched at a time, or written as base64; a multiple of 3. */
-const PART_LENGTH = 48 * 1024;
-
-/** Where bytes begin in a body, from a place on; -1 if they do not. */
-function* placeOf(bytes: Buffer, body: Buffer, from: number): Steps<number> {
-  for (let start = from; start < body.length; start += PART_LENGTH) {
-    const place = body.subarray(start, start + PART_LENGTH + bytes.length).indexOf(bytes);
-    if (place !== -1) return start + place;
-    yield;
-  }
-  return -1;
 }
 
 /** One parameter of a `Content-Disposition`, as browsers (HTML, section 4.10.21.8), curl, .NET and Java write it: nothing in it is escaped. */
@@ -131,7 +115,7 @@ function partText({ filename, contentType = '', content }: Part): string | undef
 }
 
 /** Returns undefined if the JSON would be more than twice as long as the form: full of escapes. */
-function* formJson(parts: readonly Part[], length: number): Steps<string | undefined> {
+function formJson(parts: readonly Part[], length: number): string | undefined {
   const fields = new Map<string, Part[]>();
   for (const part of parts) {
     const others = fields.get(part.name);
@@ -144,7 +128,6 @@ function* formJson(parts: readonly Part[], length: number): Steps<string | undef
     pieces.push(piece);
     written += piece.length;
     if (written > 2 * length) return undefined;
-    yield;
   }
   return pieces.join('');
 }
@@ -152,30 +135,17 @@ function* formJson(parts: readonly Part[], length: number): Steps<string | undef
 function* formPieces(fields: ReadonlyMap<string, readonly Part[]>): Generator<string> {
   let before = '{';
   for (const [name, parts] of fields) {
-    yield before;
+    yield `${before}${JSON.stringify(name)}:${parts.length > 1 ? '[' : ''}`;
     before = ',';
-    yield* JsonText.stringPieces(name);
-    yield parts.length > 1 ? ':[' : ':';
-    for (const [i, part] of parts.entries()) {
-      if (i > 0) yield ',';
-      yield* partPieces(part);
-    }
+    for (const [i, part] of parts.entries()) yield (i > 0 ? ',' : '') + partJson(part);
     if (parts.length > 1) yield ']';
   }
   yield '}';
 }
 
-function* partPieces(part: Part): Generator<string> {
+function partJson(part: Part): string {
   const { filename, contentType, content } = part;
-  const text = partText(part);
-  if (text !== undefined) {
-    yield* JsonText.stringPieces(text);
-    return;
-  }
-  yield JSON.stringify({ filename, contentType, base64: '' }).slice(0, -2);
-  for (let start = 0; start < content.length; start += PART_LENGTH)
-    yield content.toString('base64', start, start + PART_LENGTH);
-  yield '"}';
+  return JSON.stringify(partText(part) ?? { filename, contentType, base64: content.toString('base64') });
 }
 
 /** Writes an object of {@link multipartPayload} as the form that it was. Returns undefined for anything else. */

@@ -1,6 +1,5 @@
 import { JsonText } from '../events/cloudevents/json-text';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
-import { atOnce } from '../util/promises';
 import type { Appended, Progress } from './event-log';
 import type { EventQuery, LoggedEvent, LogStats, ScanQuery, SearchQuery, SearchResult } from './log-reader';
 
@@ -92,5 +91,5 @@ type TypeAndData = Pick<NewEvent, 'attributes' | 'data'>;
 
 /** Undefined if the disk has damaged the attributes. */
 function typeIn(attributes: string): unknown {
-  return (atOnce(new JsonText(attributes).parsed())?.value as { readonly type?: unknown } | undefined)?.type;
+  return (new JsonText(attributes).parsed()?.value as { readonly type?: unknown } | undefined)?.type;
 }

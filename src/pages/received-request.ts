@@ -69,7 +69,7 @@ function isBelow(method: string | undefined): method is 'PUT' | 'PATCH' | 'DELET
 
 /** Writes an event as a CloudEvent in the JSON format, without the attribute that the log added, with its own id or another one. */
 export function structuredEvent({ attributes, data }: StoredEvent, id?: string): Buffer {
-  const members = [...new JsonText(attributes).membersAtOnce()]
+  const members = [...(new JsonText(attributes).members() ?? [])]
     .filter(([name]) => name !== 'binding')
     .map(([name, { text }]) => (name === 'id' && id !== undefined ? `"id":${JSON.stringify(id)}` : text));
   return Buffer.from(`{${[...members, ...(data === undefined ? [] : [data])].join(',')}}`);

@@ -46,12 +46,18 @@ export class Sender {
     return undefined;
   }
 
-  /** Finds the handshake, among `wanted`, that a request is, and its answer. A signed one is its sender's own. */
-  static handshakeOf(wanted: readonly Handshake[], request: HandshakeRequest, signedBy?: SignedBy) {
-    for (const handshake of wanted) {
-      if (signedBy !== undefined && signedBy.sender.handshake !== handshake) continue;
-      const answer = handshake.answer(request);
-      if (answer !== undefined) return { handshake, answer };
+  static named(name: string | undefined): Sender | undefined {
+    return name === undefined ? undefined : Sender.all.find((sender) => sender.name === name);
+  }
+
+  /**
+   * Returns the type and the answer of the handshake that a request is, if that is one of those named in `wanted`. A signed request
+   * is its sender's handshake or none.
+   */
+  static handshakeOf(wanted: readonly string[], request: HandshakeRequest, { sender }: Partial<SignedBy> = {}) {
+    for (const { handshake } of sender === undefined ? Sender.all : [sender]) {
+      const answer = handshake !== undefined && wanted.includes(handshake.name) ? handshake.answer(request) : undefined;
+      if (answer !== undefined) return { type: handshake?.type ?? '', answer };
     }
     return undefined;
   }

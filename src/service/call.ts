@@ -24,13 +24,13 @@ export interface Call extends RecordedCall {
   /** The sender whose signature was verified; none after {@link Call.forget}, as the body that it signed is gone. */
   readonly signedBy?: SignedBy | undefined;
   /**
-   * Returns the content of the call; that of a large message is read in parts, between which other calls run.
+   * Returns the content of the call; that of a large message is read in another thread.
    *
    * @throws {CloudEventError} the caller sent a CloudEvent that is not valid.
    * @throws after {@link Call.forget} and {@link Call.whileIdle}.
    */
   content(): CallContent | Promise<CallContent>;
-  /** Lets go of what the caller sent: the work on it is done, and that on another large message begins. */
+  /** Lets go of what the caller sent: the work on it is done. */
   forget(): void;
   /** The absolute URL under which this caller reaches the endpoint. */
   endpointUrl(): string;

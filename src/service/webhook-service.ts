@@ -116,8 +116,7 @@ export async function recordEvent(call: Call, log: EventLog, events: EventFactor
   const found = call.content();
   const content = found instanceof Promise ? await found : found;
   if (content.batch === undefined) {
-    const made = events.make(call, content);
-    const event = made instanceof Promise ? await made : made;
+    const event = events.make(call, content);
     call.forget();
     const { id, conflict } = await log.append(event);
     if (conflict === true) throw keyReuse();
@@ -155,7 +154,7 @@ async function batchOf(call: Call, batch: readonly EventContent[], events: Event
   };
   const made: NewEvent[] = [];
   for (const event of batch) {
-    const own = await events.make(made.length === 0 ? call : brief, event);
+    const own = events.make(made.length === 0 ? call : brief, event);
     made.push({ ...own, idempotencyKey: undefined, webhookId: undefined });
     if (made.length % EVENTS_IN_ONE_GO === 0) await letOthersRun();
   }

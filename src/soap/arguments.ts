@@ -1,4 +1,3 @@
-import { CallError } from '../service/call';
 import type { ElementName, Tag } from '../xml/handler';
 
 const INSTANCE_NAMESPACE = 'http://www.w3.org/2001/XMLSchema-instance';
@@ -9,20 +8,20 @@ export interface Arguments {
   readonly texts: ReadonlyMap<string, readonly string[]>;
   /** The first element that has the name of a parameter but not its namespace, and so was ignored. */
   readonly otherNamespace: ElementName | undefined;
-  /** Why they cannot be used: a parameter has elements in it. */
-  readonly error: CallError | undefined;
+  /** The first parameter that has elements in it, and so cannot be used. */
+  readonly withElements: string | undefined;
 }
 
-export const NO_ARGUMENTS: Arguments = { texts: new Map(), otherNamespace: undefined, error: undefined };
+export const NO_ARGUMENTS: Arguments = { texts: new Map(), otherNamespace: undefined, withElements: undefined };
 
 /**
  * Collects the arguments while the element of an operation is read: from its child elements in the same namespace, in any
  * order. As in ASP.NET, other elements are ignored, and one with `xsi:nil` counts as not given.
  */
-export class ArgumentCollector implements Arguments {
-  readonly texts = new Map<string, string[]>();
-  otherNamespace: ElementName | undefined;
-  error: CallError | undefined;
+export class ArgumentCollector {
+  readonly #texts = new Map<string, string[]>();
+  #otherNamespace: ElementName | undefined;
+  #withElements: string | undefined;
   readonly #namespace: string;
   readonly #names: ReadonlySet<string>;
   /** The parameter whose element is open, and its text so far. */
@@ -37,16 +36,20 @@ export class ArgumentCollector implements Arguments {
     this.#names = names;
   }
 
+  found(): Arguments {
+    return { texts: this.#texts, otherNamespace: this.#otherNamespace, withElements: this.#withElements };
+  }
+
   /** A child element of the operation's element opens. */
   openChild(tag: Tag): void {
     if (!this.#names.has(tag.local)) return;
-    if (tag.uri !== this.#namespace) this.otherNamespace ??= { namespace: tag.uri, name: tag.local };
+    if (tag.uri !== this.#namespace) this.#otherNamespace ??= { namespace: tag.uri, name: tag.local };
     else if (!isNil(tag)) this.#open = { name: tag.local, text: '' };
   }
 
   /** An element inside a child element opens. */
   openInner(): void {
-    if (this.#open !== undefined) this.error ??= CallError.mustBe(this.#open.name, 'text, without XML elements in it');
+    this.#withElements ??= this.#open?.name;
   }
 
   /** Text in the operation's element, or deeper. */
@@ -58,8 +61,8 @@ export class ArgumentCollector implements Arguments {
   closeChild(): void {
     if (this.#open === undefined) return;
     const { name, text } = this.#open;
-    const texts = this.texts.get(name);
-    if (texts === undefined) this.texts.set(name, [text]);
+    const texts = this.#texts.get(name);
+    if (texts === undefined) this.#texts.set(name, [text]);
     else texts.push(text);
     this.#open = undefined;
   }

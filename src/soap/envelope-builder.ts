@@ -29,21 +29,25 @@ export interface Envelope {
    * The content of the body's first element if that is the operation's and all that the body says, otherwise the content of the
    * body.
    */
-  payload(operation: ElementName): { readonly of: 'operation' | 'body'; readonly content: ElementContent };
+  readonly payload: (operation: ElementName) => { readonly of: 'operation' | 'body'; readonly content: ElementContent };
 }
 
-/** The parts of the contract that reading a message needs. */
+/** The parts of the contract that reading a message needs, also in another thread. */
 export interface MessageContract {
-  /** Those that are read; at least one. */
-  readonly versions: readonly SoapVersion[];
+  /** The versions that are read; at least one. */
+  readonly bindings: readonly SoapVersion['binding'][];
   /** The namespace of the operations. */
-  readonly namespace?: string;
-  /** The names of an operation's parameters. */
-  parameters(operation: string): ReadonlySet<string> | undefined;
+  readonly namespace: string;
+  /** The names of the parameters of each operation. */
+  readonly parameters: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** Both versions, and no operation. */
-export const ANY_MESSAGE: MessageContract = { versions: SoapVersion.all, parameters: () => undefined };
+export const ANY_MESSAGE: MessageContract = {
+  bindings: SoapVersion.all.map(({ binding }) => binding),
+  namespace: '',
+  parameters: new Map(),
+};
 
 /** Limits on a message's XML, each checked while it is read. */
 const MAX_DEPTH = 64;
@@ -116,11 +120,11 @@ export class EnvelopeBuilder implements XmlHandler {
     return {
       version: this.#version,
       mandatoryHeaders: this.#mandatoryHeaders,
-      security: this.#security,
+      security: this.#security?.header(),
       hasAddressing: this.#hasAddressing,
       ignored: this.#ignored,
       element: this.#beginsWithText ? undefined : element,
-      arguments: this.#arguments ?? NO_ARGUMENTS,
+      arguments: this.#arguments?.found() ?? NO_ARGUMENTS,
       payload: ({ namespace, name }) => {
         const isAll = content !== undefined && !this.#hasMore && !body.hasText;
         const isNamed = element?.name === name && element.namespace === namespace;
@@ -194,9 +198,11 @@ export class EnvelopeBuilder implements XmlHandler {
 
   #openEnvelope(tag: Tag): void {
     if (tag.local !== 'Envelope') throw FAULTS.invalidFormat('Missing required soap:Envelope element.');
-    const { versions } = this.#contract;
-    const version = versions.find(({ namespace }) => namespace === tag.uri);
-    if (version === undefined) throw FAULTS.envelopeNamespace(tag.uri, versions);
+    const { bindings } = this.#contract;
+    const version = SoapVersion.all.find(
+      ({ binding, namespace }) => namespace === tag.uri && bindings.includes(binding),
+    );
+    if (version === undefined) throw FAULTS.envelopeNamespace(tag.uri, bindings);
     this.#version = version;
   }
 
@@ -227,7 +233,7 @@ export class EnvelopeBuilder implements XmlHandler {
     this.#hasMore = attributes.some((attribute) => !ATTRIBUTES_OF_SOAP.has(attribute.uri));
     this.#content = new ElementContent(this.#xml, end, tag.scope);
     if (uri !== this.#contract.namespace || this.#beginsWithText) return;
-    const parameters = this.#contract.parameters(local);
+    const parameters = this.#contract.parameters.get(local);
     if (parameters !== undefined && parameters.size > 0) this.#arguments = new ArgumentCollector(uri, parameters);
   }
 

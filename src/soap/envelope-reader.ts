@@ -1,8 +1,7 @@
 import { Charset } from '../http/content/charset';
-import { atOnce, type Steps } from '../util/promises';
 import { shortened } from '../util/text';
-import { XmlSyntaxError, XmlReader } from '../xml/xml-reader';
-import { ANY_MESSAGE, EnvelopeBuilder, type Envelope, type MessageContract } from './envelope-builder';
+import { XmlSyntaxError, readXml } from '../xml/xml-reader';
+import { ANY_MESSAGE, EnvelopeBuilder, type Envelope } from './envelope-builder';
 import { FAULTS } from './fault';
 
 /**
@@ -16,13 +15,7 @@ import { FAULTS } from './fault';
  */
 export function decodeMessage(body: Buffer, given: Charset | undefined, hint?: Hint): string {
   const charset = charsetOf(body, given, hint);
-  return withoutNulsAtEnd(charset.decode(body) ?? atOnce(decodeInvalid(body, charset, hint)));
-}
-
-/** Decodes the body of a SOAP message as {@link decodeMessage} does, in steps. */
-export function* decodingSteps(body: Buffer, given: Charset | undefined, hint?: Hint): Steps<string> {
-  const charset = charsetOf(body, given, hint);
-  return withoutNulsAtEnd((yield* charset.decodeSteps(body)) ?? (yield* decodeInvalid(body, charset, hint)));
+  return withoutNulsAtEnd(charset.decode(body) ?? decodeInvalid(body, charset, hint));
 }
 
 type Hint = (message: string) => void;
@@ -38,7 +31,7 @@ function charsetOf(body: Buffer, given: Charset | undefined, hint: Hint | undefi
   return taken;
 }
 
-function decodeInvalid(body: Buffer, charset: Charset, hint: Hint | undefined): Steps<string> {
+function decodeInvalid(body: Buffer, charset: Charset, hint: Hint | undefined): string {
   hint?.(
     `A SOAP message is not valid ${shortened(charset.name)}, its character set. What could not be read may be recorded wrong.`,
   );
@@ -57,23 +50,10 @@ function withoutNulsAtEnd(text: string): string {
  *
  * @throws {Fault} the text is not XML, or not a SOAP message; the fault says what is wrong and where.
  */
-export function readEnvelope(xml: string, contract = ANY_MESSAGE, reader = new XmlReader()): Envelope {
+export function readEnvelope(xml: string, contract = ANY_MESSAGE): Envelope {
   try {
-    return reader.read(xml, () => new EnvelopeBuilder(xml, contract)).envelope();
+    return readXml(xml, () => new EnvelopeBuilder(xml, contract)).envelope();
   } catch (error) {
-    throw asFault(error);
+    throw error instanceof XmlSyntaxError ? FAULTS.unreadable(error.message) : error;
   }
-}
-
-/** Reads a SOAP message as {@link readEnvelope} does, in steps. */
-export function* envelopeSteps(xml: string, contract: MessageContract, reader: XmlReader): Steps<Envelope> {
-  try {
-    return (yield* reader.steps(xml, () => new EnvelopeBuilder(xml, contract))).envelope();
-  } catch (error) {
-    throw asFault(error);
-  }
-}
-
-function asFault(error: unknown): unknown {
-  return error instanceof XmlSyntaxError ? FAULTS.unreadable(error.message) : error;
 }

@@ -36,8 +36,8 @@ interface FaultDetails {
 /** That the version of a message is not supported. */
 export interface VersionMismatch {
   /** The version in which that is said. */
-  readonly version: SoapVersion;
-  readonly supported: readonly SoapVersion[];
+  readonly version: SoapVersion['binding'];
+  readonly supported: readonly SoapVersion['binding'][];
 }
 
 /** A SOAP call that was refused or failed. Its message is for the caller. */
@@ -65,11 +65,15 @@ const UNSUPPORTED = { status: 415 };
 /** Every fault of the SOAP bindings: text, code and HTTP status. What they quote of a caller's text is shortened. */
 export const FAULTS = {
   /** @param webhooks - where webhooks go, if that is offered */
-  contentType: (given: string | undefined, supported: readonly SoapVersion[], webhooks: string | undefined) =>
+  contentType: (
+    given: string | undefined,
+    supported: readonly SoapVersion['binding'][],
+    webhooks: string | undefined,
+  ) =>
     new Fault(
       'Client',
       `${given === undefined ? 'The request has no content type.' : `The content type ${shortened(given)} is not supported here.`} ` +
-        `Send ${supported.map(({ binding, mediaType }) => `${Binding.names[binding]} as ${mediaType}`).join(', ')}.` +
+        `Send ${supported.map((binding) => `${Binding.names[binding]} as ${SoapVersion.of(binding).mediaType}`).join(', ')}.` +
         (webhooks === undefined ? '' : ` ${webhooksGoTo(webhooks)}`),
       UNSUPPORTED,
     ),
@@ -80,12 +84,12 @@ export const FAULTS = {
   /** The operation cannot use what the caller sent with it. */
   invalidInput: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`),
   /** A message of SOAP 1.1 is answered in SOAP 1.1, any other in a version that is supported (SOAP 1.2 part 1, section 5.4.7). */
-  envelopeNamespace: (namespace: string, supported: readonly SoapVersion[]) => {
-    const [expected = SoapVersion.soap11] = supported;
-    const version = SoapVersion.all.some((known) => known.namespace === namespace) ? SoapVersion.soap11 : expected;
+  envelopeNamespace: (namespace: string, supported: readonly SoapVersion['binding'][]) => {
+    const [expected = 'soap11'] = supported;
+    const version = SoapVersion.all.some((known) => known.namespace === namespace) ? 'soap11' : expected;
     return new Fault(
       'VersionMismatch',
-      `Possible SOAP version mismatch: Envelope namespace ${shortened(namespace)} was unexpected. Expecting ${expected.namespace}.`,
+      `Possible SOAP version mismatch: Envelope namespace ${shortened(namespace)} was unexpected. Expecting ${SoapVersion.of(expected).namespace}.`,
       { mismatch: { version, supported } },
     );
   },
@@ -156,15 +160,12 @@ function writeQualifiedName(element: XMLBuilder, { namespace, prefix, name }: Qu
 
 /** SOAP 1.2 part 1, section 5.4.7. A service without SOAP 1.2 does not know this block. */
 function writeUpgrade(envelope: XMLBuilder, { supported }: VersionMismatch): void {
-  if (!supported.includes(SoapVersion.soap12)) return;
+  if (!supported.includes('soap12')) return;
   const upgrade = envelope.ele('soap:Header').ele(SoapVersion.soap12.namespace, 'soap12:Upgrade');
   // The prefix is in values, so it is declared even if the envelope has another for the same namespace.
   upgrade.att('http://www.w3.org/2000/xmlns/', 'xmlns:soap12', SoapVersion.soap12.namespace);
-  for (const version of supported) {
-    upgrade
-      .ele('soap12:SupportedEnvelope')
-      .att('qname', `${version === SoapVersion.soap12 ? 'soap12' : 'soap'}:Envelope`);
-  }
+  for (const binding of supported)
+    upgrade.ele('soap12:SupportedEnvelope').att('qname', `${binding === 'soap12' ? 'soap12' : 'soap'}:Envelope`);
 }
 
 /** A block with a longer name is not listed: it would have to be listed whole. */

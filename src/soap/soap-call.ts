@@ -1,20 +1,19 @@
+import { join } from 'node:path';
 import type { HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import type { MediaType } from '../http/content/media-type';
 import type { Refusal, RequestError } from '../http/errors';
-import { inParts, LARGE_MESSAGE, type Steps } from '../util/promises';
 import { shortened } from '../util/text';
-import type { CallContent, ParameterValues, Service } from '../service/call';
+import { CallError, type CallContent, type ParameterValues, type Service } from '../service/call';
 import type { Contract, ContractOperation } from '../contract/contract';
 import type { Endpoint } from '../call/endpoint';
 import { IncomingCall } from '../call/incoming-call';
 import { NO_VALUES } from '../contract/schema';
 import type { ElementName } from '../xml/handler';
-import { XmlReader } from '../xml/xml-reader';
-import type { Envelope, MessageContract } from './envelope-builder';
-import { decodeMessage, decodingSteps, envelopeSteps, readEnvelope } from './envelope-reader';
+import type { MessageContract } from './envelope-builder';
 import { NO_ARGUMENTS } from './arguments';
 import { Fault, FAULTS, faultEnvelope } from './fault';
+import { readMessage, type SoapMessage } from './message';
 import { NodeSoap } from './node-soap';
 import { SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
@@ -29,12 +28,11 @@ const MAX_KEPT = 1024;
 interface LastMessage {
   readonly mediaType: MediaType | undefined;
   readonly bytes: Buffer;
-  readonly envelope: Envelope;
+  readonly message: SoapMessage;
 }
 
 /** The SOAP bindings of one endpoint, which its SOAP calls share. */
 export class SoapBindings {
-  readonly reader = new XmlReader();
   /** The last message of each operation that the header fields name; under the empty name, of those where they name none. */
   readonly last = new Map<string, LastMessage>();
 
@@ -51,21 +49,27 @@ export class SoapBindings {
     const servers = await Promise.all(
       versions.map(async (version) => [version.binding, await NodeSoap.create(contract, service, version)] as const),
     );
-    const messages = { versions, namespace: contract.namespace, parameters: parameterNames(contract, service) };
+    const messages = {
+      bindings: versions.map(({ binding }) => binding),
+      namespace: contract.namespace,
+      parameters: parameterNames(contract, service),
+    };
     return new SoapBindings(messages, Object.fromEntries(servers));
   }
 }
 
-/** Returns a function that names the parameters of an operation, and those that it refuses. */
-function parameterNames({ operations }: Contract, service: Service) {
-  const names = new Map(
+/** The names of the parameters of each operation, and of those that it refuses. */
+function parameterNames({ operations }: Contract, service: Service): MessageContract['parameters'] {
+  return new Map(
     operations.map(({ name: operation, parameters }) => [
       operation,
       new Set([...parameters.map(({ name }) => name), ...(service[operation]?.refuses ?? [])]),
     ]),
   );
-  return (operation: string) => names.get(operation);
 }
+
+/** What reads a message, also in another thread. */
+const MESSAGE = { module: join(__dirname, 'message'), name: 'readMessage', read: readMessage };
 
 const NAMES_SOAP_12 = /^application\/soap\+xml(?![^\s;])/i;
 
@@ -76,14 +80,16 @@ export class SoapCall extends IncomingCall {
   readonly #bindings: SoapBindings;
   /** The version to answer in: that of the content type, if it is on, until the envelope has been read. */
   #version: SoapVersion;
-  #envelope: Envelope | undefined;
+  /** The operation that the header fields name, for a message of each version. */
+  #named: Readonly<Partial<Record<SoapVersion['binding'], string | undefined>>> = {};
+  #message: SoapMessage | undefined;
 
   constructor(request: HttpRequest, response: HttpResponse, endpoint: Endpoint, bindings: SoapBindings) {
     super(request, response, endpoint);
     this.#bindings = bindings;
-    const { versions } = bindings.messages;
-    const named = NAMES_SOAP_12.test(request.headers['content-type'] ?? '') ? SoapVersion.soap12 : SoapVersion.soap11;
-    this.#version = versions.includes(named) ? named : (versions[0] ?? named);
+    const { bindings: on } = bindings.messages;
+    const named = NAMES_SOAP_12.test(request.headers['content-type'] ?? '') ? 'soap12' : 'soap11';
+    this.#version = SoapVersion.of(on.includes(named) ? named : (on[0] ?? named));
   }
 
   override get binding(): SoapVersion['binding'] {
@@ -92,48 +98,45 @@ export class SoapCall extends IncomingCall {
 
   override route(): void {
     if (this.mediaType?.isXml !== true) throw this.#unsupported(this.headers['content-type']);
-    this.operation = this.#namedInHeader();
+    this.#named = {
+      soap11: this.#namedInHeader(SoapVersion.soap11),
+      soap12: this.#namedInHeader(SoapVersion.soap12),
+    };
+    this.operation = this.#named[this.binding];
   }
 
   override read(body: Buffer): void | Promise<void> {
-    const { messages, reader, last } = this.#bindings;
+    const { messages, last } = this.#bindings;
     const { mediaType, operation = '' } = this;
     const before = last.get(operation);
     if (before !== undefined && before.mediaType === mediaType && before.bytes.equals(body)) {
-      this.#accept(before.envelope);
+      this.#accept(before.message);
       return;
     }
-    const hint = (message: string): void => {
-      this.hint('charset', message);
-    };
-    // Steps would take 4 % of the time of a small call.
-    if (body.length > LARGE_MESSAGE) return inParts(body.length, this.#steps(body, hint));
-    const envelope = readEnvelope(decodeMessage(body, mediaType?.charset, hint), messages, reader);
+    const contentType = this.headers['content-type'];
+    const message = this.readWith(MESSAGE, { body, contentType, contract: messages, named: this.#named });
+    if (message instanceof Promise)
+      return message.then((read) => {
+        this.#accept(read);
+      });
     // A WS-Security header has a secret in it.
-    if (body.length <= MAX_KEPT && envelope.security === undefined)
-      last.set(operation, { mediaType, bytes: Buffer.from(body), envelope });
-    this.#accept(envelope);
+    if (body.length <= MAX_KEPT && message.security === undefined)
+      last.set(operation, { mediaType, bytes: Buffer.from(body), message });
+    this.#accept(message);
   }
 
-  *#steps(body: Buffer, hint: (message: string) => void): Steps<void> {
-    const { messages, reader } = this.#bindings;
-    const xml = yield* decodingSteps(body, this.mediaType?.charset, hint);
-    yield;
-    this.#accept(yield* envelopeSteps(xml, messages, reader));
-  }
-
-  #accept(envelope: Envelope): void {
-    const { version, security } = envelope;
+  #accept(message: SoapMessage): void {
+    const { security } = message;
+    const version = SoapVersion.of(message.binding);
     const essence = this.mediaType?.essence;
-    const isVersionOfHeader = version === this.#version;
     this.#version = version;
-    this.#envelope = envelope;
-    this.#giveHints(envelope);
+    this.#message = message;
+    for (const hint of message.hints) this.hint('charset', hint);
+    this.#giveHints(message);
     if (version === SoapVersion.soap11 && essence !== SoapVersion.soap11.mediaType) throw this.#unsupported(essence);
-    const named = isVersionOfHeader ? this.operation : this.#namedInHeader();
     this.operation = undefined;
-    this.operation = named ?? this.#namedInBody(envelope);
-    requireUnderstood(envelope);
+    this.operation = this.#named[message.binding] ?? this.#namedInBody(message);
+    requireUnderstood(message);
     this.password = security?.password;
     this.passwordProblem = security?.problem?.message;
   }
@@ -144,7 +147,7 @@ export class SoapCall extends IncomingCall {
    *
    * @throws {Fault} they name no operation of the contract.
    */
-  #namedInBody({ element }: Envelope): string {
+  #namedInBody({ element }: SoapMessage): string {
     const { contract } = this.endpoint;
     const { soapaction } = this.headers;
     if (this.#version === SoapVersion.soap11 && soapaction !== undefined)
@@ -155,11 +158,11 @@ export class SoapCall extends IncomingCall {
     throw action === undefined ? FAULTS.missingAction() : FAULTS.unknownAction(action);
   }
 
-  /** The operation that the header fields name, if they name one of the contract. */
-  #namedInHeader(): string | undefined {
+  /** The operation that the header fields name for a message of a version, if they name one of the contract. */
+  #namedInHeader(version: SoapVersion): string | undefined {
     const { contract } = this.endpoint;
     const { soapaction } = this.headers;
-    if (this.#version === SoapVersion.soap11 && soapaction !== undefined)
+    if (version === SoapVersion.soap11 && soapaction !== undefined)
       return operationWithAction(contract, soapActionValue(String(soapaction)));
     const action = this.mediaType?.action;
     return action === undefined ? undefined : operationWithAction(contract, actionValue(action));
@@ -169,10 +172,10 @@ export class SoapCall extends IncomingCall {
     const { contract } = this.endpoint;
     const { messages } = this.#bindings;
     const webhooks = contract.protocols.bindings.has('httppost') ? `${this.endpointUrl()}/RecordEvent` : undefined;
-    return FAULTS.contentType(contentType, messages.versions, webhooks);
+    return FAULTS.contentType(contentType, messages.bindings, webhooks);
   }
 
-  #giveHints({ element, hasAddressing, ignored }: Envelope): void {
+  #giveHints({ element, hasAddressing, ignored }: SoapMessage): void {
     const { contract } = this.endpoint;
     if (hasAddressing) this.hint('ws-addressing', ADDRESSING_HINT);
     if (ignored !== undefined)
@@ -195,10 +198,10 @@ export class SoapCall extends IncomingCall {
   }
 
   #parameters(operation: ContractOperation): ParameterValues {
-    const envelope = this.#envelope;
-    const isNamed = envelope?.element?.name === operation.name;
-    const { texts, otherNamespace, error } = isNamed ? envelope.arguments : NO_ARGUMENTS;
-    if (error !== undefined) throw error;
+    const message = this.#message;
+    const isNamed = message?.element?.name === operation.name;
+    const { texts, otherNamespace, withElements } = isNamed ? message.arguments : NO_ARGUMENTS;
+    if (withElements !== undefined) throw CallError.mustBe(withElements, 'text, without XML elements in it');
     if (otherNamespace !== undefined) this.hint('parameter-namespace', this.#namespaceHint(otherNamespace));
     const { refuses } = this.endpoint.service[operation.name] ?? {};
     return operation.values(({ name }) => texts.get(name) ?? [], refuses);
@@ -217,28 +220,20 @@ export class SoapCall extends IncomingCall {
   }
 
   override refuse(error: unknown, refusal: RequestError | undefined): void {
-    const fault = faultOf(error, refusal, this.#envelope?.security);
-    const version = fault.mismatch?.version ?? this.#version;
+    const fault = faultOf(error, refusal, this.#message?.security);
+    const version = fault.mismatch === undefined ? this.#version : SoapVersion.of(fault.mismatch.version);
     // The media types of messages (W3C Linked Data Platform 1.0, section 7.1).
-    const accepted = this.#bindings.messages.versions.map(({ mediaType }) => mediaType).join(', ');
+    const accepted = this.#bindings.messages.bindings.map((binding) => SoapVersion.of(binding).mediaType).join(', ');
     const headers = fault.status === 415 ? { ...fault.headers, 'Accept-Post': accepted } : fault.headers;
     this.response.reply(fault.status, version.contentType, faultEnvelope(fault, version), headers);
   }
 
-  protected override *readContent(): Steps<CallContent> {
-    if (this.#envelope === undefined) return {};
-    const { of, content } = this.#envelope.payload(this.#operationElement);
-    const text = yield* content.text(FAULTS.payloadGrowth);
-    if (text === undefined) return {};
-    return { payload: { mediaType: 'application/xml', text }, soap: { of, added: content.added } };
+  protected override readContent(): CallContent {
+    return this.#message === undefined ? {} : this.endpoint.reader.resultOf(this.#message.content);
   }
 
   protected override forgetMessage(): void {
-    this.#envelope = undefined;
-  }
-
-  get #operationElement(): ElementName {
-    return { namespace: this.endpoint.contract.namespace, name: this.operation ?? '' };
+    this.#message = undefined;
   }
 }
 
@@ -247,7 +242,7 @@ const ADDRESSING_HINT =
   'understood. Let the client send none: in WCF with basicHttpBinding, or with a message version without addressing.';
 
 /** SOAP 1.1, section 4.2.3; SOAP 1.2 part 1, section 5.2.3. */
-function requireUnderstood({ mandatoryHeaders: [unknown, ...others], security }: Envelope): void {
+function requireUnderstood({ mandatoryHeaders: [unknown, ...others], security }: SoapMessage): void {
   if (unknown) throw FAULTS.notUnderstood(unknown, others);
   if (security?.mandatory && security.problem !== undefined) throw FAULTS.security(security.problem);
 }

@@ -77,17 +77,17 @@ const UNDERSTOOD: ReadonlyMap<string, string> = new Map([
 const UNKNOWN = '';
 
 /** Reads a WS-Security header: a UsernameToken (OASIS UsernameToken Profile 1.0 and 1.1) and perhaps a Timestamp. */
-export class SecurityHeaderReader implements SecurityHeader {
+export class SecurityHeaderReader {
   /** The paths of the open elements inside the header, outermost first. */
   readonly #paths: string[] = [];
   readonly #texts = new Map<string, string>();
   #problem: SecurityProblem | undefined;
   #headers = 0;
-  mandatory = false;
+  #mandatory = false;
 
   /** A header block opens. A message must not have two for the same receiver (WS-Security 1.1, section 5). */
   open(mandatory: boolean): void {
-    this.mandatory ||= mandatory;
+    this.#mandatory ||= mandatory;
     if (++this.#headers > 1) this.#refuse(SECURITY_CODES.invalidSecurity, 'there are two');
   }
 
@@ -126,12 +126,11 @@ export class SecurityHeaderReader implements SecurityHeader {
     this.#paths.pop();
   }
 
-  get password(): string | undefined {
-    return this.problem === undefined ? this.#texts.get('UsernameToken/Password') : undefined;
-  }
-
-  get problem(): SecurityProblem | undefined {
-    return this.#problem ?? this.#missing() ?? this.#expired();
+  /** What has been read of it. */
+  header(): SecurityHeader {
+    const problem = this.#problem ?? this.#missing() ?? this.#expired();
+    const password = problem === undefined ? this.#texts.get('UsernameToken/Password') : undefined;
+    return { mandatory: this.#mandatory, password, problem };
   }
 
   #refuse(code: QualifiedName, reason: string): void {

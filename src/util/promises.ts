@@ -54,13 +54,10 @@ export class Semaphore {
   }
 }
 
-/** A message with more bytes or characters than this is worked on in parts, between which other calls run. */
+/** A message with more bytes or characters than this is read in another thread. */
 export const LARGE_MESSAGE = 64 * 1024;
 
-/** How long a large message is worked on before other calls run, in milliseconds. */
-const PART = 4;
-
-/** For how long other calls run then, at most, and how short a round of the event loop is in which none did, in milliseconds. */
+/** For how long other calls run in {@link letOthersRun}, at most, and how short a round of the event loop is in which none did, in milliseconds. */
 const PAUSE = 5;
 const QUIET = 0.2;
 
@@ -73,36 +70,4 @@ export async function letOthersRun(): Promise<void> {
     await setImmediate();
     round = performance.now() - began;
   } while (round > QUIET && performance.now() < until);
-}
-
-/** Work on a message that can be interrupted wherever it yields, which it does after at most a few milliseconds. */
-export type Steps<T> = Generator<undefined, T, undefined>;
-
-/** Does work in one go. */
-export function atOnce<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
-/** Does work in parts, between which other calls run, if the message is large; otherwise in one go. */
-export function inParts<T>(length: number, steps: Steps<T>): T | Promise<T> {
-  return length > LARGE_MESSAGE ? interrupted(steps) : atOnce(steps);
-}
-
-async function interrupted<T>(steps: Steps<T>): Promise<T> {
-  // Other calls run before it and after it, too: the body has just been received, and what is made of it is worked on next. The
-  // first `setImmediate` comes before what has arrived meanwhile is read.
-  await setImmediate();
-  for (;;) {
-    await letOthersRun();
-    const began = performance.now();
-    do {
-      const step = steps.next();
-      if (step.done !== true) continue;
-      if (performance.now() - began >= PART) await letOthersRun();
-      return step.value;
-    } while (performance.now() - began < PART);
-  }
 }

@@ -1,4 +1,3 @@
-import { LARGE_MESSAGE } from '../util/promises';
 import { hasOnlyCharacters, isSpace, isSpaceCode, resolved, withLineFeeds } from './characters';
 import { NO_DECLARATIONS, type Tag, type XmlHandler } from './handler';
 import { StartTagReader } from './start-tag-reader';
@@ -20,7 +19,7 @@ const DECLARATION =
 
 /**
  * Reads the XML that messages are written in, strictly and in a fraction of the time that `saxes` takes: elements with names in
- * ASCII, attributes, text, references (not in long texts), CDATA sections and comments. It gives up on everything else, right or
+ * ASCII, attributes, text, references, CDATA sections and comments. It gives up on everything else, right or
  * wrong; `saxes` then reads it. What it reads it reads as `saxes` does; `scripts/fuzz/envelopes.mjs` compares the two.
  */
 export class CommonXmlReader {
@@ -32,8 +31,6 @@ export class CommonXmlReader {
   /** The open elements, outermost first. */
   readonly #open: Tag[] = [];
   #hasRoot = false;
-  /** The offset of what is read next; undefined at first. */
-  #position: number | undefined;
 
   /** @param xml - a whole document. */
   constructor(xml: string, handler: XmlHandler) {
@@ -44,25 +41,11 @@ export class CommonXmlReader {
     this.#hasCdataEnd = xml.includes(CDATA_END);
   }
 
-  /**
-   * Reads on, for little more than `length` characters.
-   *
-   * @returns undefined if there is more to read; otherwise whether it got to the end. If not, what the handler was given is right,
-   * but not all.
-   */
-  read(length = Infinity): boolean | undefined {
+  /** Returns whether it got to the end. If not, what the handler was given is right, but not all. */
+  read(): boolean {
     const xml = this.#xml;
-    if (this.#position === undefined) {
-      if (!hasOnlyCharacters(xml)) return false;
-      this.#position = declarationEnd(xml);
-      if (length < xml.length) return undefined;
-    }
-    let end = this.#position;
-    for (const pause = end + length; ;) {
-      if (end > pause) {
-        this.#position = end;
-        return undefined;
-      }
+    if (!hasOnlyCharacters(xml)) return false;
+    for (let end = declarationEnd(xml); ;) {
       const start = xml.charCodeAt(end) === LESS ? end : xml.indexOf('<', end);
       const isLast = start === -1;
       if (isLast && this.#open.length > 0) return false;
@@ -78,7 +61,6 @@ export class CommonXmlReader {
     const raw = this.#xml.slice(start, end);
     if (this.#open.length === 0) return isSpace(raw);
     if (this.#hasCdataEnd && raw.includes(CDATA_END)) return false;
-    if (raw.length > LARGE_MESSAGE && /[&\r]/.test(raw)) return false;
     const text = this.#hasReferences ? resolved(withLineFeeds(raw)) : withLineFeeds(raw);
     if (text === undefined) return false;
     this.#handler.addText(text);
@@ -94,10 +76,11 @@ export class CommonXmlReader {
   }
 
   #readStartTag(start: number): number {
-    if (this.#open.length === 0 && this.#hasRoot) return GAVE_UP;
-    this.#hasRoot = true;
     const tags = this.#startTags;
-    const tag = tags.read(start, this.#open.at(-1)?.scope ?? NO_DECLARATIONS);
+    const outer = this.#open.at(-1);
+    if (outer === undefined && this.#hasRoot) return GAVE_UP;
+    this.#hasRoot = true;
+    const tag = tags.read(start, outer?.scope ?? NO_DECLARATIONS);
     if (tag === undefined) return GAVE_UP;
     const { position: end, isEmpty } = tags;
     this.#handler.openElement(tag, start, end);

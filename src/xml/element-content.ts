@@ -1,15 +1,9 @@
-import type { Steps } from '../util/promises';
 import { isNameCharacter, isSpaceCode, xmlAttribute } from './characters';
 import { NO_DECLARATIONS, type Scope, type Tag } from './handler';
 
 /** How many times the length of its document a content may gain in declarations, and how many characters at most. */
 const MAX_GROWTH = 8;
 const MAX_GAIN = 4 * 1024 * 1024;
-
-/** How many children are written at a time, and how many characters of one are searched for prefixes, none of which is longer. */
-const CHILDREN_AT_ONCE = 256;
-const PART_LENGTH = 64 * 1024;
-const MAX_NAME_LENGTH = 1024;
 
 /** A child element: its offset, the end of the name in its start tag, and the declarations in force in it. */
 interface Child {
@@ -69,7 +63,7 @@ export class ElementContent {
    * @param tooLong - returns the error to throw if the declarations would make it longer than its document by more than
    *   `maxGrowth` characters.
    */
-  *text(tooLong: (maxGrowth: number) => Error): Steps<string | undefined> {
+  text(tooLong: (maxGrowth: number) => Error): string | undefined {
     if (this.#children.length === 0 && !this.hasText) return undefined;
     const xml = this.#xml;
     const maxGrowth = Math.min(MAX_GROWTH * xml.length, MAX_GAIN);
@@ -82,23 +76,12 @@ export class ElementContent {
     }
     const start = position;
     this.#added.length = 0;
-    const fragments: string[] = [];
-    let parts: string[] = [];
+    const parts: string[] = [];
     for (const [i, child] of this.#children.entries()) {
-      if (i % CHILDREN_AT_ONCE === CHILDREN_AT_ONCE - 1) {
-        fragments.push(parts.join(''));
-        parts = [];
-        yield;
-      }
       const childEnd = this.#children[i + 1]?.start ?? end;
       const mentioned = new Set<string>();
-      let mayBeAny = false;
-      for (let from = child.start; from < childEnd && !mayBeAny; from += PART_LENGTH) {
-        if (from > child.start) yield;
-        const text = xml.slice(Math.max(child.start, from - MAX_NAME_LENGTH), Math.min(from + PART_LENGTH, childEnd));
-        mayBeAny = !addPrefixes(text, this.#scope, mentioned);
-      }
-      const declarations = this.#declarationsOn(child, mayBeAny ? undefined : mentioned);
+      const isKnown = addPrefixes(xml.slice(child.start, childEnd), this.#scope, mentioned);
+      const declarations = this.#declarationsOn(child, isKnown ? mentioned : undefined);
       if (declarations === '') continue;
       if (this.#added.length <= MAX_ADDED) this.#added.push([child.nameEnd - start + growth, declarations.length]);
       growth += declarations.length;
@@ -107,10 +90,7 @@ export class ElementContent {
       position = child.nameEnd;
     }
     parts.push(xml.slice(position, end));
-    if (fragments.length === 0) return parts.join('');
-    fragments.push(parts.join(''));
-    yield;
-    return fragments.join('');
+    return parts.join('');
   }
 
   /** @param mentioned - the prefixes that it may use; undefined if that may be any. */

@@ -1,5 +1,4 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
-import { atOnce, type Steps } from '../util/promises';
 import { shortened } from '../util/text';
 import { CommonXmlReader } from './common-xml-reader';
 import { NO_DECLARATIONS, Scope, type Attribute, type Tag, type XmlHandler } from './handler';
@@ -10,41 +9,23 @@ export class XmlSyntaxError extends Error {
   override readonly name = 'XmlSyntaxError';
 }
 
-/** Reads XML 1.0 documents with namespaces strictly: most of them with {@link CommonXmlReader}, the others with `saxes`. */
-export class XmlReader {
-  /**
-   * Reads a document, and returns the handler to which all of it was reported.
-   *
-   * @param handlerOf - returns a new handler. Called again if the document has to be read from its beginning again.
-   * @throws {XmlSyntaxError} it is not well-formed.
-   * @throws whatever the handler throws.
-   */
-  read<Handler extends XmlHandler>(xml: string, handlerOf: () => Handler): Handler {
-    const handler = handlerOf();
-    if (new CommonXmlReader(xml, handler).read() === true) return handler;
-    return atOnce(readAgain(xml, handlerOf()));
-  }
-
-  /** As {@link XmlReader.read}, in steps. */
-  *steps<Handler extends XmlHandler>(xml: string, handlerOf: () => Handler): Steps<Handler> {
-    const handler = handlerOf();
-    const reader = new CommonXmlReader(xml, handler);
-    for (;;) {
-      const isRead = reader.read(COMMON_PART);
-      if (isRead === true) return handler;
-      if (isRead === false) return yield* readAgain(xml, handlerOf());
-      yield;
-    }
-  }
+/**
+ * Reads an XML 1.0 document with namespaces strictly, most of them with {@link CommonXmlReader}, the others with `saxes`. Returns the
+ * handler to which all of it was reported.
+ *
+ * @param handlerOf - returns a new handler. Called again if the document has to be read from its beginning again.
+ * @throws {XmlSyntaxError} it is not well-formed.
+ * @throws whatever the handler throws.
+ */
+export function readXml<Handler extends XmlHandler>(xml: string, handlerOf: () => Handler): Handler {
+  const handler = handlerOf();
+  if (new CommonXmlReader(xml, handler).read()) return handler;
+  const again = handlerOf();
+  readWithSaxes(xml, again);
+  return again;
 }
 
-function* readAgain<Handler extends XmlHandler>(xml: string, handler: Handler): Steps<Handler> {
-  yield* readWithSaxes(xml, handler);
-  return handler;
-}
-
-/** How many characters are read at a time: by {@link CommonXmlReader}, and by `saxes`. */
-const COMMON_PART = 4 * 1024;
+/** How many characters `saxes` reads at a time. */
 const PART_LENGTH = 8 * 1024;
 
 /** After how many parts the texts of `saxes` are joined. */
@@ -53,17 +34,16 @@ const JOINED_PARTS = 8;
 /**
  * Reads a document with `saxes`.
  *
- * @throws as {@link XmlReader.read}.
+ * @throws as {@link readXml}.
  */
-export function* readWithSaxes(xml: string, handler: XmlHandler, partLength = PART_LENGTH): Steps<void> {
+export function readWithSaxes(xml: string, handler: XmlHandler): void {
   requireWholeCharacters(xml);
   const parser = parserFor(xml, handler);
   try {
     let parts = 0;
-    for (let start = 0; start < xml.length; start += partLength) {
-      parser.write(xml.slice(start, start + partLength));
+    for (let start = 0; start < xml.length; start += PART_LENGTH) {
+      parser.write(xml.slice(start, start + PART_LENGTH));
       if (++parts % JOINED_PARTS === 0) joinTexts(parser);
-      yield;
     }
     parser.close();
   } catch (error) {

@@ -1,8 +1,4 @@
 import { SaxesParser } from 'saxes';
-import { inParts, type Steps } from '../util/promises';
-
-/** How many characters are parsed at a time. */
-const PART_LENGTH = 8 * 1024;
 
 const INDENT = '  ';
 
@@ -23,12 +19,12 @@ export class XmlText {
    *
    * @param isCut - it is only the beginning of a text, and is judged as that.
    */
-  async isXml(isCut: boolean): Promise<boolean> {
+  isXml(isCut: boolean): boolean {
     const xml = this.xml.trimStart();
     if (!xml.startsWith('<')) return false;
     const parser = new SaxesParser({ fragment: !/^<(?:\?xml\s|!DOCTYPE)/.test(xml) });
     try {
-      await inParts(xml.length, parse(xml, parser));
+      parser.write(xml);
       if (!isCut) parser.close();
       return true;
     } catch {
@@ -80,13 +76,6 @@ export class XmlText {
       }
       isFirst = false;
     }
-  }
-}
-
-function* parse(xml: string, parser: SaxesParser): Steps<void> {
-  for (let start = 0; start < xml.length; start += PART_LENGTH) {
-    parser.write(xml.slice(start, start + PART_LENGTH));
-    yield;
   }
 }
 

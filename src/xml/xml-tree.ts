@@ -1,4 +1,3 @@
-import { atOnce } from '../util/promises';
 import type { Attribute, ElementName, Tag, XmlHandler } from './handler';
 import { readWithSaxes, XmlSyntaxError } from './xml-reader';
 
@@ -61,7 +60,7 @@ export class XmlElement implements ElementName {
       },
     };
     try {
-      atOnce(readWithSaxes(text, handler));
+      readWithSaxes(text, handler);
     } catch (error) {
       throw error instanceof XmlSyntaxError ? new XmlError(`It is not well-formed XML: ${error.message}`) : error;
     }

@@ -27,13 +27,6 @@ describe('the ticket of a call', () => {
     other.takeSlot();
     return other;
   };
-  /** Takes a turn as another large message does, and ends it at once. */
-  const anotherTurn = async () => {
-    const other = new Ticket(calls, fakeResponse().response);
-    await other.takeTurn();
-    other.leaveTurn();
-  };
-
   it('is given back once, however often that is asked for', () => {
     ticket.takeSlot();
     expect(counts()).toEqual([1, 0]);
@@ -47,36 +40,11 @@ describe('the ticket of a call', () => {
     expect(counts()).toEqual([0, 0]);
   });
 
-  it('gives back its turn with its slot', async () => {
+  it('gives back the slot while it waits, and takes it again afterwards', async () => {
     ticket.takeSlot();
-    await ticket.takeTurn();
-    await ticket.takeTurn();
-    let had = false;
-    const others = anotherTurn().then(() => (had = true));
-    for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));
-    expect(had).toBe(false);
-    ticket.giveBack();
-    await others;
-  });
-
-  it('gives back a turn that has not come yet', async () => {
-    ticket.takeSlot();
-    await ticket.takeTurn();
-    const next = another();
-    const coming = next.takeTurn();
-    next.giveBack();
-    ticket.giveBack();
-    await coming;
-    await anotherTurn();
-  });
-
-  it('gives back slot and turn while it waits, and takes the slot again afterwards', async () => {
-    ticket.takeSlot();
-    await ticket.takeTurn();
     const happened = new Deferred<string>();
     const waiting = ticket.whileIdle(() => happened.promise);
     expect(counts()).toEqual([0, 1]);
-    await anotherTurn();
     happened.resolve('it');
     expect(await waiting).toBe('it');
     expect(counts()).toEqual([1, 0]);

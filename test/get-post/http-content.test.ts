@@ -2,7 +2,6 @@ import { SentEvent } from '../../src/events/cloudevents/sent-event';
 import { httpContent } from '../../src/get-post/http-content';
 import { HttpInput } from '../../src/get-post/http-input';
 import { MediaType } from '../../src/http/content/media-type';
-import { atOnce } from '../../src/util/promises';
 
 const STRUCTURED = 'application/cloudevents+json';
 const BATCHED = 'application/cloudevents-batch+json';
@@ -11,7 +10,7 @@ const BINARY = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/o', 'ce-t
 
 function contentOf(type: string | undefined, body: string | Buffer, headers: Record<string, string> = {}, query = '') {
   const all = type === undefined ? headers : { ...headers, 'content-type': type };
-  return atOnce(httpContent(new HttpInput(query, all, MediaType.parse(type), Buffer.from(body))));
+  return httpContent(new HttpInput(query, all, MediaType.parse(type), Buffer.from(body)));
 }
 
 describe('the content of a request', () => {

@@ -3,7 +3,6 @@ import { FormFields, UNDECODABLE } from '../../src/get-post/form-fields';
 import { HttpInput } from '../../src/get-post/http-input';
 import { Charset } from '../../src/http/content/charset';
 import { MediaType } from '../../src/http/content/media-type';
-import { atOnce } from '../../src/util/promises';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MANY = `${'a&'.repeat(10_000)}b=1`;
@@ -30,8 +29,8 @@ describe('the payload of a request without a body', () => {
     ['a=%FF', text('a=%FF', FORM)],
     [MANY, text(MANY, FORM)],
   ])('is its query string (%#)', (query, payload) => {
-    expect(atOnce(inputOf(undefined, '', query).payload())).toEqual(parsed(payload));
-    expect(atOnce(inputOf(FORM, '', query).payload())).toEqual(parsed(payload));
+    expect(inputOf(undefined, '', query).payload()).toEqual(parsed(payload));
+    expect(inputOf(FORM, '', query).payload()).toEqual(parsed(payload));
   });
 });
 
@@ -55,7 +54,7 @@ describe('the payload of a form', () => {
     [FORM, '19', json('{"19":""}')],
     [FORM, 'x[]', json('{"x[]":""}')],
   ])('as %s (%#)', (type, body, payload) => {
-    expect(atOnce(inputOf(type, body, 'query=1').payload())).toEqual(parsed(payload));
+    expect(inputOf(type, body, 'query=1').payload()).toEqual(parsed(payload));
   });
 });
 
@@ -150,19 +149,19 @@ describe('the payload of any other body', () => {
     ],
   ])('as %s (%#)', (type, body, payload) => {
     const input = inputOf(type, body, 'query=1');
-    expect(atOnce(input.payload())).toEqual(parsed(payload));
-    expect(atOnce(input.bodyPayload())).toEqual(parsed(payload));
+    expect(input.payload()).toEqual(parsed(payload));
+    expect(input.bodyPayload()).toEqual(parsed(payload));
   });
 
   it('is text where its JSON has more than 100,000 parts', () => {
     const body = `[${'[],'.repeat(100_000)}0]`;
-    expect(atOnce(inputOf('application/json', body).payload())).toEqual(text(body, PLAIN));
+    expect(inputOf('application/json', body).payload()).toEqual(text(body, PLAIN));
   });
 
   it('is the text of a form in binary content mode', () => {
-    expect(atOnce(inputOf(FORM, 'a=1').bodyPayload())).toEqual(text('a=1', FORM));
-    expect(atOnce(inputOf(FORM, 'a=1').text())).toBe('a=1');
-    expect(atOnce(inputOf('image/png', 'a=1').text())).toBeUndefined();
+    expect(inputOf(FORM, 'a=1').bodyPayload()).toEqual(text('a=1', FORM));
+    expect(inputOf(FORM, 'a=1').text()).toBe('a=1');
+    expect(inputOf('image/png', 'a=1').text()).toBeUndefined();
   });
 });
 
@@ -208,7 +207,7 @@ describe('the fields of a form', () => {
 });
 
 describe('a long form', () => {
-  const payloadOf = (body: string | Buffer, type = FORM) => atOnce(inputOf(type, body).payload());
+  const payloadOf = (body: string | Buffer, type = FORM) => inputOf(type, body).payload();
   const LONG = 100_000;
 
   it.each([
@@ -237,7 +236,7 @@ describe('a long form', () => {
 });
 
 describe('text without a type of text', () => {
-  const textOf = (body: string) => atOnce(inputOf('application/x-other', body).text());
+  const textOf = (body: string) => inputOf('application/x-other', body).text();
   const PART = 16 * 1024;
 
   it.each(['\x00', '\x08', '\x0e', '\x1f', '\x7f', '\x80', '\x85', '\x9f'])(

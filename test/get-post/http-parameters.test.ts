@@ -1,27 +1,25 @@
 import { encode } from 'iconv-lite';
-import { httpParameters } from '../../src/get-post/http-parameters';
-import { HttpInput } from '../../src/get-post/http-input';
-import { MediaType } from '../../src/http/content/media-type';
+import { readParameters, type ParametersMessage } from '../../src/get-post/http-parameters';
 import { RequestError } from '../../src/http/errors';
 import { CallError } from '../../src/service/call';
-import { atOnce } from '../../src/util/promises';
 
 const FORM = 'application/x-www-form-urlencoded';
 const JSON_TYPE = 'application/json';
 const MANY = `${'a&'.repeat(10_000)}b=1`;
 
-function inputOf(query: string, type?: string, body: string | Buffer = ''): HttpInput {
-  return new HttpInput(query, {}, MediaType.parse(type), Buffer.from(body));
+type Input = Omit<ParametersMessage, 'parameters'>;
+
+function inputOf(query: string, type?: string, body: string | Buffer = ''): Input {
+  return { query, headers: type === undefined ? {} : { 'content-type': type }, body: Buffer.from(body) };
 }
 
 /** The texts that a request gives for parameters of these names. */
-function textsOf(input: HttpInput, names: readonly string[], isRequired = false): Record<string, readonly string[]> {
-  const given = atOnce(httpParameters(input, names));
-  return Object.fromEntries(names.map((name) => [name, given({ name, isRequired })]));
+function textsOf(input: Input, names: readonly string[], isRequired = false): Record<string, readonly string[]> {
+  return Object.fromEntries(readParameters({ ...input, parameters: names.map((name) => ({ name, isRequired })) }));
 }
 
 describe('parameters over GET and POST are', () => {
-  it.each<[string, HttpInput, Record<string, string[]>]>([
+  it.each<[string, Input, Record<string, string[]>]>([
     ['the fields of the query', inputOf('a=1&b=%C3%A9&c='), { a: ['1'], b: ['é'], c: [''] }],
     ['repeated fields', inputOf('a=1&b=2&a=3'), { a: ['1', '3'], b: ['2'] }],
     ['the fields of a form', inputOf('', FORM, 'a=1&a=2'), { a: ['1', '2'] }],
@@ -92,7 +90,7 @@ describe('parameters over GET and POST are', () => {
 
 describe('parameters over GET and POST are refused', () => {
   it.each([inputOf(MANY), inputOf('', FORM, MANY)])('if there are too many fields (%#)', (input) => {
-    expect(() => atOnce(httpParameters(input, []))).toThrow(
+    expect(() => textsOf(input, [])).toThrow(
       new RequestError(400, 'The query string or the form has too many fields.'),
     );
   });
@@ -100,21 +98,19 @@ describe('parameters over GET and POST are refused', () => {
   it.each(['[]', '"a"', '17', 'null', '{', 'a=1', '{"a":1,}', Buffer.from('{"a":"\xff"}', 'latin1')])(
     'if a body of JSON is not an object: %s',
     (body) => {
-      expect(() => atOnce(httpParameters(inputOf('', JSON_TYPE, body), []))).toThrow(
+      expect(() => textsOf(inputOf('', JSON_TYPE, body), [])).toThrow(
         expect.objectContaining({ status: 400, message: 'The body must be a JSON object of the parameters.' }) as Error,
       );
     },
   );
 
   it('if a form is a JSON array', () => {
-    expect(() => atOnce(httpParameters(inputOf('', FORM, '[1]'), []))).toThrow(
-      'The body must be a JSON object of the parameters.',
-    );
+    expect(() => textsOf(inputOf('', FORM, '[1]'), [])).toThrow('The body must be a JSON object of the parameters.');
   });
 
   it('if the JSON has too many parts', () => {
     const body = `{"a":[${'[],'.repeat(100_000)}0]}`;
-    expect(() => atOnce(httpParameters(inputOf('', JSON_TYPE, body), []))).toThrow(
+    expect(() => textsOf(inputOf('', JSON_TYPE, body), [])).toThrow(
       expect.objectContaining({ status: 400, message: expect.stringContaining('100,000') as string }) as Error,
     );
   });

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { multipartBody, multipartPayload } from '../../src/get-post/multipart';
 import { MediaType } from '../../src/http/content/media-type';
-import { atOnce } from '../../src/util/promises';
 import { BINDINGS, callOperation, eventsOf, requestOf, resultOf } from '../support/bindings';
 import { send } from '../support/http';
 import { startService } from '../support/service';
@@ -10,7 +9,7 @@ const TYPE = 'multipart/form-data; boundary=x';
 
 /** The object that is made of a body; undefined if its bytes are kept. */
 function formOf(body: string | Buffer, type = TYPE): unknown {
-  const payload = atOnce(multipartPayload(MediaType.parse(type), Buffer.from(body as string)));
+  const payload = multipartPayload(MediaType.parse(type), Buffer.from(body as string));
   return payload && 'json' in payload ? (JSON.parse(payload.json) as unknown) : undefined;
 }
 

@@ -1,14 +1,13 @@
 import { readEnvelope } from '../../src/soap/envelope-reader';
 import { Fault, FAULTS } from '../../src/soap/fault';
 import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../support/bindings';
-import { atOnce } from '../../src/util/promises';
 
 const RECORD = { namespace: NAMESPACE, name: 'RecordEvent' };
 
 const message = (body: string, header = '', declarations = '') =>
   `<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}"${declarations}>${header}<s:Body>${body}</s:Body></s:Envelope>`;
 
-const recordedOf = (xml: string) => atOnce(readEnvelope(xml).payload(RECORD).content.text(FAULTS.payloadGrowth));
+const recordedOf = (xml: string) => readEnvelope(xml).payload(RECORD).content.text(FAULTS.payloadGrowth);
 
 const payloadOf = (inside: string, declarations = '') =>
   recordedOf(message(`<t:RecordEvent xmlns:t="${NAMESPACE}">${inside}</t:RecordEvent>`, '', declarations));

@@ -1,5 +1,9 @@
 import { Contract } from '../../src/contract/contract';
 import { AccessControl } from '../../src/access/access-control';
+import { ReaderThread } from '../../src/call/reader-thread';
+import { CloudEventError } from '../../src/events/cloudevents/attributes';
+import { RequestError } from '../../src/http/errors';
+import { Fault } from '../../src/soap/fault';
 import { Admission } from '../../src/call/admission';
 import { endpointHandler } from '../../src/endpoint';
 import type { EndedCall } from '../../src/telemetry/observer';
@@ -11,7 +15,7 @@ import { MediaType } from '../../src/http/content/media-type';
 import { RateLimit } from '../../src/http/rate-limit';
 import { HttpServer } from '../../src/http/server';
 import { openMemoryLog } from '../../src/log/memory/event-log';
-import type { Operation, Service } from '../../src/service/call';
+import { CallError, type Operation, type Service } from '../../src/service/call';
 import { NAMESPACE } from './bindings';
 
 /** An endpoint with a service object of a test's own. */
@@ -57,6 +61,7 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
     mediaType: MediaType.parse,
     admission: new Admission(limits),
     bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, hint),
+    reader: new ReaderThread(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     rate: new RateLimit(undefined, callers),
     access: new AccessControl(config, callers),
     observer: { hint, ended: (_request, call) => void reports.push(call) },

@@ -1,4 +1,3 @@
-import { atOnce, type Steps } from '../../util/promises';
 import { parseTime } from '../../util/time';
 import { wireBytes } from '../stored-event';
 import { isMediaType, isUri, isUriReference } from './syntax';
@@ -78,20 +77,14 @@ const extension: Check = (value) => {
 };
 
 /**
- * Checks context attributes against CloudEvents 1.0, section 3. An attribute that is null counts as missing.
+ * Checks context attributes against CloudEvents 1.0, section 3, those beyond the limit not at all. One that is null counts as missing.
  *
  * @throws {CloudEventError}
  */
 export function senderAttributes(given: Readonly<Record<string, unknown>>): SenderAttributes {
-  return atOnce(attributeSteps(Object.entries(given)));
-}
-
-/** Checks attributes as {@link senderAttributes} does, and those beyond the limit not at all. */
-export function* attributeSteps(given: Iterable<readonly [name: string, value: unknown]>): Steps<SenderAttributes> {
   const kept: (readonly [string, unknown])[] = [];
   let bytes = 1;
-  for (const attribute of given) {
-    yield;
+  for (const attribute of Object.entries(given)) {
     const [name, value] = attribute;
     if (value === null || value === undefined) continue;
     if (!isAddedByLog(name, value)) bytes += wireBytes(JSON.stringify({ [name]: value })) - 1;

@@ -1,16 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { unescapeBuffer } from 'node:querystring';
-import type { Steps } from '../../util/promises';
 import type { Payload } from '../payload';
-import {
-  attributeProblem,
-  attributeSteps,
-  CloudEventError,
-  senderAttributes,
-  tooLarge,
-  type SenderAttributes,
-} from './attributes';
+import { attributeProblem, CloudEventError, senderAttributes, tooLarge, type SenderAttributes } from './attributes';
 import { JsonText, type MemberText } from './json-text';
 
 declare module 'node:querystring' {
@@ -43,10 +35,10 @@ export class SentEvent {
    *
    * @throws {CloudEventError} it has more than 100,000 JSON objects, arrays and members, or is not valid.
    */
-  static *structured(json: string): Steps<SentEvent> {
+  static structured(json: string): SentEvent {
     if (new JsonText(json).hasTooManyParts())
       throw new CloudEventError('The CloudEvent has more than 100,000 objects, arrays and members.');
-    return yield* SentEvent.read(json);
+    return SentEvent.read(json);
   }
 
   /**
@@ -56,12 +48,12 @@ export class SentEvent {
    * @throws {CloudEventError} it is not an array, has more than 10,000 events or 300,000 JSON objects, arrays and members, or
    * an event in it is not valid; the message names the first such event by its number, counted from 1.
    */
-  static *batched(json: string): Steps<SentEvent[]> {
+  static batched(json: string): SentEvent[] {
     const batch = new JsonText(json);
     if (batch.hasTooManyParts(MAX_BATCH_PARTS)) {
       throw new CloudEventError('The batch of CloudEvents has more than 300,000 objects, arrays and members.');
     }
-    const texts = yield* batch.elements(MAX_BATCH_EVENTS + 1);
+    const texts = batch.elements();
     if (texts === undefined) throw new CloudEventError('The batch of CloudEvents is not a JSON array.');
     if (texts.length > MAX_BATCH_EVENTS) {
       throw new CloudEventError(
@@ -71,7 +63,7 @@ export class SentEvent {
     const events: SentEvent[] = [];
     for (const text of texts) {
       try {
-        events.push(yield* SentEvent.read(text));
+        events.push(SentEvent.read(text));
       } catch (error) {
         if (!(error instanceof CloudEventError)) throw error;
         throw new CloudEventError(`Event ${String(events.length + 1)} of the batch: ${error.message}`);
@@ -104,16 +96,13 @@ export class SentEvent {
    *
    * @throws {CloudEventError} it is not valid.
    */
-  static *read(json: string): Steps<SentEvent> {
-    const members = yield* new JsonText(json).members();
+  static read(json: string): SentEvent {
+    const members = new JsonText(json).members();
     if (members === undefined) throw noObject();
-    const attributes = yield* attributeSteps(attributesIn(members));
+    const attributes = senderAttributes(Object.fromEntries(attributesIn(members)));
     const data = members.get('data')?.value.trim();
     const base64 = members.get('data_base64')?.value;
-    const parsed = base64 && parse(base64);
-    yield;
-    const bytes = bytesOf(data, parsed);
-    yield;
+    const bytes = bytesOf(data, base64 && parse(base64));
     if (bytes !== undefined) return new SentEvent(attributes, { mediaType: undefined, bytes });
     return new SentEvent(attributes, data === undefined ? undefined : { mediaType: undefined, json: data });
   }

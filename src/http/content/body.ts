@@ -11,7 +11,7 @@ import {
 import { HTTP_ERRORS, RequestError } from '../errors';
 import { GrowingBuffer, MessageMemory, type HttpRequest } from '../request';
 import type { HttpResponse } from '../response';
-import { inParts, Semaphore } from '../../util/promises';
+import { Semaphore } from '../../util/promises';
 import { shortened } from '../../util/text';
 import { Charset } from './charset';
 
@@ -126,10 +126,7 @@ export class BodyReader {
       this.#memory.resize(response, body.length);
       return body.take();
     }
-    if (
-      (coding === 'br' || coding === 'deflate' || isGzip(coded)) &&
-      !(await inParts(coded.length, Charset.isPlainText(coded)))
-    ) {
+    if ((coding === 'br' || coding === 'deflate' || isGzip(coded)) && !Charset.isPlainText(coded)) {
       this.release(response);
       throw HTTP_ERRORS.undecodable(coding);
     }

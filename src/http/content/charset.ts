@@ -1,9 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
-import type { Steps } from '../../util/promises';
-
-/** How many bytes are decoded at a time. */
-const PART_LENGTH = 16 * 1024;
 
 /** No XML declaration that is read is longer, in bytes. */
 const MAX_DECLARATION = 200;
@@ -49,8 +45,8 @@ function encodingWith(label: string): string | undefined {
   }
 }
 
-/** Decodes bytes. `isPart`: more come. Returns undefined if they are not valid. */
-type Decoder = (bytes: Buffer, isPart?: boolean) => string | undefined;
+/** Decodes bytes. Returns undefined if they are not valid. */
+type Decoder = (bytes: Buffer) => string | undefined;
 
 /** A character set, by any label of the Encoding standard or by a name that is not known. */
 export class Charset {
@@ -101,14 +97,8 @@ export class Charset {
   }
 
   /** Whether bytes are UTF-8 without control characters other than white space: text, whatever their type is. */
-  static *isPlainText(body: Buffer): Steps<boolean> {
-    if (!isUtf8(body)) return false;
-    for (let start = 0; start < body.length; start += PART_LENGTH) {
-      // With the first byte of the next part, which may be the second of a character.
-      if (NOT_IN_TEXT.test(body.toString('latin1', start, start + PART_LENGTH + 1))) return false;
-      yield;
-    }
-    return true;
+  static isPlainText(body: Buffer): boolean {
+    return isUtf8(body) && !NOT_IN_TEXT.test(body.toString('latin1'));
   }
 
   /**
@@ -124,29 +114,13 @@ export class Charset {
     return this.#encoding === 'utf-8' ? decodeUtf8(body) : this.#inOrderOf(body).decoder()?.(body);
   }
 
-  /** Decodes bytes as {@link decode} does, in steps. */
-  *decodeSteps(body: Buffer): Steps<string | undefined> {
-    const charset = this.#inOrderOf(body);
-    if (charset.#encoding === 'utf-8' || body.length <= PART_LENGTH) return charset.decode(body);
-    const decoder = charset.decoder();
-    const parts: string[] = [];
-    for (let start = 0; start < body.length; start += PART_LENGTH) {
-      const end = start + PART_LENGTH;
-      const part = decoder?.(body.subarray(start, end), end < body.length);
-      if (part === undefined) return undefined;
-      parts.push(part);
-      yield;
-    }
-    return parts.join('');
-  }
-
   /**
    * Decodes bytes that are not valid in this character set: UTF-16 with U+FFFD for what is wrong, all else as UTF-8 if it is that,
    * or as Windows-1252, in which any bytes are a text.
    */
-  *decodeAnyway(body: Buffer): Steps<string> {
+  decodeAnyway(body: Buffer): string {
     if (this.#isUtf16) return new TextDecoder(this.#label).decode(body);
-    return decodeUtf8(body) ?? (yield* WINDOWS_1252.decodeSteps(body)) ?? '';
+    return decodeUtf8(body) ?? decodeWindows1252(body);
   }
 
   /** Returns a function that decodes one text after another; undefined if the character set is not known. */
@@ -164,9 +138,9 @@ export class Charset {
         return decodeWindows1252;
     }
     const decoder = new TextDecoder(this.#label, { fatal: true });
-    return (bytes, isPart = false) => {
+    return (bytes) => {
       try {
-        return decoder.decode(bytes, { stream: isPart });
+        return decoder.decode(bytes);
       } catch {
         return undefined;
       }
@@ -194,7 +168,6 @@ function decodeWindows1252(bytes: Buffer): string {
     .replace(/[\x80-\x9f]/g, (character) => FROM_80.charAt(character.charCodeAt(0) - 0x80));
 }
 
-const WINDOWS_1252 = Charset.named('windows-1252');
 const UTF_16LE = Charset.named('utf-16le');
 const UTF_16BE = Charset.named('utf-16be');
 const UTF_32LE = Charset.named('utf-32le');

@@ -38,7 +38,7 @@ export async function dataView(data: EventData, cameAsForm: boolean): Promise<Da
   const bytes = data.size;
   const form = cameAsForm && data.encoded.length <= MAX_CHARACTERS ? data.form() : undefined;
   if (form !== undefined) return { kind: 'Form', bytes, ...fieldsView(form) };
-  const { kind, tokens, isCut } = await parsed(data);
+  const { kind, tokens, isCut } = parsed(data);
   const shown = await coloured(tokens, MAX_BYTES);
   const image = kind === 'Bytes' ? imageView(data, bytes) : undefined;
   return { kind, bytes, html: shown.html, isCut: isCut || shown.isCut, image };
@@ -52,16 +52,16 @@ export interface ShownText {
 
 /** Returns the text that {@link dataView} shows of a payload, without colours; of a form its JSON. */
 export async function dataText(data: EventData): Promise<ShownText> {
-  const { tokens, isCut } = await parsed(data);
+  const { tokens, isCut } = parsed(data);
   return { text: await plain(tokens()), isCut };
 }
 
 /** Divides the beginning of a payload into parts. */
-async function parsed(data: EventData): Promise<{
+function parsed(data: EventData): {
   readonly kind: Exclude<DataView['kind'], 'Form'>;
   readonly tokens: () => Iterable<Token>;
   readonly isCut: boolean;
-}> {
+} {
   if (data.kind === 'bytes') {
     const dump = hexDump(data.bytesStart(MAX_DUMPED));
     return { kind: 'Bytes', tokens: () => [[dump, undefined]], isCut: data.size > MAX_DUMPED };
@@ -70,7 +70,7 @@ async function parsed(data: EventData): Promise<{
   const isCut = data.encoded.length > MAX_CHARACTERS;
   if (data.kind === 'json') return { kind: 'JSON', tokens: () => jsonTokens(text), isCut };
   const xml = new XmlText(text);
-  if (await xml.isXml(isCut)) return { kind: 'XML', tokens: () => xmlTokens(xml), isCut };
+  if (xml.isXml(isCut)) return { kind: 'XML', tokens: () => xmlTokens(xml), isCut };
   return { kind: 'Text', tokens: () => textTokens(text), isCut };
 }
 

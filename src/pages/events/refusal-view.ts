@@ -2,7 +2,7 @@ import { Sender } from '../../senders/sender';
 import { Charset } from '../../http/content/charset';
 import { REFUSALS } from '../../http/errors';
 import { Refusals } from '../../telemetry/refused-calls';
-import { atOnce, letOthersRun } from '../../util/promises';
+import { letOthersRun } from '../../util/promises';
 import { addressQuery } from './list-query';
 import { markup, shownText } from './markup';
 import { bindingView, countText, hexDump, pairs, timeView } from './parts';
@@ -118,6 +118,6 @@ function bodyText(body: Buffer, contentType: string): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
   } catch {
     const charset = /;\s*charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
-    return charset === undefined ? hexDump(body) : atOnce(Charset.named(charset).decodeAnyway(body));
+    return charset === undefined ? hexDump(body) : Charset.named(charset).decodeAnyway(body);
   }
 }

@@ -1,10 +1,9 @@
 import { bytesOf, parseJsonObject, SentEvent } from '../../../src/events/cloudevents/sent-event';
-import { atOnce } from '../../../src/util/promises';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
 const NOT_BASE64 = "The CloudEvent's member data_base64 must be a base64 string.";
 
-const read = (json: string) => atOnce(SentEvent.read(json));
+const read = (json: string) => SentEvent.read(json);
 const withData = (members: string) => read(`${JSON.stringify(REQUIRED).slice(0, -1)},${members}}`);
 
 describe('a CloudEvent in JSON', () => {

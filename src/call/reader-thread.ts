@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { MediaType } from '../http/content/media-type';
+import { Deferred, Semaphore } from '../util/promises';
+
+/** For how long the thread waits for another message before it ends, in milliseconds. */
+const IDLE = 30_000;
+
+/** Memory of the thread's heap, in MiB: for its code, and for what one message becomes in it, as a multiple of the largest body. */
+const HEAP_FOR_CODE = 64;
+const HEAP_GROWTH = 32;
+
+/** A synchronous function that reads messages. What it takes and returns can be cloned (HTML, section 2.7). */
+export interface Reader<Message extends { readonly body: Buffer }, Result> {
+  /** The module that exports it, and its name there. */
+  readonly module: string;
+  readonly name: string;
+  /** @param mediaType - that of the message; by default it is read from the header. */
+  readonly read: (message: Message, mediaType?: MediaType) => Result;
+}
+
+/** What the thread is asked. */
+export type Question = Pick<Reader<{ readonly body: Buffer }, unknown>, 'module' | 'name'> & {
+  readonly message: { readonly body: Uint8Array };
+};
+
+/** What a function returned, or the members of the error that it threw. */
+export type Outcome<Result> =
+  | { readonly result: Result; readonly thrown?: undefined }
+  | { readonly thrown: { readonly name: string; readonly message: string; readonly stack: string | undefined } };
+
+/** Returns the outcome of a function in a form that can be cloned. */
+export function outcomeOf<Result>(run: () => Result): Outcome<Result> {
+  try {
+    return { result: run() };
+  } catch (error) {
+    const { name, message, stack } = error as Error;
+    return { thrown: { ...(error as Error), name, message, stack } };
+  }
+}
+
+/** Reads large messages in a thread of its own, one at a time: meanwhile other calls are answered. It starts with the first of them. */
+export class ReaderThread {
+  readonly #maxBytes: number;
+  readonly #errors: ReadonlyMap<string, object>;
+  readonly #turn = new Semaphore(1);
+  #worker: Worker | undefined;
+  #answer: Deferred<unknown> | undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  /**
+   * @param maxBytes - most bytes of a message.
+   * @param errors - the classes of the errors that mean more than a failure of the service.
+   */
+  constructor(maxBytes: number, errors: readonly (abstract new (...given: never[]) => Error)[]) {
+    this.#maxBytes = maxBytes;
+    this.#errors = new Map(errors.map((error) => [error.name, error.prototype as object]));
+  }
+
+  /**
+   * Reads a message in the thread.
+   *
+   * @throws what the function throws.
+   */
+  async read<Message extends { readonly body: Buffer }, Result>(
+    { module, name }: Reader<Message, Result>,
+    message: Message,
+  ): Promise<Result> {
+    return this.resultOf((await this.#turn.run(() => this.#ask({ module, name, message }))) as Outcome<Result>);
+  }
+
+  /** @throws the error that was thrown, which is of its class again. */
+  resultOf<Result>(outcome: Outcome<Result>): Result {
+    const { thrown } = outcome;
+    if (thrown === undefined) return outcome.result;
+    const error = Object.assign(new Error(thrown.message), thrown);
+    throw Object.setPrototypeOf(error, this.#errors.get(thrown.name) ?? Error.prototype) as Error;
+  }
+
+  async #ask(question: Question): Promise<unknown> {
+    clearTimeout(this.#idle);
+    const worker = (this.#worker ??= this.#start());
+    const answer = new Deferred<unknown>();
+    this.#answer = answer;
+    worker.ref();
+    worker.postMessage(question);
+    try {
+      return await answer.promise;
+    } finally {
+      worker.unref();
+      this.#idle = setTimeout(() => void this.#worker?.terminate(), IDLE).unref();
+    }
+  }
+
+  #start(): Worker {
+    const maxOldGenerationSizeMb = HEAP_FOR_CODE + Math.ceil((HEAP_GROWTH * this.#maxBytes) / 1024 / 1024);
+    const worker = new Worker(join(__dirname, 'reader-worker.js'), { resourceLimits: { maxOldGenerationSizeMb } });
+    const gone = (error: Error): void => {
+      if (this.#worker !== worker) return;
+      this.#worker = undefined;
+      this.#answer?.reject(error);
+    };
+    return worker
+      .on('message', (outcome: unknown) => this.#answer?.resolve(outcome))
+      .on('error', gone)
+      .on('exit', () => {
+        gone(new Error('The thread that reads large messages has ended.'));
+      });
+  }
+}

@@ -1,0 +1,48 @@
+import { outcomeOf, type Outcome } from '../call/reader-thread';
+import { eventPayload } from '../events/payload';
+import { MediaType } from '../http/content/media-type';
+import type { CallContent } from '../service/call';
+import type { Envelope, MessageContract } from './envelope-builder';
+import { decodeMessage, readEnvelope } from './envelope-reader';
+import { FAULTS } from './fault';
+import type { SoapVersion } from './soap-version';
+
+/** A request with a SOAP message, as another thread can be given it. */
+export interface SoapRequest {
+  readonly body: Buffer;
+  readonly contentType: string | undefined;
+  readonly contract: MessageContract;
+  /** The operation that the header fields name, for a message of each version. */
+  readonly named: Readonly<Partial<Record<SoapVersion['binding'], string | undefined>>>;
+}
+
+/** A SOAP message that was read, and the content of its call. */
+export interface SoapMessage extends Omit<Envelope, 'version' | 'payload'> {
+  readonly binding: SoapVersion['binding'];
+  readonly content: Outcome<CallContent>;
+  /** What the sender should change. */
+  readonly hints: readonly string[];
+}
+
+/**
+ * Reads a SOAP message, and writes what a call that records keeps of it.
+ *
+ * @throws {Fault} as `readEnvelope`
+ */
+export function readMessage(
+  { body, contentType, contract, named }: SoapRequest,
+  mediaType = MediaType.parse(contentType),
+): SoapMessage {
+  const hints: string[] = [];
+  const xml = decodeMessage(body, mediaType?.charset, (hint) => hints.push(hint));
+  const { version, payload, ...envelope } = readEnvelope(xml, contract);
+  const { binding } = version;
+  const operation = { namespace: contract.namespace, name: named[binding] ?? envelope.element?.name ?? '' };
+  return { ...envelope, binding, hints, content: outcomeOf(() => contentOf(payload(operation))) };
+}
+
+function contentOf({ of, content }: ReturnType<Envelope['payload']>): CallContent {
+  const text = content.text(FAULTS.payloadGrowth);
+  if (text === undefined) return {};
+  return { payload: eventPayload({ mediaType: 'application/xml', text }), soap: { of, added: content.added } };
+}

@@ -1,0 +1,104 @@
+import { eventJson } from '../../src/events/stored-event';
+import { Deferred } from '../../src/util/promises';
+import { envelope11, envelope12, NAMESPACE } from '../support/bindings';
+import { send, type Question } from '../support/http';
+import { startService, type TestService } from '../support/service';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ SENDER_HANDSHAKES: 'salesforce', RECORD_PATHS: 'true' });
+});
+afterAll(() => service.stop());
+
+const LARGE = 'ä"<&'.repeat(40_000);
+const XML = 'text/xml; charset=utf-8';
+
+const post = (contentType: string, body: string, more: Record<string, string> = {}): Question => ({
+  method: 'POST',
+  headers: { 'Content-Type': contentType, ...more },
+  body,
+});
+
+const lastEvent = async () =>
+  (await service.log.read({ limit: 1 })).map((event) => JSON.parse(eventJson(event)) as unknown)[0];
+
+describe('a message over 64 KiB', () => {
+  it.each([
+    ['JSON', 'application/json', JSON.stringify({ action: LARGE }), { action: LARGE }],
+    ['a form', 'application/x-www-form-urlencoded', `a=${encodeURIComponent(LARGE)}`, { a: LARGE }],
+    ['text', 'text/plain; charset=utf-8', LARGE, LARGE],
+  ])('of %s is recorded whole', async (_what, contentType, body, data) => {
+    const { status } = await send(`${service.url}/RecordEvent`, post(contentType, body));
+    expect(status).toBe(200);
+    expect(await lastEvent()).toMatchObject({ data });
+  });
+
+  it('of a known sender has its type and its key', async () => {
+    const headers = { 'X-GitHub-Delivery': 'd-1', 'X-GitHub-Event': 'issues' };
+    const sent = post('application/json', JSON.stringify({ body: LARGE, action: 'opened' }), headers);
+    const first = await send(`${service.url}/RecordEvent`, sent);
+    expect((await send(`${service.url}/RecordEvent`, sent)).body).toBe(first.body);
+    expect(await lastEvent()).toMatchObject({ type: 'com.github.issues.opened' });
+  });
+
+  it('is answered if it is an outbound message of Salesforce', async () => {
+    const body =
+      `<?xml version="1.0"?><e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body>` +
+      `<notifications xmlns="http://soap.sforce.com/2005/09/outbound">${'x'.repeat(100_000)}</notifications></e:Body></e:Envelope>`;
+    expect((await send(`${service.url}/RecordEvent`, post(XML, body))).body).toContain('<Ack>true</Ack>');
+  });
+
+  it.each([
+    ['is not XML', post(XML, envelope11('RecordEvent', `<a>${'x'.repeat(70_000)}`)), 400],
+    [
+      'is of another version of SOAP',
+      post(XML, envelope11('RecordEvent', 'x'.repeat(70_000)).replace('/envelope/', '/e/')),
+      500,
+    ],
+    ['needs a header understood', post(XML, mandatory(envelope11('RecordEvent', 'x'.repeat(70_000)))), 500],
+    ['names no operation', post(XML, envelope11('Nothing', 'x'.repeat(70_000))), 500],
+    ['has an element in a parameter', post(XML, envelope11('GetEvents', `<id><x/>${' '.repeat(70_000)}</id>`)), 500],
+  ])('of SOAP that %s is refused as a small one is', async (_what, large, status) => {
+    const small = { ...large, body: String(large.body).replace(/x{60000,}| {60000,}/g, 'x') };
+    const [first, second] = [await send(service.url, large), await send(service.url, small)];
+    const where = /Line \d+, position \d+/;
+    expect([first.status, first.body.replace(where, '')]).toEqual([status, second.body.replace(where, '')]);
+  });
+
+  it.each([
+    ['/RecordEvent', 'application/cloudevents+json', '{"specversion":"1.0","id":"1","source":"/s","data":"…"}', 400],
+    ['/RecordEvent', 'application/cloudevents+avro', '…', 415],
+    ['/GetEvents', 'application/json', '["…"]', 400],
+    ['/GetEvents', 'application/json', '{"id":[["…"]]}', 400],
+    ['/GetEvents', 'application/x-www-form-urlencoded', 'Type=…', 400],
+  ])('to %s as %s that is wrong is refused as a small one is', async (path, contentType, body, status) => {
+    const answers = await Promise.all(
+      ['x', 'x'.repeat(100_000)].map((text) => send(service.url + path, post(contentType, body.replace('…', text)))),
+    );
+    expect(answers.map((answer) => answer.status)).toEqual([status, status]);
+    expect(answers[1]?.body).toBe(answers[0]?.body);
+  });
+
+  it('is read while others are answered', async () => {
+    const ended = new Deferred();
+    const body = envelope12('RecordEvent', '<a b="1"/>'.repeat(100_000));
+    const large = send(service.url, post('application/soap+xml; charset=utf-8', body)).then((answer) => {
+      ended.resolve();
+      return answer;
+    });
+    let answered = 0;
+    let isOver = false;
+    void ended.promise.then(() => (isOver = true));
+    while (!isOver) {
+      await send(`${service.url}/HelloWorld`);
+      answered++;
+    }
+    expect((await large).status).toBe(200);
+    expect(answered).toBeGreaterThan(2);
+  });
+});
+
+function mandatory(envelope: string): string {
+  const header = `<soap:Header><h xmlns="${NAMESPACE}" soap:mustUnderstand="1"/></soap:Header>`;
+  return envelope.replace('<soap:Body>', `${header}<soap:Body>`);
+}
