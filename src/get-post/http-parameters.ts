@@ -79,7 +79,7 @@ function textsOf(value: string | readonly string[] | undefined): readonly string
 
 /** The texts of a member, of which an array may hold several: the first two show that it is given more than once. Numbers keep their digits. */
 function jsonTexts(name: string, value: string): readonly string[] {
-  const elements = value.startsWith('[') ? (new JsonText(value).elements()?.slice(0, 2) ?? []) : [value];
+  const elements = value.startsWith('[') ? (new JsonText(value).elements(2) ?? []) : [value];
   return elements.flatMap((element) => jsonText(name, element));
 }
 

@@ -56,10 +56,10 @@ export class JsonText {
     );
   }
 
-  /** Returns the elements of a JSON array, each as it was written; undefined if the text is anything else. */
-  elements(): string[] | undefined {
+  /** Returns the first elements of a JSON array, each as it was written; undefined if the text is anything else. */
+  elements(most: number): string[] | undefined {
     if (!Array.isArray(this.parsed()?.value)) return undefined;
-    return partsOf(this.json).map(({ start, end }) => this.json.slice(start, end).trim());
+    return partsOf(this.json, most).map(({ start, end }) => this.json.slice(start, end).trim());
   }
 }
 
@@ -73,8 +73,8 @@ interface JsonPart {
 const MARK = /["{}[\],:]/g;
 const BACKSLASH = 0x5c;
 
-/** Finds the members or elements of the object or array that a valid JSON text is. */
-function partsOf(json: string): JsonPart[] {
+/** Finds the members or elements of the object or array that a valid JSON text is, `most` at most. */
+function partsOf(json: string, most = Infinity): JsonPart[] {
   const found: JsonPart[] = [];
   const marks = new RegExp(MARK);
   let [depth, start, colon] = [0, 0, 0];
@@ -93,7 +93,7 @@ function partsOf(json: string): JsonPart[] {
         break;
       case ',':
         if (depth > 1) break;
-        found.push({ start, colon, end: at });
+        if (found.push({ start, colon, end: at }) === most) return found;
         start = at + 1;
         break;
       default:

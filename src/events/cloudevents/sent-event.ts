@@ -53,7 +53,7 @@ export class SentEvent {
     if (batch.hasTooManyParts(MAX_BATCH_PARTS)) {
       throw new CloudEventError('The batch of CloudEvents has more than 300,000 objects, arrays and members.');
     }
-    const texts = batch.elements();
+    const texts = batch.elements(MAX_BATCH_EVENTS + 1);
     if (texts === undefined) throw new CloudEventError('The batch of CloudEvents is not a JSON array.');
     if (texts.length > MAX_BATCH_EVENTS) {
       throw new CloudEventError(
