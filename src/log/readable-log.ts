@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../events/stored-event';
-import type { EventQuery, LoggedEvent, ScanQuery, SearchQuery, Start } from './log-reader';
+import type { EventQuery, LoggedEvent, ScanQuery, SearchQuery, Start } from './queries';
 
 /** How a log differs from the one in which a position was seen: it was restored or replaced. */
 export type LogChange = 'ends before' | 'another event';

@@ -170,7 +170,7 @@ export class Downloads {
       if (page.last === undefined) break;
       damaged.push(...page.damaged);
       position = page.last;
-      left -= page.events;
+      left -= page.events - page.damaged.length;
       limit = limitAfter(page);
       yield page.lines;
     }

@@ -1,0 +1,109 @@
+import type { StoredEvent } from '../events/stored-event';
+
+/** The place in a log from which its events are read. */
+export interface Start {
+  /** Only events after this position. */
+  readonly after: number;
+  /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
+  readonly since?: number | undefined;
+}
+
+/** Which events {@link LogReader.scan} returns. */
+export interface ScanQuery extends Start {
+  /** Maximum number of events; at least 1. */
+  readonly limit: number;
+}
+
+/** Which events {@link LogReader.read} returns. */
+export interface EventQuery {
+  /** Only events with this id; the first of them whole, whatever its size. */
+  readonly id?: string | undefined;
+  /** Only the event at this position, whole, whatever its size. */
+  readonly position?: number | undefined;
+  /** Only events after this position, oldest first; without it, the newest. */
+  readonly after?: number | undefined;
+  /** Only events before this position. */
+  readonly before?: number | undefined;
+  /** Maximum number of events; at least 1. */
+  readonly limit: number;
+  /** No event is added once all have more bytes than this, in UTF-8: of attributes and data. Without it, all are read whole. */
+  readonly maxBytes?: number;
+}
+
+/** An event as readers of the log get it. */
+export interface LoggedEvent extends Pick<StoredEvent, 'id' | 'position' | 'attributes' | 'data'> {
+  /** True where `data` is left out because the event alone has more than `maxBytes`. */
+  readonly dataOmitted: boolean;
+}
+
+/** Maximum characters of an event's data that a search returns. */
+export const DATA_START = 120;
+
+/** Which events {@link LogReader.search} looks for, and where. */
+export interface SearchQuery {
+  /** Only events before this position. */
+  readonly before?: number | undefined;
+  /** Only events after this position, from there to newer ones; without it the search goes from the newest to older ones. */
+  readonly after?: number | undefined;
+  /** Maximum number of events; at least 1. */
+  readonly limit: number;
+  /**
+   * Only events with this text, at most {@link LogReader.MAX_SEARCH_TEXT}, in the JSON text of their attributes, data or arrival, names of
+   * members included. ASCII letters match in either case. The text also matches where JSON writes it with escapes: as
+   * `JSON.stringify` does, with `\u` for all that is not ASCII, and with `\/` for slashes. `data_base64` is not searched.
+   */
+  readonly text?: string | undefined;
+  /** Only events whose `binding` and `type` are exactly these. */
+  readonly binding?: string | undefined;
+  readonly type?: string | undefined;
+  /** Only events whose sender had exactly this address. */
+  readonly sender?: string | undefined;
+  /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
+  readonly from?: number | undefined;
+  /** Only events recorded before this time, likewise. */
+  readonly to?: number | undefined;
+}
+
+/** An event in a list. A text with more than some 200 characters is cut and ends with `…`. */
+export interface FoundEvent extends Pick<StoredEvent, 'id' | 'position' | 'recordedAt'> {
+  readonly binding: string | undefined;
+  readonly type: string | undefined;
+  /** The sender's address, unless the event was imported without one. */
+  readonly remoteAddress: string | undefined;
+  readonly data: DataSummary | undefined;
+  /** Where the text that was searched for stands, if one was. */
+  readonly match?: Match | undefined;
+}
+
+/** The first place with a text that was searched for: in the data, else the attributes, else the arrival. */
+export interface Match {
+  readonly in: 'data' | 'attributes' | 'arrival';
+  /** Some 24 characters before the text, after `…` if there are more. Data that is a string is shown as that string. */
+  readonly before: string;
+  /** The text as it stands there. */
+  readonly text: string;
+  /** Some 96 characters after the text, and `…` if there are more. */
+  readonly after: string;
+}
+
+/** An event's data in a list. */
+export interface DataSummary {
+  /** `text`: a string; `bytes`: kept as base64; `json`: any other JSON value. */
+  readonly kind: 'json' | 'text' | 'bytes';
+  /** Size in bytes. A string counts as JSON writes it in UTF-8, without its quotes. */
+  readonly bytes: number;
+  /** The first {@link DATA_START} characters: of the string, of the JSON text, or of the base64. */
+  readonly start: string;
+  /** Whether there is more data than `start`. */
+  readonly cut: boolean;
+}
+
+/** The result of {@link LogReader.search}. */
+export interface SearchResult {
+  /** Those with the highest positions first, whichever way the search went. */
+  readonly events: readonly FoundEvent[];
+  /** The last event that was looked at, if any. */
+  readonly reached: { readonly position: number; readonly recordedAt: number } | undefined;
+  /** Whether events are left to look at, `before` (or `after`) the position reached. */
+  readonly more: boolean;
+}
