@@ -44,7 +44,12 @@ async function measure(transport, variables) {
     const preload = ['--require', join(import.meta.dirname, 'turns.cjs')];
     const started = run([process.execPath, ...options, ...preload, service], {
       cwd: place,
-      variables: { PORT: '0', TURNS: turns, ...variables },
+      // Several workers need a port that is named.
+      variables: {
+        PORT: variables.WORKERS ? String(20_000 + (process.pid % 10_000)) : '0',
+        TURNS: turns,
+        ...variables,
+      },
     });
     const [, url] = await started.prints(/WebHook answers at (\S+)/);
     if (variables.WORKERS) await started.prints(/(?:"started"[^]*){2}/);
