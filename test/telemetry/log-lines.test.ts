@@ -67,6 +67,8 @@ describe('the lines about an event log', () => {
     await rename(file(), `${file()}.moved`);
     await expect(log.check()).rejects.toThrow();
     await eventually('the line', () => lines.some(({ msg }) => msg === 'a file of the event log was lost'));
-    expect(lines.find(({ msg }) => msg.startsWith('a file'))?.reason).toMatch(/^the file of the log is not there any more/);
+    expect(lines.find(({ msg }) => msg.startsWith('a file'))?.reason).toMatch(
+      /^the file of the log is not there any more/,
+    );
   });
 });
