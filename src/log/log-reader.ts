@@ -19,7 +19,7 @@ const PAGE_EVENTS = 1000;
 const FOUND = 100;
 
 /** How long to wait for a commit before looking again without one, in milliseconds. */
-const WAIT = 60_000;
+const WAIT = 5000;
 
 /** A log of this machine or of a server, to read. */
 export abstract class LogReader extends ReadableLog {

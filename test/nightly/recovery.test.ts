@@ -108,24 +108,6 @@ describe.each(WORKERS)('with %j the service goes on by itself, with all that was
     await expectKept(service, calls.answered);
     await service.end('SIGTERM');
   });
-
-  it('when the folder of the log was removed and made again, on a new log', async () => {
-    const service = await startProcess(workers, folder.path);
-    const data = join(folder.path, 'data');
-    const calls = recorder(service.url);
-    await calls.resumed();
-    await rm(data, { recursive: true, maxRetries: 10, retryDelay: 50 });
-    await calls.failed();
-    expect(await ready(service)).toBe(503);
-    await mkdir(data);
-    const before = calls.answered.length;
-    await calls.resumed();
-    expect(await ready(service)).toBe(200);
-    await calls.stop();
-    expectFaults(calls.faults);
-    await expectKept(service, calls.answered.slice(before));
-    await service.end('SIGTERM');
-  });
 });
 
 const cannotMount = process.getuid?.() === 0 && process.platform === 'linux' ? undefined : 'mount (as root, on Linux)';

@@ -57,6 +57,16 @@ export async function receivedForm(namespace: string, name: SignerName | undefin
 const NOT_SENT =
   /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|content-encoding|accept-encoding)$/;
 
+/** Fields by which many targets take a request for another one, or for another caller's: its sender chose them. */
+const STEERING =
+  /^(?:x-original-.*|x-rewrite-.*|x-http-method(?:-override)?|x-method-override|forwarded|x-forwarded(?:-.*)?|x-real-ip)$/;
+
+/** Whether a field is not sent to the target. Some servers read an underscore in a name as a hyphen. */
+function isNotSent(field: string): boolean {
+  const name = field.replaceAll('_', '-');
+  return NOT_SENT.test(name) || STEERING.test(name);
+}
+
 /** A name and a value that a request may have (RFC 9110, section 5): an import may have brought others. */
 const FIELD_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -98,9 +108,10 @@ export function receivedMessage(
   const named = headers
     .filter(([name]) => name === 'connection')
     .flatMap(([, value]) => value.toLowerCase().split(/[\s,]+/));
-  const sent: Record<string, string> = {};
+  // Without a prototype: a field may be called `constructor`.
+  const sent = Object.create(null) as Record<string, string>;
   for (const [name, value] of headers) {
-    if (NOT_SENT.test(name) || named.includes(name) || !FIELD_NAME.test(name) || !FIELD_VALUE.test(value)) continue;
+    if (isNotSent(name) || named.includes(name) || !FIELD_NAME.test(name) || !FIELD_VALUE.test(value)) continue;
     sent[name] = sent[name] === undefined ? value : `${sent[name]}, ${value}`;
   }
   const bytes = body?.bytes();

@@ -25,6 +25,30 @@ async function sent(method: unknown, suffix: string, address = 'http://127.0.0.1
   );
 }
 
+it('has none of the fields by which a target takes it for another one, and those with names of objects', async () => {
+  const headers = {
+    'content-type': 'application/json',
+    'x-original-url': '/admin',
+    'x-rewrite-url': '/admin',
+    'x-http-method-override': 'DELETE',
+    x_forwarded_for: '127.0.0.1',
+    forwarded: 'for=127.0.0.1',
+    'x-real-ip': '127.0.0.1',
+    content_length: '0',
+    constructor: 'c',
+  };
+  const names = ['content-type', 'constructor'];
+  const event = { ...EVENT, arrival: JSON.stringify({ method: 'POST', path: ENDPOINT, headers }) };
+  const message = receivedMessage(
+    event,
+    new URL('http://127.0.0.1/hook'),
+    await receivedForm('http://tempuri.org/', undefined),
+    'id',
+  );
+  expect(Object.keys(message.headers()).sort()).toEqual(names.sort());
+  expect(message.headers().constructor).toBe('c');
+});
+
 describe('a request that is sent as it arrived', () => {
   it.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
     'has its method %s, its path below RecordEvent and its query',

@@ -66,7 +66,7 @@ export function describeKills(kills: number, workers = 1): void {
         expect(answers.size).toBeGreaterThan(kills * 20);
         for (const [key, ids] of answers) expect([...ids]).toEqual(ids.size === 0 ? [] : [logged.get(key)]);
       },
-      30_000 + kills * 5_000,
+      30_000 + kills * 15_000,
     );
   });
 }
