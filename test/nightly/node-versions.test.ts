@@ -11,7 +11,6 @@ import { temporaryFolder } from '../support/temporary-folder';
 import { TOOL } from '../support/tool';
 
 const run = promisify(execFile);
-const ROOT = join(__dirname, '..', '..');
 
 /** Newer versions than the oldest one, on which every other test runs. */
 const VERSIONS = ['22', '24', '26'];
@@ -55,19 +54,6 @@ describe('on another version of Node', () => {
     describe('the service answers as the original', () => {
       itAnswersRecordedCases(() => service.url);
     });
-
-    it('the tests of HTTP pass, which builds on the insides of Node', async () => {
-      const jest = [
-        'node_modules/jest/bin/jest.js',
-        '--config',
-        'jest.config.mjs',
-        'test/http/',
-        'test/main/',
-        'test/process/http/',
-      ];
-      const { stderr } = await run(nodeOf(version), jest, { cwd: ROOT, maxBuffer: 1 << 26 });
-      expect(stderr).toMatch(/^Tests: .*\d+ passed/m);
-    }, 600_000);
 
     it('the service records over every binding, and the tool prints, verifies, exports, imports and compares', async () => {
       const ids: string[] = [];

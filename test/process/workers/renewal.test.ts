@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually';
+import { freePort } from '../../support/free-port';
 import { send } from '../../support/http';
 import { childrenOf, killProcesses, startProcess, type ServiceProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -34,10 +35,11 @@ async function statusWith(service: ServiceProcess, key: string): Promise<number>
 
 describe('SIGHUP with several workers', () => {
   it('ends a key that .env no longer has, and begins one that was added', async () => {
-    await configure({ WORKERS: '2', RECORD_KEYS: OLD_KEY, PORT: '0' });
+    const PORT = String(await freePort());
+    await configure({ WORKERS: '2', RECORD_KEYS: OLD_KEY, PORT });
     const service = await start();
     expect(await statusWith(service, OLD_KEY)).toBe(200);
-    await configure({ WORKERS: '2', RECORD_KEYS: NEW_KEY, PORT: '0' });
+    await configure({ WORKERS: '2', RECORD_KEYS: NEW_KEY, PORT });
     service.child.kill('SIGHUP');
     await handedOver(service);
     expect(await statusWith(service, OLD_KEY)).toBe(401);
@@ -46,7 +48,7 @@ describe('SIGHUP with several workers', () => {
   });
 
   it('replaces no worker where .env has another value of what the supervisor uses, and names it', async () => {
-    const settings = { WORKERS: '2', PORT: '0', EVENT_LOG: 'sqlite:events.db', ADMIN_PORT: '0' };
+    const settings = { WORKERS: '2', PORT: String(await freePort()), EVENT_LOG: 'sqlite:events.db', ADMIN_PORT: '0' };
     await configure(settings);
     const service = await start();
     const old = await childrenOf(service);
@@ -78,7 +80,7 @@ describe('SIGHUP with several workers', () => {
 
   it('keeps what .env says out of the environment of the workers', async () => {
     const secret = 'nats-password-of-somebody';
-    await configure({ WORKERS: '2', PORT: '0', RECORD_KEYS: OLD_KEY, NATS_PASSWORD: secret });
+    await configure({ WORKERS: '2', PORT: String(await freePort()), RECORD_KEYS: OLD_KEY, NATS_PASSWORD: secret });
     const service = await start();
     for (const pid of await childrenOf(service)) {
       const environment = await readFile(`/proc/${String(pid)}/environ`, 'utf8');
