@@ -173,8 +173,8 @@ describe('a known sender', () => {
     expect(Object.keys(SIGNED).sort()).toEqual(signing.filter((name) => name !== 'GitHub').sort());
   });
 
-  it('has a row in docs/events.md, in the order in which senders are looked for', async () => {
-    const page = await readFile(join(__dirname, '..', '..', 'docs', 'events.md'), 'utf8');
+  it('has a row in docs/webhooks.md, in the order in which senders are looked for', async () => {
+    const page = await readFile(join(__dirname, '..', '..', 'docs', 'webhooks.md'), 'utf8');
     const [table = ''] = /^\| sender .*\n(?:\|.*\n)+/m.exec(page) ?? [];
     const rows = [...table.matchAll(/^\| (\w[^|]*?) +\| `([\w-]+)`/gm)].map(([, name, field = '']) => [
       name,
@@ -184,8 +184,8 @@ describe('a known sender', () => {
     expect(rows).toEqual(recognised.map(({ name, field }) => [name, field]));
   });
 
-  it('has a row in docs/events.md for its handshake', async () => {
-    const page = await readFile(join(__dirname, '..', '..', 'docs', 'events.md'), 'utf8');
+  it('has a row in docs/webhooks.md for its handshake', async () => {
+    const page = await readFile(join(__dirname, '..', '..', 'docs', 'webhooks.md'), 'utf8');
     const [table = ''] = /^\| `SENDER_HANDSHAKES` .*\n(?:\|.*\n)+/m.exec(page) ?? [];
     const rows = [...table.matchAll(/^\| `([a-z]+)` +\| (\w[^|]*?) +\|.*\| `([\w.]+)` +\|$/gm)].map(
       ([, ...cells]) => cells,
