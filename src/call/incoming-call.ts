@@ -8,7 +8,6 @@ import type { HttpResponse } from '../http/response';
 import { EventTooLargeError } from '../log/event-log';
 import { CallError, type Call, type CallContent } from '../service/call';
 import type { SignedBy } from '../senders/sender';
-import { Refusals } from '../telemetry/refused-calls';
 import { LARGE_MESSAGE } from '../util/promises';
 import { Ticket } from './admission';
 import type { Endpoint } from './endpoint';
@@ -73,9 +72,6 @@ export abstract class IncomingCall implements Call {
   /** The endpoint, which the call shares with all others. */
   protected readonly endpoint: Endpoint;
   #hasMessage = true;
-  /** The beginning of the body, until the call waits, and the size of the body. */
-  #start: Buffer | undefined;
-  #bytes = 0;
 
   constructor(request: HttpRequest, response: HttpResponse, endpoint: Endpoint) {
     this.request = request;
@@ -98,7 +94,7 @@ export abstract class IncomingCall implements Call {
     } catch (error) {
       const refusal = refusalOf(error);
       this.refuse(error, refusal);
-      this.#report(error, refusal);
+      this.#report(refusal ?? error);
     }
   }
 
@@ -110,10 +106,6 @@ export abstract class IncomingCall implements Call {
     this.#readMediaType();
     this.route();
     const body = this.hasBody ? await bodies.read(request, response, access.beforeBody(this)) : EMPTY;
-    const isLarge = body.length > LARGE_MESSAGE;
-    // For the report, if the call is refused. A small body is kept as it is, without a copy.
-    this.#start = isLarge ? Buffer.from(body.subarray(0, Refusals.bodyBytes)) : body;
-    this.#bytes = body.length;
     ticket.takeSlot();
     const reading = this.read(body);
     if (reading !== undefined) await reading;
@@ -126,10 +118,8 @@ export abstract class IncomingCall implements Call {
     return this.endpoint.service[this.operation ?? '']?.access;
   }
 
-  #report(error?: unknown, refusal?: RequestError): void {
+  #report(error?: unknown): void {
     const { binding, operation, request, response, ticket } = this;
-    const start = this.#start;
-    const bytes = this.#bytes;
     this.endpoint.observer.ended(request, {
       binding,
       operation,
@@ -137,8 +127,6 @@ export abstract class IncomingCall implements Call {
       waited: ticket.waited,
       status: response.statusCode,
       error,
-      refusal: refusal?.refusal,
-      body: error !== undefined && start && bytes > 0 ? { start, bytes } : undefined,
     });
   }
 
@@ -213,7 +201,6 @@ export abstract class IncomingCall implements Call {
 
   async whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.forget();
-    this.#start = undefined;
     this.endpoint.bodies.release(this.response);
     return this.ticket.whileIdle(wait);
   }

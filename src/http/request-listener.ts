@@ -6,11 +6,11 @@ import { AcceptPhases } from './accept-phases';
 import { isAuthority } from './callers';
 import type { Connections } from './connections';
 import { skipBody } from './content/body';
-import { HTTP_ERRORS, RequestError, type Refusal } from './errors';
+import { HTTP_ERRORS, RequestError } from './errors';
 import { MessageMemory, type HttpRequest } from './request';
 import type { RateLimit } from './rate-limit';
 import { SMALL_ANSWER, type HttpResponse } from './response';
-import { memoized, plainReason } from '../util/text';
+import { memoized } from '../util/text';
 
 /** The pages and the handler of a server, and its limits. */
 export interface ServerOptions {
@@ -156,9 +156,7 @@ export class RequestListener {
     }
     if (!response.headersSent) response.replyError(refusal ?? HTTP_ERRORS.failed(error));
     else if (!response.writableEnded) response.destroy();
-    const reason = refusal?.message ?? plainReason(error);
-    const { remoteAddress } = request.socket;
-    observer?.refused({ refusal: refusal?.refusal, reason, status: response.statusCode, remoteAddress, request });
+    observer?.refused(refusal ?? error, response.statusCode, request.socket.remoteAddress, request);
   }
 }
 
@@ -204,23 +202,23 @@ function hostLines(rawHeaders: readonly string[]): number {
 /** Answers a request, or calls `next`: with an error when it failed, without one when the request is not for it. */
 export type Handler = (request: HttpRequest, response: HttpResponse, next: (error?: unknown) => void) => void;
 
-/** A request or connection that was refused, or a request that failed. */
-export interface Refused {
-  /** Undefined for a request that failed. */
-  readonly refusal: Refusal | undefined;
-  /** Why, as a sentence. */
-  readonly reason: string;
-  /** HTTP status of the answer, if there was one. */
-  readonly status: number | undefined;
-  /** The address of the connection. */
-  readonly remoteAddress: string | undefined;
-  /** Undefined if none could be read. */
-  readonly request?: HttpRequest;
-}
-
 /** Called for what the server answers itself, or does not answer. */
 export interface ServerObserver {
-  refused(this: void, refused: Refused): void;
+  /**
+   * Called for a request or a connection that was refused, or a request that failed.
+   *
+   * @param error - a {@link RequestError} if it was refused.
+   * @param status - of the answer, if there was one.
+   * @param remoteAddress - of the connection.
+   * @param request - undefined if none could be read.
+   */
+  refused(
+    this: void,
+    error: unknown,
+    status: number | undefined,
+    remoteAddress: string | undefined,
+    request?: HttpRequest,
+  ): void;
   /** Called when a request was answered or its caller went away, `milliseconds` after its header arrived. */
   readonly answered?: ((request: HttpRequest, response: HttpResponse, milliseconds: number) => void) | undefined;
 }

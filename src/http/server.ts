@@ -117,8 +117,8 @@ export class HttpServer {
   }
 
   /** Reports what was refused without a request. */
-  #report({ refusal, message: reason }: RequestError, socket: Socket | undefined, status: number | undefined): void {
-    this.#options.observer?.refused({ refusal, reason, status, remoteAddress: socket?.remoteAddress });
+  #report(error: RequestError, socket: Socket | undefined, status: number | undefined): void {
+    this.#options.observer?.refused(error, status, socket?.remoteAddress);
   }
 
   /** The bytes that arrived are no request, or did not arrive in time. Earlier requests get their answers first. */

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Refusal } from '../http/errors';
+import { RequestError } from '../http/errors';
 import type { ServerObserver } from '../http/request-listener';
 import type { HttpRequest } from '../http/request';
 import type { LogObserver } from '../log/event-log';
 import { plainReason } from '../util/text';
 import type { Logger } from './logger';
 import type { CallOutcome, Metrics, ProcessMetrics } from './metrics';
-import { RefusedCalls, type ReadBody, type RefusedCall, type Refusals } from './refused-calls';
+import { RefusedCalls, type RefusedCall, type Refusals } from './refused-calls';
 
 /** How a call of an operation ended. */
 export interface EndedCall {
@@ -19,11 +19,8 @@ export interface EndedCall {
   readonly waited: number;
   /** HTTP status of the answer. */
   readonly status: number;
-  readonly refusal?: Refusal | undefined;
-  /** Why it was refused or failed. */
+  /** Why it was refused (a {@link RequestError}) or failed. */
   readonly error?: unknown;
-  /** The part of its body that had been read when it was refused or failed. */
-  readonly body?: ReadBody | undefined;
 }
 
 /** Turns all that happens in a service into log lines, metrics and the list of refused calls. Its members need no `this`. */
@@ -64,17 +61,15 @@ export class Observer implements ServerObserver, Required<LogObserver> {
 
   /** A call of an operation ended. */
   readonly ended = (request: HttpRequest, call: EndedCall): void => {
-    const { binding, operation, started, waited, status, refusal, error, body } = call;
-    const outcome: CallOutcome = error === undefined ? 'ok' : refusal === undefined ? 'failed' : 'refused';
-    this.#metrics.call?.(binding, operation ?? 'unknown', outcome, performance.now() - started - waited);
+    const { binding, operation, started, waited, status, error } = call;
+    this.#metrics.call?.(binding, operation ?? 'unknown', outcomeOf(error), performance.now() - started - waited);
     if (error === undefined) return;
-    const fields = this.#requestFields(request);
-    this.#unanswered({ ...fields, binding, operation, status, refusal, reason: plainReason(error) }, request, body);
+    this.#unanswered(error, { ...this.#requestFields(request), binding, operation, status }, request);
   };
 
-  readonly refused: ServerObserver['refused'] = ({ refusal, reason, status, remoteAddress, request }) => {
+  readonly refused: ServerObserver['refused'] = (error, status, remoteAddress, request) => {
     const fields = request === undefined ? { remoteAddress } : this.#requestFields(request);
-    this.#unanswered({ ...fields, status, refusal, reason }, request);
+    this.#unanswered(error, { ...fields, status }, request);
   };
 
   /**
@@ -109,9 +104,11 @@ export class Observer implements ServerObserver, Required<LogObserver> {
   readonly refusals = (): Refusals => this.#refusedCalls.list();
 
   /** Counts, lists and logs all that is refused or fails. */
-  #unanswered(call: Omit<RefusedCall, 'time'>, request?: IncomingMessage, body?: ReadBody): void {
-    this.#refusedCalls.add({ time: Date.now(), ...call }, request, body);
-    const { requestId, remoteAddress, path, binding, operation, refusal, reason } = call;
+  #unanswered(error: unknown, call: Omit<RefusedCall, 'id' | 'time' | 'reason'>, request?: IncomingMessage): void {
+    const refusal = error instanceof RequestError ? error.refusal : undefined;
+    const reason = plainReason(error);
+    this.#refusedCalls.add({ time: Date.now(), ...call, refusal, reason }, request);
+    const { requestId, remoteAddress, path, binding, operation } = call;
     const fields = { requestId, remoteAddress, path, binding, operation, refusal, reason };
     if (refusal === undefined) this.#writeFailure(fields, 'failed');
     else {
@@ -145,6 +142,11 @@ export class Observer implements ServerObserver, Required<LogObserver> {
     const path = request.url?.replace(/[?#].*$/s, '');
     return { requestId: request.id, remoteAddress: this.#addressOf(request), path };
   }
+}
+
+function outcomeOf(error: unknown): CallOutcome {
+  if (error === undefined) return 'ok';
+  return error instanceof RequestError ? 'refused' : 'failed';
 }
 
 /** Most lines of one kind that are written in a second: a flood of refusals must not fill the disk. */

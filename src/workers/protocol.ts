@@ -5,7 +5,7 @@ import type { Refusals } from '../telemetry/refused-calls';
 // optional: one build may be that of the supervisor, another that of its workers.
 
 /** The version of these questions. A worker of another version than its supervisor does not start. */
-export const PROTOCOL = 11;
+export const PROTOCOL = 12;
 
 /** The figures of one worker, as `prom-client` aggregates them. */
 export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
@@ -13,10 +13,11 @@ export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 /** Counts and refusals of a worker. */
 export interface Report {
   readonly figures: Figures;
-  readonly refusals: Refusals['calls'];
-  /** Undefined from a worker of a build that does not count them. */
-  readonly refusalCounts?: Refusals['counts'];
+  readonly refusals: Refusals;
 }
+
+/** The report of a worker before anything has happened. */
+export const NO_REPORT: Report = { figures: [], refusals: { calls: [], perMinute: new Map() } };
 
 /** The functions of a worker. */
 export interface WorkerFunctions {
@@ -32,5 +33,5 @@ export interface SupervisorFunctions {
   /** Takes the report of a worker that ends. */
   leave(report: Report): void;
   /** The refused calls of all workers. */
-  refusals(): Promise<Pick<Refusals, 'calls' | 'counts'>>;
+  refusals(): Promise<Refusals>;
 }

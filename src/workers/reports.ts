@@ -1,8 +1,8 @@
 import { AggregatorRegistry, Gauge } from 'prom-client';
 import { ProcessMetrics } from '../telemetry/metrics';
-import { Refusals } from '../telemetry/refused-calls';
+import { RefusedCalls, type Refusals } from '../telemetry/refused-calls';
 import { within } from '../util/promises';
-import type { Figures, Report } from './protocol';
+import { NO_REPORT, type Figures, type Report } from './protocol';
 import type { WorkerProcess } from './worker-process';
 
 /** How long a worker may take to send its report, in milliseconds; of one that hangs the last report counts. */
@@ -30,7 +30,7 @@ export class Reports {
     registers: [this.own.registry],
   });
   /** Counts and refusals of the workers that have ended. */
-  #left: Report = { figures: [], refusals: [] };
+  #left = NO_REPORT;
   #merging = Promise.resolve();
 
   get contentType(): string {
@@ -47,15 +47,15 @@ export class Reports {
 
   /** Never rejects: what a worker of another build has reported in another form is left out. */
   async #merge(worker: ReportingWorker): Promise<void> {
-    let { figures: counted } = this.#left;
-    let refused = refusalsOf(this.#left);
+    let { figures, refusals } = this.#left;
+    const { lastReport } = worker;
     try {
-      refused = Refusals.merged([refused, refusalsOf(worker.lastReport)]);
-      counted = await AggregatorRegistry.aggregate([counted, countersOf(worker.lastReport.figures)]).getMetricsAsJSON();
+      refusals = RefusedCalls.merged([refusals, lastReport.refusals]);
+      figures = await AggregatorRegistry.aggregate([figures, countersOf(lastReport.figures)]).getMetricsAsJSON();
     } catch {
       // Its figures may also count something else under the same name.
     }
-    this.#left = { figures: counted, refusals: refused.calls, refusalCounts: refused.counts };
+    this.#left = { figures, refusals };
     this.#workers.delete(worker);
   }
 
@@ -85,7 +85,7 @@ export class Reports {
   async refusals(own: () => Refusals): Promise<Refusals> {
     const left = this.#left;
     const answers = await Promise.all([...this.#workers].map(reportOf));
-    return Refusals.merged([own(), ...[left, ...answers].map(refusalsOf)]);
+    return RefusedCalls.merged([own(), ...[left, ...answers].map(({ refusals }) => refusals)]);
   }
 }
 
@@ -98,10 +98,6 @@ async function reportOf(worker: ReportingWorker): Promise<Answer> {
   if (typeof report === 'object') return { ...report, state: 'answering' };
   const { lastReport } = worker;
   return { ...lastReport, figures: countersOf(lastReport.figures), state: report ?? 'ended' };
-}
-
-function refusalsOf({ refusals, refusalCounts = [] }: Report): Refusals {
-  return new Refusals(refusals, refusalCounts);
 }
 
 /** Whether figures are those of a worker that can take events: `webhook_ready`. */

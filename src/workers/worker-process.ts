@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { Deferred } from '../util/promises';
 import { Remote } from '../util/remote';
-import type { Report, SupervisorFunctions, WorkerFunctions } from './protocol';
+import { NO_REPORT, type Report, type SupervisorFunctions, type WorkerFunctions } from './protocol';
 
 /** How a process ended. */
 export interface End {
@@ -25,7 +25,7 @@ export class WorkerProcess {
   /** Resolves when the process has ended and nothing more can come from it, or if it could not be started. */
   readonly ended = this.#ended.promise;
   /** The last report that it sent. */
-  lastReport: Report = { figures: [], refusals: [] };
+  lastReport = NO_REPORT;
 
   /**
    * Starts a worker with these variables added to its environment.

@@ -2,7 +2,7 @@ import type { App } from '../app';
 import type { ProcessConfig } from '../config/process-config';
 import { within } from '../util/promises';
 import { Remote } from '../util/remote';
-import { Refusals } from '../telemetry/refused-calls';
+import type { Refusals } from '../telemetry/refused-calls';
 import { PROTOCOL, type Report, type SupervisorFunctions, type WorkerFunctions } from './protocol';
 
 /** How long a worker that ends waits for the supervisor to take its report, in milliseconds. */
@@ -43,8 +43,7 @@ export class SupervisorProcess {
   join(app: Pick<App, 'url' | 'metrics' | 'refusals'>, retire: (why: string) => void): () => Promise<void> {
     const report = async (): Promise<Report> => {
       const figures = await app.metrics.getMetricsAsJSON();
-      const { calls, counts } = app.refusals();
-      return { figures, refusals: calls, refusalCounts: counts };
+      return { figures, refusals: app.refusals() };
     };
     // A terminal sends SIGHUP to the whole process group; it is meant for the supervisor alone.
     process.on('SIGHUP', () => undefined);
@@ -61,11 +60,9 @@ export class SupervisorProcess {
 
   /** Asks for the refusals of all workers. Resolves to those of this one if there is no answer. */
   async refusals(own: () => Refusals): Promise<Refusals> {
-    this.#asking ??= within(this.#remote.ask('refusals'), COLLECT_TIMEOUT, () => new Error('too late'))
-      .then(({ calls, counts }) => new Refusals(calls, counts))
-      .finally(() => {
-        this.#asking = undefined;
-      });
+    this.#asking ??= within(this.#remote.ask('refusals'), COLLECT_TIMEOUT, () => new Error('too late')).finally(() => {
+      this.#asking = undefined;
+    });
     return this.#asking.catch(own);
   }
 }

@@ -43,7 +43,7 @@ describe.each(BINDINGS)('over %s', (binding) => {
       expect(answer.body).toMatch(/soap:(?:Client|Sender)</);
       expect(answer.body).toContain(`>Server was unable to read request. ---&gt; ${reason}<`);
     } else expect(answer.body).toBe(`${reason}\n`);
-    expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation, refusal: 'invalid' });
+    expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation, error: { refusal: 'invalid' } });
   });
 
   it('a failure of the service is reported as such, with its cause', async () => {
@@ -53,7 +53,7 @@ describe.each(BINDINGS)('over %s', (binding) => {
       expect(answer.body).toMatch(/soap:(?:Server|Receiver)</);
       expect(answer.body).toContain('unable to process request. ---&gt; it broke ---&gt; the disk is full<');
     } else expect(answer.body).toBe('it broke ---> the disk is full\n');
-    expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation: 'HelloWorld', refusal: undefined });
+    expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation: 'HelloWorld', error: { message: 'it broke' } });
   });
 
   it('an operation that asks for the content after its wait gets an error, not an empty content', async () => {

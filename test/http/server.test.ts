@@ -3,7 +3,6 @@ import http from 'node:http';
 import type { Socket } from 'node:net';
 import { Connections } from '../../src/http/connections';
 import { readConfig } from '../../src/config/config';
-import type { Refused } from '../../src/http/request-listener';
 import { HttpServer } from '../../src/http/server';
 import { send } from '../support/http';
 
@@ -16,8 +15,8 @@ describe('an HTTP server', () => {
   afterEach(() => server.close());
 
   const start = async (pages: ConstructorParameters<typeof HttpServer>[0]['pages'] = new Map()) => {
-    const refusals: Refused[] = [];
-    const observer = { refused: (refused: Refused) => void refusals.push(refused) };
+    const refusals: unknown[] = [];
+    const observer = { refused: (error: unknown, status?: number) => void refusals.push([error, status]) };
     server = new HttpServer({ pages, limits: readConfig({}).limits, observer });
     const port = await server.listen({ port: 0, host: '127.0.0.1' });
     return { refusals, url: `http://127.0.0.1:${String(port)}` };
@@ -28,7 +27,7 @@ describe('an HTTP server', () => {
     const { refusals, url } = await start();
     (create.mock.results[0]?.value as http.Server).emit('error', new Error('accept EMFILE'));
     expect(refusals).toMatchObject([
-      { refusal: 'busy', reason: 'A connection could not be accepted: accept EMFILE', status: undefined },
+      [{ refusal: 'busy', message: 'A connection could not be accepted: accept EMFILE' }, undefined],
     ]);
     expect((await send(url)).status).toBe(404);
   });

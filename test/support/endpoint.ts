@@ -7,7 +7,7 @@ import { Fault } from '../../src/soap/fault';
 import { Admission } from '../../src/call/admission';
 import { endpointHandler } from '../../src/endpoint';
 import type { EndedCall } from '../../src/telemetry/observer';
-import { Refusals } from '../../src/telemetry/refused-calls';
+import { NO_REPORT } from '../../src/workers/protocol';
 import { readConfig } from '../../src/config/config';
 import { Callers } from '../../src/http/callers';
 import { BodyReader } from '../../src/http/content/body';
@@ -65,7 +65,7 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
     rate: new RateLimit(undefined, callers),
     access: new AccessControl(config, callers),
     observer: { hint, ended: (_request, call) => void reports.push(call) },
-    refusals: () => Promise.resolve(new Refusals([], [])),
+    refusals: () => Promise.resolve(NO_REPORT.refusals),
   });
   const server = new HttpServer({
     handler,

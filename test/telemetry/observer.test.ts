@@ -1,3 +1,4 @@
+import { HTTP_ERRORS } from '../../src/http/errors';
 import { createLogger } from '../../src/telemetry/logger';
 import { Observer } from '../../src/telemetry/observer';
 import { idleMetrics } from '../support/metrics';
@@ -13,8 +14,7 @@ describe('a flood of refusals', () => {
     const lines: { msg: string; omitted?: number }[] = [];
     const observed = observerOf((line) => void lines.push(JSON.parse(line) as { msg: string }));
     const flood = (refusals: number): void => {
-      for (let i = 0; i < refusals; i++)
-        observed.refused({ refusal: 'key', reason: 'no key', status: 401, remoteAddress: '192.0.2.1' });
+      for (let i = 0; i < refusals; i++) observed.refused(HTTP_ERRORS.key('There is no key.'), 401, '192.0.2.1');
     };
     flood(100);
     expect(lines.map(({ msg, omitted }) => [msg, omitted])).toEqual(Array(20).fill(['refused', undefined]));

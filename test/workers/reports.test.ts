@@ -1,8 +1,8 @@
 import { Metrics } from '../../src/telemetry/metrics';
-import { Refusals, RefusedCalls, type RefusedCall } from '../../src/telemetry/refused-calls';
+import { callsOfLastHour, RefusedCalls, type RefusedCall } from '../../src/telemetry/refused-calls';
 import { Deferred } from '../../src/util/promises';
 import { Reports } from '../../src/workers/reports';
-import type { Report } from '../../src/workers/protocol';
+import { NO_REPORT, type Report } from '../../src/workers/protocol';
 import type { End, WorkerProcess } from '../../src/workers/worker-process';
 import { eventually } from '../support/eventually';
 
@@ -11,7 +11,7 @@ class MeasuredWorker implements Pick<WorkerProcess, 'ended' | 'lastReport' | 're
   readonly #ended = new Deferred<End>();
   readonly ended = this.#ended.promise;
   readonly metrics: Metrics;
-  lastReport: Report = { figures: [], refusals: [] };
+  lastReport = NO_REPORT;
   hangs = false;
 
   constructor(busy: number) {
@@ -36,7 +36,7 @@ class MeasuredWorker implements Pick<WorkerProcess, 'ended' | 'lastReport' | 're
   }
 }
 
-const noRefusals = () => new Refusals([], []);
+const noRefusals = () => NO_REPORT.refusals;
 
 const GAUGES = [
   'webhook_calls_in_flight',
@@ -134,24 +134,18 @@ describe('the figures of several workers', () => {
     const refuse = (times: number) => {
       const refused = new RefusedCalls();
       for (let i = 0; i < times; i++) refused.add({ time: i, reason: 'It is wrong.' } as RefusedCall);
-      const { calls, counts } = refused.list();
-      return { figures: [], refusals: calls, refusalCounts: counts };
+      return { figures: [], refusals: refused.list() };
     };
     busy.lastReport = refuse(3);
     idle.lastReport = refuse(200);
     const seen = async () => {
       const refusals = await reports.refusals(noRefusals);
-      return [refusals.calls.length, refusals.callsOfLastHour(0)];
+      return [refusals.calls.length, callsOfLastHour(refusals, 0)];
     };
     expect(await seen()).toEqual([100, 203]);
     busy.kill();
     await busy.ended;
     expect(await seen()).toEqual([100, 203]);
     expect(await seen()).toEqual([100, 203]);
-  });
-
-  it('have the refused calls of a build that does not count them', async () => {
-    busy.lastReport = { figures: [], refusals: [{ time: 1 } as unknown as Report['refusals'][number]] };
-    expect(await reports.refusals(noRefusals)).toEqual({ calls: [{ time: 1 }], counts: [] });
   });
 });

@@ -3,18 +3,19 @@ import type { Endpoint } from '../../call/endpoint';
 import { RequestError } from '../../http/errors';
 import { EventLogError, type EventLog } from '../../log/event-log';
 import { within } from '../../util/promises';
-import { Refusals } from '../../telemetry/refused-calls';
+import { callsInMinute, callsOfLastHour, type Refusals } from '../../telemetry/refused-calls';
 import { addressQuery } from './list-query';
 import { countText, eventsText } from './parts';
 import { timeText } from '../../util/time';
 
-const { minute: MINUTES, hour: HOURS, day: DAYS } = Refusals.spans;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
-/** The spans of time for which events and refused calls are counted. */
+/** The spans of time for which events are counted. Refused calls are counted in the minutes of the last hour. */
 const RATE_SPANS = {
-  minute: { ...MINUTES, title: 'Last 60 minutes', each: 'minute', characters: 16, every: 10 },
-  hour: { ...HOURS, title: 'Last 48 hours', each: 'hour', characters: 16, every: 8 },
-  day: { ...DAYS, title: 'Last 30 days', each: 'day', characters: 10, every: 5 },
+  minute: { span: MINUTE, spans: 60, title: 'Last 60 minutes', each: 'minute', characters: 16, every: 10 },
+  hour: { span: HOUR, spans: 48, title: 'Last 48 hours', each: 'hour', characters: 16, every: 8 },
+  day: { span: 24 * HOUR, spans: 30, title: 'Last 30 days', each: 'day', characters: 10, every: 5 },
 } as const;
 
 type RateSpan = keyof typeof RATE_SPANS;
@@ -35,7 +36,7 @@ export async function rateView(log: EventLog, per: RateSpan, now: number, refusa
   const until = (Math.floor(now / span) + 1) * span;
   const rates = (await log.rates({ until, span, spans })).map((rate) => ({
     ...rate,
-    refused: refusals.callsIn(per, rate.from),
+    refused: per === 'minute' ? callsInMinute(refusals, rate.from) : 0,
   }));
   const [events, refused] = [sum(rates.map((rate) => rate.events)), sum(rates.map((rate) => rate.refused))];
   const top = roundTop(Math.max(...rates.map(({ events, refused }) => events + refused)));
@@ -67,6 +68,7 @@ export async function rateView(log: EventLog, per: RateSpan, now: number, refusa
     }),
     total: eventsText(events),
     isEmpty: events + refused === 0,
+    hasRefused: per === 'minute',
     totalRefused: refused === 0 ? undefined : countText(refused),
     isOneRefused: refused === 1,
     /** The values at the lines of the chart. */
@@ -112,14 +114,14 @@ export async function eventNumbers(
 /** Counts the calls that were refused in the last hour. Undefined if there was none, or another process does not answer. */
 export async function refusedInLastHour(refusals: Promise<Refusals>): Promise<string | undefined> {
   const seen = await within(refusals, NUMBERS_TIMEOUT, () => new Error('too late')).catch(() => undefined);
-  const calls = seen?.callsOfLastHour(Date.now());
+  const calls = seen && callsOfLastHour(seen, Date.now());
   return calls ? countText(calls) : undefined;
 }
 
 /** Counts the events of the last 60 minutes, this one among them, as the chart does. */
 async function eventsOfLastHour(log: EventLog, now: number): Promise<number> {
-  const until = (Math.floor(now / MINUTES.span) + 1) * MINUTES.span;
-  const [hour] = await log.rates({ until, span: HOURS.span, spans: 1 });
+  const until = (Math.floor(now / MINUTE) + 1) * MINUTE;
+  const [hour] = await log.rates({ until, span: HOUR, spans: 1 });
   return hour?.events ?? 0;
 }
 

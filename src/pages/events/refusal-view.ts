@@ -1,12 +1,10 @@
 import { Sender } from '../../senders/sender';
-import { Charset } from '../../http/content/charset';
 import { REFUSALS } from '../../http/errors';
-import { Refusals } from '../../telemetry/refused-calls';
+import { callsOfLastHour, type RefusedCall, type Refusals } from '../../telemetry/refused-calls';
 import { letOthersRun } from '../../util/promises';
 import { addressQuery } from './list-query';
-import { markup, shownText } from './markup';
-import { bindingView, countText, hexDump, pairs, timeView } from './parts';
-import { sizeText } from '../../util/text';
+import { shownText } from './markup';
+import { bindingView, countText, pairs, timeView } from './parts';
 
 /** Why calls are refused, in one word each; `failed`: a valid call that the service could not answer. */
 const REASONS = [...REFUSALS, 'failed'] as const;
@@ -20,12 +18,9 @@ const NONE = '–';
 const REASON_BYTES = 900;
 const CELL_BYTES = 250;
 const HEADERS_BYTES = 8000;
-const BODY_BYTES = 25_000;
 
-/** Most bytes of all header fields and bodies on a page as markup. */
+/** Most bytes of all header fields on a page as markup. */
 const DETAILS_BYTES = 1_000_000;
-
-type ListedCall = Refusals['calls'][number];
 
 export type RefusalsView = Awaited<ReturnType<typeof refusalsView>>;
 
@@ -42,14 +37,13 @@ export async function refusalsView(refusals: Refusals, reason: string | undefine
     if (!hasReason(call, reason)) continue;
     const row = refusalView(call, left);
     left -= row.detailBytes;
-    // Ten hostile bodies take 5 ms.
     if (rows.push(row) % 10 === 0) await letOthersRun();
   }
   return {
     calls: rows,
     /** The time after which live rows begin. */
     liveAfter: calls[0]?.time ?? 0,
-    lastHour: countText(refusals.callsOfLastHour(now)),
+    lastHour: countText(callsOfLastHour(refusals, now)),
     isNarrowed: reason !== undefined,
     reasons: [undefined, ...REASONS].map((name) => ({
       name: name ?? 'all',
@@ -59,19 +53,18 @@ export async function refusalsView(refusals: Refusals, reason: string | undefine
   };
 }
 
-function hasReason({ refusal }: ListedCall, reason: string | undefined): boolean {
+function hasReason({ refusal }: RefusedCall, reason: string | undefined): boolean {
   return reason === undefined || reason === (refusal ?? 'failed');
 }
 
 /** Shows a refused call as a row of the table, with at most `maxBytes` for its details. What a caller wrote is HTML. */
-function refusalView(call: ListedCall, maxBytes: number) {
+function refusalView(call: RefusedCall, maxBytes: number) {
   const { time, remoteAddress, binding, operation, method = '', path, status, refusal, reason, requestId } = call;
-  const { sender, headers = [], body } = call;
+  const { sender, headers = [] } = call;
   const cell = (text: string | undefined) => shownText(text ?? NONE, CELL_BYTES);
   const fields = new Map(headers);
   const delivery = deliveryOf(call, fields);
   const shownHeaders = pairs(headers, Math.min(HEADERS_BYTES, maxBytes));
-  const shownBody = body && bodyView(body, fields.get('content-type'), Math.min(BODY_BYTES, maxBytes));
   return {
     id: call.id,
     ...timeView(time),
@@ -88,36 +81,14 @@ function refusalView(call: ListedCall, maxBytes: number) {
     sender,
     delivery: delivery && cell(delivery),
     headers: shownHeaders,
-    body: shownBody,
-    detailBytes: shownHeaders.reduce(
-      (sum, pair) => sum + pair.name.length + pair.value.length,
-      shownBody?.html.length ?? 0,
-    ),
+    detailBytes: shownHeaders.reduce((sum, pair) => sum + pair.name.length + pair.value.length, 0),
   };
 }
 
 /** The id of a delivery, which stays the same if its sender sends the call again. */
-function deliveryOf({ sender, body }: ListedCall, fields: ReadonlyMap<string, string>): string | undefined {
+function deliveryOf({ sender }: RefusedCall, fields: ReadonlyMap<string, string>): string | undefined {
   const known = Sender.all.find(({ name }) => name === sender);
-  // Stripe's is a member of the body, the first one, which may be cut.
-  const id = /^\s*\{\s*"id"\s*:\s*"([^"\\]*)"/.exec(body?.start ?? '')?.[1];
-  const key = known?.keyOf(Object.fromEntries(fields), { id });
+  const key = known?.keyOf(Object.fromEntries(fields), {});
   const standard = fields.get('webhook-id') ?? fields.get('svix-id');
   return standard ?? key?.split('\n')[1] ?? fields.get('idempotency-key') ?? fields.get('ce-id');
-}
-
-/** Shows the beginning of a body as text, or in hexadecimal. */
-function bodyView({ start, bytes }: NonNullable<ListedCall['body']>, contentType = '', maxBytes: number) {
-  const { html, isCut } = markup(bodyText(Buffer.from(start, 'latin1'), contentType), maxBytes);
-  return { html, size: sizeText(bytes), isCut: isCut || bytes > Refusals.bodyBytes };
-}
-
-function bodyText(body: Buffer, contentType: string): string {
-  try {
-    // With `stream`, a character that the cut divides is left out.
-    return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
-  } catch {
-    const charset = /;\s*charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
-    return charset === undefined ? hexDump(body) : Charset.named(charset).decodeAnyway(body);
-  }
 }

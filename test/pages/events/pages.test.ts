@@ -440,11 +440,11 @@ describe('the pages of the events', () => {
     expect((await get('?events=rate&per=year')).status).toBe(400);
   });
 
-  it('list the calls that were refused, without their queries and without a body that was not read', async () => {
+  it('list the calls that were refused, without their queries and bodies', async () => {
     await send(`${service.url}/GetEvents?limit=0&private=1`);
     await record({
       headers: { 'Content-Type': 'application/cloudevents+json', 'X-Request-Id': 'mine-17' },
-      body: '{"read":1}',
+      body: '{"private":1}',
     });
     await send(service.url, { method: 'POST', headers: { 'Content-Type': 'image/<b>' }, body: 'private' });
     const { body } = await get('?events=refusals');
@@ -453,26 +453,22 @@ describe('the pages of the events', () => {
       /415 invalid .* SOAP 1\.1 .* 400 invalid .* POST RecordEvent .* mine-17 .* 400 invalid .* GET GetEvents/,
     );
     expect(text).toContain('The parameter limit must be');
-    expect(text).toContain('Body, 10 B {&quot;read&quot;:1}');
     expect(text).not.toContain('private');
     expect(body).not.toContain('<b>');
   });
 
-  it('show what a refused call was: user agent, delivery, header fields without secrets, and the start of its body', async () => {
-    const body = JSON.stringify({ id: 'evt_17', type: 'a.b', of: 'x'.repeat(5000) });
-    const headers = { 'User-Agent': 'Stripe/1.0', 'Stripe-Signature': 'sesame', Authorization: 'Bearer sesame' };
-    await record({ headers: { 'Content-Type': 'application/cloudevents+json', ...headers, 'X-Shop': '<b>7' }, body });
-    const message =
-      '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Header><w:Password>sesame</w:Password></s:Header>' +
-      '<s:Body><Nope>été</Nope></s:Body></s:Envelope>';
-    await send(service.url, { method: 'POST', headers: { 'Content-Type': 'text/xml' }, body: message });
+  it('show what a refused call was: user agent, delivery, and header fields without secrets', async () => {
+    const headers = { 'User-Agent': 'GitHub/1.0', 'X-Hub-Signature-256': 'sesame', Authorization: 'Bearer sesame' };
+    const github = { 'X-GitHub-Event': 'push', 'X-GitHub-Delivery': 'd-17', 'X-Shop': '<b>7' };
+    await record({
+      headers: { 'Content-Type': 'application/cloudevents+json', ...headers, ...github },
+      body: 'sesame',
+    });
     const page = (await get('?events=refusals')).body;
     const text = page.replace(/<[^>]*>/g, '');
-    expect(text).toContain('Stripe delivery evt_17');
-    expect(text).toMatch(/POST RecordEvent\/webhooks\/Services\/WebHooks.asmx\/RecordEventStripe\/1.0/);
+    expect(text).toContain('GitHub delivery d-17');
+    expect(text).toMatch(/POST RecordEvent\/webhooks\/Services\/WebHooks.asmx\/RecordEventGitHub\/1.0/);
     expect(text).toContain('x-shop&lt;b&gt;7');
-    expect(text).toMatch(/Body, 4.9 KiB, its beginning\s+{&quot;id&quot;:&quot;evt_17&quot;.*x{4000,4096}\s/);
-    expect(text).toContain('&lt;s:Header&gt;...&lt;s:Body&gt;&lt;Nope&gt;été&lt;/Nope&gt;');
     expect(page).not.toContain('sesame');
   });
 
@@ -504,16 +500,14 @@ describe('the pages of the events', () => {
     for (let i = 0; i < 120; i++) await send(`${service.url}/Nope`);
     expect(await line()).toBe('120');
     expect((await get('?events=refusals')).body).toContain('<strong id="count">120</strong> refused in the last hour');
-    for (const per of ['minute', 'hour', 'day']) {
-      const { body } = await get(`?events=rate&per=${per}`);
-      expect(body).toContain('<strong>120</strong> refused calls');
-      expect(body).toMatch(
-        /<td class="number">1<\/td><td class="number">120<\/td>|<td class="number">0<\/td><td class="number">\d+<\/td>/,
-      );
-      const heights = [...body.matchAll(/class="refused" .*? y="([\d.]+)" .*? height="([\d.]+)"/g)];
-      expect(heights.length).toBeGreaterThan(0);
-      for (const [, y, height] of heights) expect(Number(y) + Number(height)).toBeLessThanOrEqual(200);
-    }
+    const { body } = await get('?events=rate');
+    expect(body).toContain('<strong>120</strong> refused calls');
+    expect(body).toMatch(
+      /<td class="number">1<\/td><td class="number">120<\/td>|<td class="number">0<\/td><td class="number">\d+<\/td>/,
+    );
+    const heights = [...body.matchAll(/class="refused" .*? y="([\d.]+)" .*? height="([\d.]+)"/g)];
+    expect(heights.length).toBeGreaterThan(0);
+    for (const [, y, height] of heights) expect(Number(y) + Number(height)).toBeLessThanOrEqual(200);
   });
 
   it('send the rows of calls that are refused while the list is open', async () => {
