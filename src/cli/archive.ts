@@ -152,8 +152,10 @@ export async function openInput(file: string): Promise<Input> {
   try {
     const handle = await open(file);
     const stats = await handle.stat();
-    if (stats.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR', syscall: 'open' });
-    return { file, stream: createReadStream(file, { fd: handle }), bytes: stats.isFile() ? stats.size : undefined };
+    if (!stats.isDirectory())
+      return { file, stream: createReadStream(file, { fd: handle }), bytes: stats.isFile() ? stats.size : undefined };
+    await handle.close();
+    throw Object.assign(new Error(), { code: 'EISDIR', syscall: 'open' });
   } catch (error) {
     throw fileError(file, 'read', error);
   }

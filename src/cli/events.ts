@@ -44,7 +44,11 @@ const COMMANDS: LogCommands = {
     const { importEvents, openInput } = await import('./archive.js');
     // Opened first: a mistyped name must not leave an empty log.
     const input = await openInput(file);
-    await withLog('import', async (log) => failUnless(await importEvents(input, log)));
+    try {
+      await withLog('import', async (log) => failUnless(await importEvents(input, log)));
+    } finally {
+      input.stream.destroy();
+    }
   },
   async verify() {
     const { verifyLog } = await import('./upkeep.js');
@@ -148,4 +152,9 @@ function exitCodeOf(error: unknown): number {
   return error instanceof Error && error.name === 'RefusedError' ? 3 : 1;
 }
 
-runProgram(main, exitCodeOf);
+/** Runs the tool with the arguments and the environment of this process, and sets its exit code. */
+export function runEventsTool(): Promise<void> {
+  return runProgram(main, exitCodeOf);
+}
+
+if (require.main === module) void runEventsTool();

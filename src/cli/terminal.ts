@@ -14,7 +14,7 @@ export function misuse(message: string): UsageError {
 }
 
 /** Runs a program, and prints an error that ends it. Closed standard output, as behind `head`, ends it without a message. */
-export function runProgram(main: () => Promise<void>, exitCodeOf: (error: unknown) => number): void {
+export function runProgram(main: () => Promise<void>, exitCodeOf: (error: unknown) => number): Promise<void> {
   const fail = (error: unknown): void => {
     process.exitCode = exitCodeOf(error);
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit();
@@ -23,7 +23,7 @@ export function runProgram(main: () => Promise<void>, exitCodeOf: (error: unknow
   process.stdout.on('error', fail);
   // A forwarder goes on when its standard error is closed.
   process.stderr.on('error', () => undefined);
-  main().catch(fail);
+  return main().catch(fail);
 }
 
 /** How long a reader of standard output may still take what was printed before a signal, in milliseconds. */

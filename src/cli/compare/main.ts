@@ -46,7 +46,12 @@ function printLines(lines: readonly string[]): Promise<void> {
   return print(lines.map((line) => `${printable(line)}\n`).join(''));
 }
 
-runProgram(
-  () => compareCommand(COMMANDS).run(process.argv.slice(2)),
-  () => 2,
-);
+/** Runs the tool with the arguments and the environment of this process, and sets its exit code. */
+export function runCompareTool(): Promise<void> {
+  return runProgram(
+    () => compareCommand(COMMANDS).run(process.argv.slice(2)),
+    () => 2,
+  );
+}
+
+if (require.main === module) void runCompareTool();

@@ -1,21 +1,13 @@
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RECORDED_WSDL, startRecordedService } from '../../support/recorded-service';
 import { startService } from '../../support/service';
 import { useTemporaryFolder } from '../../support/temporary-folder';
+import { runCompareHere } from '../../support/tool-here';
 
-const TOOL = join(__dirname, '..', '..', '..', 'dist', 'cli', 'compare', 'main.js');
 const folder = useTemporaryFolder();
 
-/** Runs the tool to its end. */
-function run(...args: readonly string[]): Promise<{ code: number; output: string; errors: string }> {
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [TOOL, ...args], { cwd: folder.path }, (_error, output, errors) => {
-      resolve({ code: child.exitCode ?? -1, output, errors });
-    });
-  });
-}
+const run = (...args: readonly string[]) => runCompareHere(args, folder.path);
 
 describe('the program that compares two services', () => {
   it('ends with 0 where a client sees no difference', async () => {

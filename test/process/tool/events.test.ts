@@ -1,5 +1,5 @@
 import { sequenceOf } from '../../../src/events/position';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,9 +11,9 @@ import { send } from '../../support/http';
 import { startProcess } from '../../support/process';
 import { BINDINGS, callOperation, eventsOf } from '../../support/bindings';
 import { useTemporaryFolder } from '../../support/temporary-folder';
+import { TOOL } from '../../support/tool';
+import { runToolHere, startToolHere } from '../../support/tool-here';
 import { directly, openDirectly, rowsOf } from '../../support/sqlite';
-
-const TOOL = join(__dirname, '..', '..', '..', 'dist', 'cli', 'events.js');
 
 describe('the tool for the event log', () => {
   const folder = useTemporaryFolder();
@@ -23,13 +23,9 @@ describe('the tool for the event log', () => {
   });
 
   /** Runs the tool to its end. */
-  const run = (args: string[], log = file): Promise<{ code: number; output: string; errors: string }> =>
-    new Promise((resolve) => {
-      const env = { PATH: process.env.PATH ?? '', EVENT_LOG: log === 'memory:' ? log : `sqlite:${log}` };
-      execFile(process.execPath, [TOOL, ...args], { cwd: folder.path, env }, (error, output, errors) => {
-        resolve({ code: typeof error?.code === 'number' ? error.code : 0, output, errors });
-      });
-    });
+  const run = (args: string[], log = file) =>
+    runToolHere(args, { EVENT_LOG: log === 'memory:' ? log : `sqlite:${log}` }, folder.path);
+  const start = (args: string[]) => startToolHere(args, { EVENT_LOG: `sqlite:${file}` }, folder.path);
 
   const fill = async (count: number): Promise<void> => {
     const log = await openSqliteLog({ file });
@@ -228,15 +224,11 @@ describe('the tool for the event log', () => {
       `UPDATE events SET attributes = 'x' WHERE sequence = 2;
        UPDATE events SET data = CAST(x'2264617461223a2261ff6222' AS TEXT) WHERE sequence = 3`,
     );
-    const env = { PATH: process.env.PATH ?? '', EVENT_LOG: `sqlite:${file}` };
-    const child = spawn(process.execPath, [TOOL, ...args], { env });
-    const ended = once(child, 'close') as Promise<[number | null]>;
-    let output = '';
-    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    await eventually('all is printed', () => output.split('\n').length === 4);
-    if (args.includes('follow')) child.kill('SIGTERM');
-    expect((await ended)[0]).toBe(0);
-    const events = output
+    const tool = start(args);
+    await eventually('all is printed', () => tool.output().split('\n').length === 4);
+    expect(await (args.includes('follow') ? tool.end('SIGTERM') : tool.ended)).toBe(0);
+    const events = tool
+      .output()
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
@@ -400,47 +392,31 @@ describe('the tool for the event log', () => {
 
   it('follows what a running service records, and ends on SIGTERM', async () => {
     const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
-    const env = { PATH: process.env.PATH ?? '', EVENT_LOG: `sqlite:${file}` };
-    const child = spawn(process.execPath, [TOOL, 'follow', '--since', '0'], { env });
-    const seen: string[] = [];
-    const both = new Promise<void>((resolve) => {
-      child.stdout.on('data', (chunk: Buffer) => {
-        seen.push(...chunk.toString().split('\n').filter(Boolean));
-        if (seen.length === BINDINGS.length) resolve();
-      });
-    });
+    const tool = start(['follow', '--since', '0']);
+    const seen = () => tool.output().split('\n').filter(Boolean);
     const ids: string[] = [];
     for (const binding of BINDINGS) ids.push(await callOperation(service.url, binding, 'RecordEvent'));
-    await both;
-    const events = seen.map((line) => JSON.parse(line) as { id: string; _log: { arrival: object } });
+    await eventually('all are printed', () => seen().length === BINDINGS.length);
+    const events = seen().map((line) => JSON.parse(line) as { id: string; _log: { arrival: object } });
     expect(events.map(({ id }) => id)).toEqual(ids);
     expect(events[0]?._log.arrival).toMatchObject({ method: 'POST', remoteAddress: '127.0.0.1' });
-    const ended = once(child, 'exit');
-    child.kill('SIGTERM');
-    expect((await ended)[0]).toBe(0);
+    expect(await tool.end('SIGTERM')).toBe(0);
     await service.end('SIGTERM');
   });
 
   it('follows from a time on, without the events before it, also where it starts with none', async () => {
     await fill(5);
-    const env = { PATH: process.env.PATH ?? '', EVENT_LOG: `sqlite:${file}` };
-    const child = spawn(process.execPath, [TOOL, 'follow', '--since', '1h'], { env });
-    const ended = once(child, 'exit');
-    let errors = '';
-    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-    const failed = once(child, 'close').then(() => [Buffer.from(errors)]);
-    const printed = Promise.race([once(child.stdout, 'data') as Promise<[Buffer]>, failed]);
+    const tool = start(['follow', '--since', '1h']);
     // Long enough for it to look at the log more than once.
     await setTimeout(1000);
     const log = await openSqliteLog({ file });
     await log.append(newEvent({ id: 'new', recordedAt: Date.now() }));
     await log.close();
-    const [text] = await printed;
-    expect(errors).toBe('');
-    const lines = String(text).split('\n').filter(Boolean);
+    await eventually('an event is printed', () => tool.output().includes('\n'));
+    expect(tool.errors()).toBe('');
+    const lines = tool.output().split('\n').filter(Boolean);
     expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(['new']);
-    child.kill('SIGTERM');
-    expect((await ended)[0]).toBe(0);
+    expect(await tool.end('SIGTERM')).toBe(0);
   });
 
   it('copies the log while the service runs, to a file that is a complete log', async () => {
