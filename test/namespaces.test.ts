@@ -105,12 +105,9 @@ describe.each([...RECORDED, ...ALIKE])('under the namespace %s', (namespace, ste
   });
 });
 
-it.each([
-  ['Urn.wsdl', 'urn:shop:hooks'],
-  ['NoSlash.wsdl', 'http://example.com/hooks'],
-])('?WSDL is %s of the original but for documentation and addresses', async (file, namespace) => {
-  const service = await startService({ SERVICE_NAMESPACE: namespace });
-  const recorded = await readFile(join(__dirname, 'fixtures', 'namespaces', file), 'utf8');
+it('?WSDL is that of the original in a namespace without a slash at its end, but for documentation and addresses', async () => {
+  const service = await startService({ SERVICE_NAMESPACE: 'http://example.com/hooks' });
+  const recorded = await readFile(join(__dirname, 'fixtures', 'NoSlash.wsdl'), 'utf8');
   const { body } = await send(`${service.url}?WSDL`);
   expect(bare(await withoutAddedOperations(body))).toBe(bare(recorded));
   await service.stop();

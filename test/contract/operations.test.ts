@@ -355,8 +355,8 @@ describe.each([
 
 describe('the recipe in docs/architecture.md', () => {
   const ROOT = join(__dirname, '..', '..');
-  /** A text whose lines are not indented. */
-  const flush = (text: string) => text.replace(/^ +/gm, '').trim();
+  /** A text without white space at the ends of its lines and elements. */
+  const flush = (text: string) => text.replace(/^ +/gm, '').replace(/>\s+</g, '><').trim();
 
   it('shows lines of the operation that these tests call', async () => {
     const page = await readFile(join(ROOT, 'docs', 'architecture.md'), 'utf8');
