@@ -188,7 +188,7 @@ describe.each(BINDINGS)('over %s', (binding) => {
         'content-type': 'text/plain; charset=utf-8',
         'x-content-type-options': 'nosniff',
       });
-    expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation, refusal: 'invalid' });
+    expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation, error: { refusal: 'invalid' } });
   });
 });
 

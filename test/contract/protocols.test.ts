@@ -173,7 +173,7 @@ describe('a SOAP version that is off', () => {
       expect(body).toContain(mismatch(given, expected));
       expect([...body.matchAll(/qname="([^"]+)"/g)].map(([, name]) => name)).toEqual(upgrade);
       expect(body.includes(`xmlns:soap12="${SOAP_12_NAMESPACE}"`)).toBe(upgrade.length > 0);
-      expect(reports).toMatchObject([{ binding: on, status: 500, refusal: 'invalid' }]);
+      expect(reports).toMatchObject([{ binding: on, status: 500, error: { refusal: 'invalid' } }]);
     },
   );
 
@@ -205,6 +205,8 @@ describe('a binding that is off', () => {
           "Request format is unrecognized for URL unexpectedly ending in '/RecordEvent'. HTTP POST is off (PROTOCOLS).",
       }),
     ]);
-    expect(reports).toMatchObject([{ binding: 'httppost', operation: undefined, status: 500, refusal: 'invalid' }]);
+    expect(reports).toMatchObject([
+      { binding: 'httppost', operation: undefined, status: 500, error: { refusal: 'invalid' } },
+    ]);
   });
 });
