@@ -2,7 +2,6 @@ import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { shortened } from '../util/text';
 import { CommonXmlReader } from './common-xml-reader';
 import { NO_DECLARATIONS, Scope, type Attribute, type Tag, type XmlHandler } from './handler';
-import { earlierMistake, placeOf } from './mistakes';
 
 /** Thrown for a text that is not well-formed XML; the message says what is wrong and where. */
 export class XmlSyntaxError extends Error {
@@ -54,10 +53,8 @@ export function readWithSaxes(xml: string, handler: XmlHandler): void {
 /** @throws {XmlSyntaxError} a half of a surrogate pair stands alone: `saxes` would take the next character for the other half. */
 function requireWholeCharacters(xml: string): void {
   if (xml.isWellFormed()) return;
-  const { line, position } = placeOf(xml, xml.search(/\p{Surrogate}/u));
-  throw new XmlSyntaxError(
-    `A half of a surrogate pair stands alone. Line ${String(line)}, position ${String(position)}.`,
-  );
+  const place = placeOf(xml, xml.search(/\p{Surrogate}/u));
+  throw new XmlSyntaxError(`A half of a surrogate pair stands alone. ${place}`);
 }
 
 /**
@@ -123,10 +120,28 @@ function tagOf({ name, prefix, local, uri, attributes }: SaxesTagNS, scope: Scop
 function mistakeIn(xml: string, error: unknown): XmlSyntaxError | undefined {
   const [, line = '', column = '', reason] = PARSER_ERROR.exec((error as Error).message) ?? [];
   if (reason === undefined) return undefined;
-  const mistake = earlierMistake(xml, reason);
-  const place = mistake === undefined ? { line, position: column } : placeOf(xml, mistake.offset);
-  const what = mistake?.what ?? shortened(reason).replace(/\w$/, '$&.');
-  return new XmlSyntaxError(`${what} Line ${String(place.line)}, position ${String(place.position)}.`);
+  const ampersand = MAY_BE_AMPERSAND.test(reason) ? wrongAmpersand(xml) : undefined;
+  if (ampersand !== undefined)
+    return new XmlSyntaxError(`An & that begins no reference must be written as &amp;. ${placeOf(xml, ampersand)}`);
+  return new XmlSyntaxError(`${shortened(reason).replace(/\w$/, '$&.')} Line ${line}, position ${column}.`);
 }
 
 const PARSER_ERROR = /^(\d+):(\d+): ([^]*)$/;
+
+/** What `saxes` says of an ampersand that begins no reference, at the next `;` or at the end of the document. */
+const MAY_BE_AMPERSAND = /entity|unclosed tag|unexpected end/;
+
+/** A section in which an ampersand is text, or an ampersand that begins no reference. */
+const SECTION_OR_AMPERSAND = /<!--[^]*?(?:-->|$)|<!\[CDATA\[[^]*?(?:\]\]>|$)|<\?[^]*?(?:\?>|$)|&(?![^&;<>\s]+;)/g;
+
+/** The offset of the first ampersand that begins no reference, if there is one. */
+function wrongAmpersand(xml: string): number | undefined {
+  for (const { 0: text, index } of xml.matchAll(SECTION_OR_AMPERSAND)) if (text === '&') return index;
+  return undefined;
+}
+
+/** Says at which line, and at which position in it, a place is; both are counted from 1. */
+function placeOf(xml: string, offset: number): string {
+  const before = xml.slice(0, offset).split('\n');
+  return `Line ${String(before.length)}, position ${String((before.at(-1)?.length ?? 0) + 1)}.`;
+}

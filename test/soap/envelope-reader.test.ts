@@ -125,31 +125,23 @@ describe('the reader of envelopes', () => {
     });
   });
 
-  const AMPERSAND = 'An & that begins no reference must be written as &amp;.';
   it.each([
-    ['<b>a & b</b>', 6, AMPERSAND],
-    ['<b>a & b; c</b>', 6, AMPERSAND],
-    ['<b>&lt; &amp c &gt;</b>', 9, AMPERSAND],
-    ['<b c="x&y"/>', 8, AMPERSAND],
-    ['<![CDATA[ & ]]><!-- & --><?x & ?>&', 34, AMPERSAND],
-    ['<b><![CDATA[x</b>', 4, 'The CDATA section that begins here has no end.'],
-    ['<b><!-- & </b>', 4, 'The comment that begins here has no end.'],
-    ['<b><?x y </b>', 4, 'The processing instruction that begins here has no end.'],
-  ])('names the place of a mistake that hides all after it: %s', (inside, position, what) => {
-    const text = 'Server was unable to read request. ---> ' + what;
+    ['<b>a & b</b>', 6],
+    ['<b>a & b; c</b>', 6],
+    ['<b>&lt; &amp c &gt;</b>', 9],
+    ['<b c="x&y"/>', 8],
+    ['<![CDATA[ & ]]><!-- & --><?x & ?>&', 34],
+  ])('names the place of an ampersand that hides all after it: %s', (inside, position) => {
+    const text = 'Server was unable to read request. ---> An & that begins no reference must be written as &amp;.';
     const xml = message(`\r\n<x/>\n${inside}\n`);
     const large = message(`${'<x/>\n'.repeat(60_000)}${inside}\n`);
     expect(faultOf(xml)).toMatchObject({ status: 400, message: `${text} Line 3, position ${String(position)}.` });
     expect(faultOf(large)).toMatchObject({ message: `${text} Line 60001, position ${String(position)}.` });
   });
 
-  it.each(['<a', '<a b="1"', '<a b="1', '</s:Body', '<!-- a', '<![CDATA[ a'])(
-    'names the place of what has no end at the end of the message: %j',
-    (end) => {
-      const xml = message('').replace(/<\/s:Body>.*/, end);
-      expect((faultOf(xml) as Error).message).toContain('that begins here has no end. Line 1, position 73.');
-    },
-  );
+  it('does not take an ampersand in a comment without an end for a mistake', () => {
+    expect((faultOf(message('<!-- & ')) as Error).message).toContain('unclosed tag: s:Body.');
+  });
 });
 
 describe('the version of an envelope', () => {
