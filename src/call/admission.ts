@@ -4,16 +4,19 @@ import { HTTP_ERRORS } from '../http/errors';
 
 /** The calls that are admitted to a service: those in progress and, counted apart from them, those that wait for events. */
 export class Admission {
-  /** Most calls in progress, and most that wait. */
-  readonly limits: Pick<Config['limits'], 'maxInFlight' | 'maxWaiting'>;
+  /** Most calls in progress. */
+  readonly maxInFlight: number;
+  /** Most calls that wait: they leave connections for the others. */
+  readonly maxWaiting: number;
   /** How many calls are in progress. */
   inFlight = 0;
   /** The calls that wait. Each controller is aborted when the service stops. */
   readonly waits = new Set<AbortController>();
   isStopping = false;
 
-  constructor(limits: Admission['limits']) {
-    this.limits = limits;
+  constructor({ maxInFlight, maxConnections }: Pick<Config['limits'], 'maxInFlight' | 'maxConnections'>) {
+    this.maxInFlight = maxInFlight;
+    this.maxWaiting = Math.ceil(maxConnections * 0.8);
   }
 
   /** Ends all waits, and every later one as it begins: the service stops. */
@@ -40,7 +43,7 @@ export class Ticket {
 
   /** @throws {RequestError} 503: too many calls are in flight. */
   takeSlot(): void {
-    const { maxInFlight } = this.#calls.limits;
+    const { maxInFlight } = this.#calls;
     if (this.#calls.inFlight >= maxInFlight) throw HTTP_ERRORS.callsInFlight(maxInFlight);
     this.#calls.inFlight++;
     this.#hasSlot = true;
@@ -54,8 +57,8 @@ export class Ticket {
   async whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (!this.#hasSlot || this.#isWaiting)
       throw new Error('A call can wait only while it is in progress, and once at a time.');
-    const { waits, limits, isStopping } = this.#calls;
-    if (waits.size >= limits.maxWaiting) throw HTTP_ERRORS.callsWaiting(limits.maxWaiting);
+    const { waits, maxWaiting, isStopping } = this.#calls;
+    if (waits.size >= maxWaiting) throw HTTP_ERRORS.callsWaiting(maxWaiting);
     const waiting = new AbortController();
     if (isStopping) waiting.abort();
     waits.add(waiting);

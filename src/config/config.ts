@@ -1,5 +1,4 @@
 import type { EventLogSettings } from '../log/event-log';
-import { Sender } from '../senders/sender';
 import { Binding } from './bindings';
 import { withSecretFiles, wrongNames, type Texts } from './environment';
 import {
@@ -134,7 +133,7 @@ function readTable<Table extends VariableTable>(
 
 /** Finds the settings that are valid alone but not together. */
 function contradictions(settings: AllSettings, texts: Texts): Problem[] {
-  const { host, port, admin, tls, limits, protocols, access } = settings;
+  const { host, port, admin, tls, limits, protocols } = settings;
   const problems: Problem[] = [];
   const wrong = (variable: Variable<unknown>, message: string): void => {
     problems.push(variable.problem(texts[variable.name], message));
@@ -147,17 +146,6 @@ function contradictions(settings: AllSettings, texts: Texts): Problem[] {
   if (settings.recordPaths && !protocols.has('httppost')) wrong(VARIABLES.recordPaths, 'needs httppost in PROTOCOLS');
   for (const { name, binding } of settings.senderHandshakes ?? [])
     if (!protocols.has(binding)) wrong(VARIABLES.senderHandshakes, `needs ${binding} in PROTOCOLS for ${name}`);
-  const signed = new Set(Sender.all.flatMap(({ signature }) => signature?.setting ?? []));
-  for (const setting of protocols.size === 1 && protocols.has('httpget') ? signed : []) {
-    if (access[setting] === undefined) continue;
-    const needed = 'needs a protocol with a body that can be signed: soap11, soap12 or httppost in PROTOCOLS';
-    wrong(VARIABLES.access[setting], needed);
-  }
-  if (texts.MAX_WAITING !== undefined && limits.maxWaiting > limits.maxConnections)
-    wrong(
-      VARIABLES.limits.maxWaiting,
-      'must not be more than MAX_CONNECTIONS, as each call that waits has a connection',
-    );
   if (texts.ADMIN_HOST !== undefined && admin.port === undefined)
     wrong(VARIABLES.admin.host, 'needs ADMIN_PORT, which turns that address on');
   if (limits.maxBodyMemory !== undefined && limits.maxBodyMemory < settings.maxRequestBytes)

@@ -84,11 +84,6 @@ function valueOf(rest: string, wrong: (problem: string) => ConfigError): string 
   return double ?? single ?? backquoted ?? '';
 }
 
-/** The name of the variable that gives the value of a secret as a file. */
-function fileVariable({ name }: Variable<unknown>): string {
-  return `${name}_FILE`;
-}
-
 /** The texts of variables by their names. */
 export type Texts = Readonly<Record<string, string | undefined>>;
 
@@ -104,7 +99,7 @@ export function withSecretFiles(
   const texts = { ...given };
   const problems: Problem[] = [];
   for (const secret of secrets) {
-    const name = fileVariable(secret);
+    const [, name = ''] = secret.names;
     const file = given[name];
     if (file === undefined || file === '') continue;
     const wrong = (what: string): void => void problems.push({ name, line: `${name}=${file}: ${what}` });
@@ -127,93 +122,51 @@ export function withSecretFiles(
 /** Finds the variables that would leave something open: misspelled ones, and guards that are set to nothing. */
 export function wrongNames(variables: readonly Variable<unknown>[], environment: Texts): Problem[] {
   const set = Object.entries(environment).filter(([, text]) => text !== undefined);
-  const misspelled = unknownNames(
-    variables,
-    set.map(([name]) => name),
-  ).flatMap(({ name, meant }) =>
-    meant === undefined ? [] : [{ name, line: `${name}: is not a variable; rename it to ${meant}, or remove it` }],
-  );
-  const guards = knownNames(variables).filter((known) => known.guards);
+  const names = set.map(([name]) => name);
+  const misspelled = unknownNames(variables, names).filter(({ isMisspelling }) => isMisspelling);
+  const guards = variables.filter((variable) => variable.guards).flatMap((variable) => variable.names);
   const empty = set
-    .filter(([name, text]) => text?.trim() === '' && guards.some((guard) => guard.name === name))
+    .filter(([name, text]) => text?.trim() === '' && guards.includes(name))
     .map(([name]) => ({ name, line: `${name}: must not be empty; give it a value, or remove it` }));
   return [...misspelled, ...empty];
 }
 
-/** A name that is read. */
-interface KnownName {
-  readonly name: string;
-  /** Whether something is open to everybody without it. */
-  readonly guards: boolean;
-}
-
-function knownNames(variables: readonly Variable<unknown>[]): KnownName[] {
-  return variables.flatMap((variable) => {
-    const { name, guards, secret } = variable;
-    return [{ name, guards }, ...(secret ? [{ name: fileVariable(variable), guards }] : [])];
-  });
-}
-
 /** A name that no variable has. */
-interface UnknownName {
-  readonly name: string;
-  /** Says so, with the names that may be meant. */
-  readonly sentence: string;
-  /** The name of which it is a misspelling, beyond doubt. */
-  readonly meant: string | undefined;
-  /** Whether it is close to the name of a variable, or is named as secrets are, as few variables of other programs. */
-  readonly resembles: boolean;
+interface UnknownName extends Problem {
+  /** Whether it is that of a variable with a typing error, beyond doubt. */
+  readonly isMisspelling: boolean;
 }
 
-/** Short names resemble the variables of other programs: `PORT` and `SPORT`. */
-const SHORTEST_TO_RESEMBLE = 7;
-
-/** A name of two words, the second as with the settings of secrets. */
-const LIKE_A_SECRET = /^[A-Z\d]+(_(?:KEY|SECRET|TOKEN))S?(?:_FILE)?$/;
-
-/** Finds the names that no variable has. */
+/** Finds the names that no variable has, and says which one each is close to. */
 export function unknownNames(variables: readonly Variable<unknown>[], names: readonly string[]): UnknownName[] {
-  const known = knownNames(variables);
+  const known = variables.flatMap(({ name, names: all, guards, secret }) => [
+    ...all.map((one) => ({ name: one, spelled: one, guards })),
+    // Certificates are files, too, but their variables do not say so.
+    ...(guards && !secret ? [{ name, spelled: `${name}_FILE`, guards }] : []),
+  ]);
   return names
     .filter((name) => !known.some((one) => one.name === name))
     .map((name) => {
-      const given = name.toUpperCase();
-      const distances = known.map((one) => ({ ...one, errors: distance(given, one.name) }));
+      const given = lettersOf(name);
+      const distances = known.map((one) => ({ ...one, errors: distance(given, lettersOf(one.spelled)) }));
       const [nearest] = distances.sort((one, other) => one.errors - other.errors);
-      const near = nearest !== undefined && nearest.errors <= nearest.name.length / 3 ? nearest : undefined;
-      const [, ending] = LIKE_A_SECRET.exec(given) ?? [];
-      const similar =
-        near === undefined
-          ? known.filter(
-              (one) =>
-                one.name.startsWith(given.replace(/_.*|$/, '_')) ||
-                (ending !== undefined && one.name.endsWith(`${ending}S`)),
-            )
-          : [near];
-      const meant = similar.map((one) => one.name).join(' or ');
+      const meant = nearest && nearest.errors <= nearest.name.length / 3 ? `; did you mean ${nearest.name}?` : '';
       return {
         name,
-        sentence: `${name}: there is no such setting${meant === '' ? '' : `; did you mean ${meant}?`}`,
-        meant: nearest !== undefined && isMisspelling(given, nearest, nearest.errors) ? nearest.name : undefined,
-        resembles:
-          ending !== undefined ||
-          (nearest !== undefined && nearest.errors <= 2 && nearest.name.length >= SHORTEST_TO_RESEMBLE),
+        line: `${name}: there is no such setting${meant}`,
+        isMisspelling: nearest !== undefined && nearest.errors <= mostErrors(nearest),
       };
     });
 }
 
-/**
- * Whether a name is another one with other underscores, or with a typing error. A long name that guards the service may differ by two
- * errors, a short one only by swapped letters.
- */
-function isMisspelling(given: string, { name, guards }: KnownName, errors: number): boolean {
-  if (given.replaceAll('_', '') === name.replaceAll('_', '') || (guards && given === `${name}_FILE`)) return true;
-  if (errors === 1 && name.length >= SHORTEST_TO_RESEMBLE) return true;
-  return errors === 0 || (errors === 2 && (sorted(given) === sorted(name) || (guards && name.length >= 9)));
+function lettersOf(name: string): string {
+  return name.toUpperCase().replaceAll('_', '');
 }
 
-function sorted(text: string): string {
-  return [...text].sort().join('');
+/** How many typing errors leave no doubt: short names resemble the variables of other programs, `PORT` and `SPORT`. */
+function mostErrors({ name, guards }: Pick<Variable<unknown>, 'name' | 'guards'>): number {
+  if (name.length < 7) return 0;
+  return guards && name.length >= 9 ? 2 : 1;
 }
 
 /**

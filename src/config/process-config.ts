@@ -70,7 +70,7 @@ export const ProcessConfig = {
    */
   embedded(settings: WebHookSettings): Config {
     const unknown = unknownNames(variablesOf(VARIABLES), Object.keys(settings));
-    if (unknown.length > 0) throw new ConfigError(unknown.map(({ sentence }) => sentence).join('\n'));
+    if (unknown.length > 0) throw new ConfigError(unknown.map(({ line }) => line).join('\n'));
     const set = Object.entries(settings).filter(([, value]) => value !== undefined);
     const texts = Object.fromEntries(set.map(([name, value]) => [name, String(value)]));
     const config = withinDescriptors(readConfig({ LOG_LEVEL: 'silent', ...texts }));
@@ -107,16 +107,15 @@ function ownTexts() {
 /**
  * Reads the configuration of this process.
  *
- * @param warn - called for each name that is no setting of the service: all in the file, and those of the environment, which it shares
- * with other programs, that resemble one.
+ * @param warn - called for each name in the file that is no setting of the service.
  * @throws {ConfigError} as {@link readConfig} and {@link ownTexts} do; also in a worker that would differ from its supervisor.
  */
 function ownConfig(
   warn: (message: string) => void,
 ): Pick<Common, 'settings'> & { readonly config: Config; readonly common: Common | undefined } {
   const { texts, isOfFile, origin } = ownTexts();
-  for (const { name, sentence, resembles } of unknownNames(variablesOf(VARIABLES), Object.keys(texts))) {
-    if ((isOfFile(name) || resembles) && name !== READ_KEY && !OF_OTHERS.test(name)) warn(sentence + origin(name));
+  for (const { name, line } of unknownNames(variablesOf(VARIABLES), Object.keys(texts).filter(isOfFile))) {
+    if (name !== READ_KEY && !OF_OTHERS.test(name)) warn(line + origin(name));
   }
   const config = readConfig(texts, origin);
   const supervised = variablesOf(VARIABLES).filter((variable) => variable.supervised);
@@ -172,9 +171,7 @@ export function withinDescriptors(
   const raise = 'Raise that limit (ulimit -n, LimitNOFILE of systemd, ulimits of Docker)';
   if (most < 1) throw new ConfigError(`${may}, and needs more than ${String(OTHERS)}. ${raise}.`);
   warn(`${may}: MAX_CONNECTIONS is ${String(most)}, not ${String(limits.maxConnections)}. ${raise}, or set less`);
-  // Callers that wait leave connections for the others.
-  const maxWaiting = Math.min(limits.maxWaiting, Math.floor(most * 0.8));
-  return { ...config, limits: { ...limits, maxConnections: most, maxWaiting } };
+  return { ...config, limits: { ...limits, maxConnections: most } };
 }
 
 function descriptorLimit(): number {

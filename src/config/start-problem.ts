@@ -40,12 +40,10 @@ export function listenProblem(error: unknown, config: Config): string | undefine
         `Set ${variables.port} to 1024 or more, or give that user the right.`
       );
     case 'EADDRNOTAVAIL':
-      return `${String(host)} is not an address of this machine. Set ${variables.host}.`;
     case 'EAFNOSUPPORT':
-      return `This machine has no addresses of the kind of ${String(host)}. Set ${variables.host}.`;
+    case 'ENOTFOUND':
+      return `${String(host)} is not an address of this machine. Set ${variables.host}.`;
     default:
-      if (code === 'ENOTFOUND' || code.startsWith('EAI_'))
-        return `No host ${String(host)} is known. Set ${variables.host}.`;
       return `It is not possible to listen on port ${String(port)} of ${String(host)} (${code}). Set ${variables.host} or ${variables.port}.`;
   }
 }

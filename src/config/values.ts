@@ -137,20 +137,10 @@ export const password: Read<string> = (value) => line(value.replace(/\r?\n$/, ''
 /** Bindings by their names, in any letter case; one at least. */
 export const protocols: Read<ReadonlySet<Binding>> = (value) => {
   const names = value.split(',').map((name) => name.trim().toLowerCase());
-  const unknown = names.find((name) => !Binding.all.some((binding) => binding === name));
-  if (unknown === undefined) return new Set(Binding.all.filter((binding) => names.includes(binding)));
-  const meant = FORMER_NAMES.get(unknown);
-  const hint = meant === undefined ? '' : `; ${unknown} is ${meant} here`;
-  throw new ValueError(`must be a list of ${Binding.all.join(', ')}, one at least${hint}`);
+  if (names.every((name) => Binding.all.some((binding) => binding === name)))
+    return new Set(Binding.all.filter((binding) => names.includes(binding)));
+  throw new ValueError(`must be a list of ${Binding.all.join(', ')}, one at least`);
 };
-
-/** The names in `<protocols>` of a web.config that differ from ours. */
-const FORMER_NAMES: ReadonlyMap<string, string> = new Map([
-  ['httpsoap', 'soap11'],
-  ['httpsoap12', 'soap12'],
-  ['httppostlocalhost', 'httppost'],
-  ['documentation', 'DOCUMENTATION=true'],
-]);
 
 /** Host names of webhook senders, separated by commas, or `*` for all of them. */
 export const origins: Read<readonly string[]> = (value) => {
@@ -186,12 +176,8 @@ export const forwardedHeader: Read<'forwarded' | 'x-forwarded'> = (value) => {
 };
 
 /** A number of processes; `auto` stands for the number of cores. */
-export const workers: Read<number> = (value) => {
-  if (value === 'auto') return availableParallelism();
-  const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
-  if (number >= 1 && number <= 128) return number;
-  throw new ValueError('must be auto, or a whole number from 1 to 128');
-};
+export const workers: Read<number> = (value) =>
+  value === 'auto' ? availableParallelism() : wholeNumber(1, 128)(value);
 
 /** A list of keys: separated by commas or line breaks, each of 16 to 256 printable characters without spaces. */
 export const keys = listOf(

@@ -28,7 +28,6 @@ type SettingGroup = 'Address' | 'Protocols' | 'Events' | 'Access' | 'TLS' | 'Lim
 const GUARDS: readonly SettingGroup[] = ['Protocols', 'Access', 'TLS'];
 
 interface Description {
-  readonly group: SettingGroup;
   /** One line for --help. */
   readonly description: string;
   /** The text that counts when the variable is not set. */
@@ -45,7 +44,6 @@ interface Description {
 
 /** An environment variable: its name, what it may hold, and what the documentation says about it. */
 export class Variable<Value> {
-  readonly group: SettingGroup;
   readonly description: string;
   readonly default: string | undefined;
   readonly otherwise: string;
@@ -55,18 +53,23 @@ export class Variable<Value> {
   readonly #read: Read<Value>;
 
   constructor(
+    readonly group: SettingGroup,
     readonly name: string,
     read: Read<Value>,
-    description: Description,
+    given: Description,
   ) {
     this.#read = read;
-    this.#redact = description.redact ?? ((text) => text);
-    this.group = description.group;
-    this.description = description.description;
-    this.default = description.default;
-    this.otherwise = description.otherwise ?? 'none';
-    this.secret = description.secret ?? false;
-    this.supervised = description.supervised ?? false;
+    this.#redact = given.redact ?? ((text) => text);
+    this.description = given.description;
+    this.default = given.default;
+    this.otherwise = given.otherwise ?? 'none';
+    this.secret = given.secret ?? false;
+    this.supervised = given.supervised ?? false;
+  }
+
+  /** Its name and, of a secret, that of the variable that gives its value as a file. */
+  get names(): readonly string[] {
+    return this.secret ? [this.name, `${this.name}_FILE`] : [this.name];
   }
 
   /** Whether something is open to everybody without it. */
@@ -105,22 +108,20 @@ export interface Problem {
   readonly line: string;
 }
 
-/** Defines a variable that always has a value. */
-export function required<Value>(
-  name: string,
-  read: Read<Value>,
-  description: Description & { readonly default: string },
-): Variable<Value> {
-  return new Variable(name, read, description);
-}
-
-/** Defines a variable whose setting is undefined unless it is set. */
-export function optional<Value>(
-  name: string,
-  read: Read<Value>,
-  description: Description,
-): Variable<Value | undefined> {
-  return new Variable<Value | undefined>(name, read, description);
+/** Returns functions that define the variables of a section. */
+export function section(group: SettingGroup) {
+  /** A variable whose setting is undefined unless it is set. */
+  const optional = <Value>(name: string, read: Read<Value>, description: Description) =>
+    new Variable<Value | undefined>(group, name, read, description);
+  return {
+    optional,
+    /** A variable that always has a value. */
+    required: <Value>(name: string, read: Read<Value>, description: Description & { readonly default: string }) =>
+      new Variable(group, name, read, description),
+    /** An optional list of secrets. */
+    secrets: <Value>(name: string, read: Read<Value>, description: string) =>
+      optional(name, read, { description, secret: true }),
+  };
 }
 
 /** A table of variables, in the structure of the settings that are read from it. */

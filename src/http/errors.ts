@@ -92,7 +92,8 @@ export const HTTP_ERRORS = {
     busy(`Too many pages of events are being made: more than ${String(max)}, a quarter of MAX_IN_FLIGHT.`),
   downloads: (max: number) => busy(`Too many downloads of events at once: more than ${String(max)}.`),
   unfinishedSearch: (problem: string) => busy(problem),
-  callsWaiting: (max: number) => busy(`Too many calls wait for events: more than ${String(max)} (MAX_WAITING).`),
+  callsWaiting: (max: number) =>
+    busy(`Too many calls wait for events: more than ${String(max)}, four fifths of MAX_CONNECTIONS.`),
   bodyMemory: (maxBytes: number) =>
     busy(
       `Too many large requests at once: their bodies have more than ${String(maxBytes)} bytes together (MAX_BODY_MEMORY).`,

@@ -15,7 +15,7 @@ describe('the ticket of a call', () => {
   let fake: ReturnType<typeof fakeResponse>;
   let ticket: Ticket;
   beforeEach(() => {
-    calls = new Admission({ maxInFlight: 2, maxWaiting: 2 });
+    calls = new Admission({ maxInFlight: 2, maxConnections: 2 });
     fake = fakeResponse();
     ticket = new Ticket(calls, fake.response);
   });
@@ -93,7 +93,7 @@ describe('the ticket of a call', () => {
     await expect(ticket.whileIdle(() => Promise.resolve())).rejects.toMatchObject({
       status: 503,
       refusal: 'busy',
-      message: 'Too many calls wait for events: more than 2 (MAX_WAITING).',
+      message: 'Too many calls wait for events: more than 2, four fifths of MAX_CONNECTIONS.',
       headers: { 'Retry-After': '1' },
     });
     expect(counts()).toEqual([1, 2]);

@@ -38,7 +38,7 @@ describe('pipelined calls that wait', () => {
   const WAIT = `GET ${PATH}/GetEvents?after=0&wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
   it.each([['resets'], ['closes']])('give back their places when their caller %s the connection', async (how) => {
-    const service = await startService({ MAX_WAITING: '5' });
+    const service = await startService({ MAX_CONNECTIONS: '6' });
     const wire = await openWire(service.url);
     wire.write(WAIT.repeat(5));
     await untilWaiting(service.url, 5);

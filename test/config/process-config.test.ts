@@ -5,13 +5,12 @@ describe('the connections of a process that may open few files', () => {
   const bounded = (limit: number, settings = {}) => {
     const warnings: string[] = [];
     const { limits } = withinDescriptors(readConfig(settings), (warning) => warnings.push(warning), limit);
-    return { maxConnections: limits.maxConnections, maxWaiting: limits.maxWaiting, warnings };
+    return { maxConnections: limits.maxConnections, warnings };
   };
 
   it('leave descriptors for everything else, and a warning names both numbers', () => {
     expect(bounded(1024)).toEqual({
       maxConnections: 874,
-      maxWaiting: 699,
       warnings: [
         'this process may have 1024 files open at once: MAX_CONNECTIONS is 874, not 5000. ' +
           'Raise that limit (ulimit -n, LimitNOFILE of systemd, ulimits of Docker), or set less',
@@ -22,7 +21,7 @@ describe('the connections of a process that may open few files', () => {
   it.each([
     [5150, {}],
     [Infinity, {}],
-    [250, { MAX_CONNECTIONS: '100', MAX_WAITING: '50' }],
+    [250, { MAX_CONNECTIONS: '100' }],
   ])('are as many as MAX_CONNECTIONS says where %d files are enough', (limit, settings) => {
     expect(bounded(limit, settings).warnings).toEqual([]);
   });

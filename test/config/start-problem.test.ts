@@ -14,7 +14,7 @@ function listenError(host: string, port: number): Promise<unknown> {
 describe('what keeps the service from listening', () => {
   it.each([
     ['192.0.2.1', '192.0.2.1 is not an address of this machine.'],
-    ['nowhere.invalid', 'No host nowhere.invalid is known.'],
+    ['nowhere.invalid', 'nowhere.invalid is not an address of this machine.'],
   ])('on %s is told with the variable', async (host, problem) => {
     const error = await listenError(host, 0);
     expect(listenProblem(error, readConfig({ HOST: host }))).toBe(`${problem} Set HOST.`);

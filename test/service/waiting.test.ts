@@ -189,14 +189,14 @@ describe('a service in which calls wait', () => {
   });
 
   it.each(BINDINGS)(
-    'refuses over %s the one that is too many for MAX_WAITING, until one is answered',
+    'refuses over %s the one that is more than four fifths of MAX_CONNECTIONS, until one is answered',
     async (binding) => {
-      service = await startService({ MAX_WAITING: '2' });
+      service = await startService({ MAX_CONNECTIONS: '10' });
       const parameters = { after: '0', wait: '20s' };
-      const answers = await waiting(2, () => getEvents(service.url, binding, parameters));
+      const answers = await waiting(8, () => getEvents(service.url, binding, parameters));
       const refused = await getEvents(service.url, binding, parameters);
       expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
-      expect(refused.body).toContain('Too many calls wait for events: more than 2 (MAX_WAITING).');
+      expect(refused.body).toContain('Too many calls wait for events: more than 8, four fifths of MAX_CONNECTIONS.');
       if (binding === 'soap11') expect(refused.body).toContain('<faultcode>soap:Server</faultcode>');
       if (binding === 'soap12') expect(refused.body).toContain('<soap:Value>soap:Receiver</soap:Value>');
       const metrics = await metricsAt(service.url);

@@ -70,10 +70,6 @@ describe('a program with the package', () => {
 
   const WRONG: readonly (readonly [settings: object, message: string])[] = [
     [{ PORTS: 1 }, 'PORTS: there is no such setting; did you mean PORT?'],
-    [
-      { RETENTION_DAYS: 1 },
-      'RETENTION_DAYS: there is no such setting; did you mean RETENTION_MAX_EVENTS or RETENTION_MAX_AGE?',
-    ],
     [{ ZZZ: 1 }, 'ZZZ: there is no such setting'],
     [{ PORT: 'http' }, 'PORT=http: must be a whole number from 0 to 65535'],
     [{ WORKERS: 2 }, 'WORKERS must be 1 here: asmx-webhook runs several processes.'],
