@@ -1,3 +1,4 @@
+import type { SentAs } from './payload';
 import type { StoredEvent } from './stored-event';
 
 /** Header fields in their order. */
@@ -21,12 +22,14 @@ export class Arrival {
   readonly signedBy: string | undefined;
   /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret. */
   readonly headers: HeaderFields;
+  /** What the body was, if its content type does not say so. */
+  readonly sentAs: SentAs | undefined;
   /** Of a SOAP call; undefined in events of earlier versions. */
   readonly soap: SoapPayload | undefined;
 
   constructor({ arrival }: Pick<StoredEvent, 'arrival'>) {
     const members = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
-    const { method, path, remoteAddress, signedBy, headers, soap } = members;
+    const { method, path, remoteAddress, signedBy, headers, sentAs, soap } = members;
     const fields = typeof headers === 'object' && headers !== null ? Object.entries(headers) : [];
     this.method = text(method);
     this.target = text(path);
@@ -35,6 +38,7 @@ export class Arrival {
     this.headers = fields.flatMap(([name, value]) =>
       [value].flat().flatMap((one: unknown) => (typeof one === 'string' ? [[name, one] as const] : [])),
     );
+    this.sentAs = sentAs === 'json' || sentAs === 'query' ? sentAs : undefined;
     this.soap = soapPayload(soap);
   }
 
@@ -43,11 +47,31 @@ export class Arrival {
     return this.headers.find(([field]) => field === name)?.[1];
   }
 
+  /**
+   * Returns the header fields that a request like this one has for another target: without those of the connection and of the message
+   * on its way (RFC 9110, section 7.6.1), of the browser that sent it, and without those by which many targets take a request for another
+   * one, or for another caller's. Some servers read an underscore in a name as a hyphen.
+   */
+  static passedOn(headers: HeaderFields): HeaderFields {
+    const named = headers
+      .filter(([name]) => name === 'connection')
+      .flatMap(([, value]) => value.toLowerCase().split(/[\s,]+/));
+    return headers.filter(([name]) => !NOT_PASSED_ON.test(name.replaceAll('_', '-')) && !named.includes(name));
+  }
+
   /** Returns header fields as a person reads them: most that are not ASCII were meant as UTF-8. */
   static readable(headers: HeaderFields): HeaderFields {
     return headers.map(([name, value]) => [name, asUtf8(value)]);
   }
 }
+
+const NOT_PASSED_ON = new RegExp(
+  [
+    '^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|via|origin|referer|sec-.*',
+    'content-length|content-encoding|accept-encoding|forwarded|x-forwarded(?:-.*)?|x-real-ip|x-original-.*|x-rewrite-.*',
+    'x-http-method(?:-override)?|x-method-override)$',
+  ].join('|'),
+);
 
 /** An import may have brought anything. */
 function soapPayload(value: unknown): SoapPayload | undefined {

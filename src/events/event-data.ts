@@ -1,3 +1,4 @@
+import { JsonText } from './cloudevents/json-text';
 import type { StoredEvent } from './stored-event';
 
 /** The length of the longest escape: `\\uXXXX`. */
@@ -25,15 +26,20 @@ export class EventData {
     return data === undefined ? undefined : new EventData(data);
   }
 
-  /** In bytes; of a text, as JSON writes it, which is what the list of events shows. */
+  /** In bytes: of {@link EventData.bytes}. */
   get size(): number {
-    return Buffer.byteLength(this.encoded, this.kind === 'bytes' ? 'base64' : 'utf8');
+    return Buffer.byteLength(this.#content(), this.kind === 'bytes' ? 'base64' : 'utf8');
   }
 
   /** JSON and text in UTF-8. */
   bytes(): Buffer {
-    if (this.kind === 'bytes') return Buffer.from(this.encoded, 'base64');
-    return Buffer.from(this.kind === 'json' ? this.encoded : (JSON.parse(`"${this.encoded}"`) as string));
+    return Buffer.from(this.#content(), this.kind === 'bytes' ? 'base64' : 'utf8');
+  }
+
+  /** The string, if it is one, without the escapes of JSON. */
+  #content(): string {
+    const { kind, encoded } = this;
+    return kind === 'text' && encoded.includes('\\') ? (JSON.parse(`"${encoded}"`) as string) : encoded;
   }
 
   /** The first bytes of a payload of the kind `bytes`. */
@@ -60,11 +66,14 @@ export class EventData {
     }
   }
 
-  /** The fields, if the payload is what the service makes of a form: an object of strings or lists of strings. */
-  form(): Readonly<Record<string, string | readonly string[]>> | undefined {
-    if (this.kind !== 'json' || !this.encoded.startsWith('{')) return undefined;
-    const fields = JSON.parse(this.encoded) as Readonly<Record<string, string | readonly string[]>>;
-    const values = Object.values(fields).flat() as unknown[];
-    return values.every((text) => typeof text === 'string') ? fields : undefined;
+  /** The fields in their order, if the payload is what the service makes of a form: an object of strings or lists of strings. */
+  form(): FormEntries | undefined {
+    const members = this.kind === 'json' ? new JsonText(this.encoded).members() : undefined;
+    if (members === undefined) return undefined;
+    const fields = [...members].map(([name, { value }]) => [name, JSON.parse(value) as string | string[]] as const);
+    return fields.every(([, value]) => [value].flat().every((text) => typeof text === 'string')) ? fields : undefined;
   }
 }
+
+/** The fields of a form; of a repeated one all values. */
+export type FormEntries = readonly (readonly [name: string, value: string | readonly string[]])[];

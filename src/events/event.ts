@@ -147,7 +147,7 @@ export class EventFactory {
       source,
       attributes,
       data: content.payload?.data,
-      arrival: this.#arrival(call, content.soap),
+      arrival: this.#arrival(call, content),
       recordedAt,
       idempotencyKey: this.#keyFrom(source, keyScope, keys['idempotency-key']),
       webhookId: sender?.key ?? this.#keyFrom(source, keyScope, keys['webhook-id'] ?? keys['svix-id'], 'webhook-id\n'),
@@ -215,14 +215,16 @@ export class EventFactory {
     return this.#lastTime.text;
   }
 
-  #arrival(call: RecordedCall, soap: SoapPayload | undefined): string {
+  #arrival(call: RecordedCall, { payload, soap }: EventContent): string {
     const { method, target, headers, signedBy } = call;
+    const sentAs = method === 'GET' || method === 'HEAD' ? undefined : payload?.sentAs;
     return JSON.stringify({
       method,
       path: target,
       remoteAddress: call.remoteAddress(),
       signedBy: signedBy?.sender.name,
       headers: this.#withoutSecrets(headers),
+      sentAs,
       soap: soap && unusual(soap),
     });
   }

@@ -1,5 +1,11 @@
+/** Of a call over HTTP whose content type does not say what its body was: JSON under the type of a form, or nothing but a query. */
+export type SentAs = 'json' | 'query';
+
 /** The payload of a call, in one of the three forms that a CloudEvents JSON event can carry. */
-export type Payload = { readonly mediaType: string | undefined } & (
+export type Payload = {
+  readonly mediaType: string | undefined;
+  readonly sentAs?: SentAs | undefined;
+} & (
   | {
       /** Valid JSON text, kept as it is: numbers keep their digits. */
       readonly json: string;
@@ -25,11 +31,13 @@ export interface EventPayload {
   readonly mediaType: string | undefined;
   /** The data member of a CloudEvent in the JSON format, `"data":…` or `"data_base64":…`. */
   readonly data: string;
+  readonly sentAs?: SentAs | undefined;
 }
 
 /** Writes a payload for its event. */
 export function eventPayload(payload: Payload): EventPayload {
-  return { mediaType: payload.mediaType, data: dataMember(payload) };
+  const { mediaType, sentAs } = payload;
+  return { mediaType, data: dataMember(payload), sentAs };
 }
 
 /**

@@ -18,10 +18,10 @@ const PLAIN = /^[ -$&-*,-~]*$/;
 export class FormFields {
   private constructor(
     /**
-     * In the order sent, without a prototype: a string for a name that occurs once, a list for a repeated one. A name or value whose
-     * escapes are not text in the character set is {@link UNDECODABLE}.
+     * In the order sent: a string for a name that occurs once, a list for a repeated one. A name or value whose escapes are not text in
+     * the character set is {@link UNDECODABLE}.
      */
-    readonly values: Record<string, string | string[] | undefined>,
+    readonly values: ReadonlyMap<string, string | string[]>,
     readonly hasUndecodable: boolean,
   ) {}
 
@@ -29,7 +29,7 @@ export class FormFields {
   static parse(encoded: string, charset = Charset.utf8): FormFields | undefined {
     const fields = encoded.split('&', MAX_FIELDS + 1);
     if (fields.length > MAX_FIELDS) return undefined;
-    const values = Object.create(null) as FormFields['values'];
+    const values = new Map<string, string | string[]>();
     const decoder = charset.decoder();
     let hasUndecodable = false;
     const decoded = (part: string): string => {
@@ -42,9 +42,9 @@ export class FormFields {
       const equals = field.indexOf('=');
       const name = decoded(equals === -1 ? field : field.slice(0, equals));
       const value = equals === -1 ? '' : decoded(field.slice(equals + 1));
-      const others = values[name];
-      if (others === undefined) values[name] = value;
-      else if (typeof others === 'string') values[name] = [others, value];
+      const others = values.get(name);
+      if (others === undefined) values.set(name, value);
+      else if (typeof others === 'string') values.set(name, [others, value]);
       else others.push(value);
     }
     return new FormFields(values, hasUndecodable);
@@ -52,7 +52,9 @@ export class FormFields {
 
   /** Writes them as a JSON object. Undefined if that would be more than twice as long as the `length` of the form: full of escapes. */
   json(length: number): string | undefined {
-    const json = JSON.stringify(this.values);
+    // Not of an object, whose members with digits for names come first.
+    const members = [...this.values].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+    const json = `{${members.join(',')}}`;
     const maxLength = 2 * length + MAX_FIELDS * FIELD_LENGTH;
     return length > LARGE_MESSAGE && json.length > maxLength ? undefined : json;
   }

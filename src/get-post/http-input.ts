@@ -28,11 +28,13 @@ export class HttpInput {
    */
   payload(): Payload | undefined {
     const { query, body } = this;
-    if (body.length === 0)
-      return query === '' ? undefined : fieldsPayload(FormFields.parse(query), query.length, () => query);
+    if (body.length === 0) {
+      if (query === '') return undefined;
+      return { ...fieldsPayload(FormFields.parse(query), query.length, () => query), sentAs: 'query' };
+    }
     if (this.mediaType?.isForm !== true) return this.bodyPayload();
     const json = this.jsonForm();
-    if (json !== undefined) return { mediaType: 'application/json', ...json };
+    if (json !== undefined) return { mediaType: 'application/json', ...json, sentAs: 'json' };
     const encoded = body.toString('latin1');
     return fieldsPayload(
       FormFields.parse(encoded, this.charset),
@@ -95,7 +97,7 @@ function fieldsPayload(fields: FormFields | undefined, length: number, text: () 
   const json = fields && !fields.hasUndecodable ? fields.json(length) : undefined;
   return json === undefined
     ? { mediaType: MediaType.form, text: text() }
-    : { mediaType: 'application/json', json, value: fields?.values };
+    : { mediaType: 'application/json', json, value: fields && Object.fromEntries(fields.values) };
 }
 
 /** Whether a body begins with a brace or a bracket in any character set, perhaps after a mark and white space. */

@@ -31,7 +31,7 @@ export function readParameters(
   const input = new HttpInput(query, headers, mediaType, body);
   const fields = fieldValues(query);
   const given = bodyParameters(input, parameters);
-  return new Map(parameters.map(({ name }) => [name, given.get(name) ?? textsOf(fields[name]) ?? []]));
+  return new Map(parameters.map(({ name }) => [name, given.get(name) ?? textsOf(fields.get(name)) ?? []]));
 }
 
 /** Reads the parameters in the body; of one that it does not have there are none, not even an empty list. */
@@ -48,7 +48,7 @@ function bodyParameters(input: HttpInput, parameters: readonly NamedParameter[])
   for (const { name, isRequired } of parameters) {
     const member = members?.get(name);
     const texts =
-      member === undefined ? filled(textsOf(fields?.[name]), isRequired) : jsonTexts(name, member.value.trim());
+      member === undefined ? filled(textsOf(fields?.get(name)), isRequired) : jsonTexts(name, member.value.trim());
     if (texts !== undefined) given.set(name, texts);
   }
   return given;

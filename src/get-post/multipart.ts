@@ -2,6 +2,7 @@ import { MIMEType } from 'whatwg-mimetype';
 import { Charset } from '../http/content/charset';
 import { decoded } from '../http/request';
 import type { MediaType } from '../http/content/media-type';
+import { JsonText } from '../events/cloudevents/json-text';
 import type { Payload } from '../events/payload';
 
 /** A form with more parts is not parsed, nor one with a longer header of a part, in bytes. */
@@ -148,14 +149,16 @@ function partJson(part: Part): string {
   return JSON.stringify(partText(part) ?? { filename, contentType, base64: content.toString('base64') });
 }
 
-/** Writes an object of {@link multipartPayload} as the form that it was. Returns undefined for anything else. */
-export function multipartBody(value: unknown, contentType: string): Buffer | undefined {
+/** Writes the JSON of {@link multipartPayload} as the form that it was. Returns undefined for anything else. */
+export function multipartBody(json: string, contentType: string): Buffer | undefined {
   const boundary = MIMEType.parse(contentType)?.parameters.get('boundary');
-  if (boundary === undefined || typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const members = new JsonText(json).members();
+  if (boundary === undefined || members === undefined) return undefined;
+  const parts = [...members].flatMap(([name, { value }]) =>
+    [JSON.parse(value) as unknown].flat().map((part) => [name, part] as const),
+  );
   const pieces: (string | Buffer)[] = [];
-  for (const [name, part] of Object.entries(value).flatMap(([key, one]) =>
-    [one].flat().map((each) => [key, each] as const),
-  )) {
+  for (const [name, part] of parts) {
     const { filename, contentType: type, base64 } = Object(part) as Partial<Record<string, unknown>>;
     if (typeof part !== 'string' && typeof base64 !== 'string') return undefined;
     pieces.push(`--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"`);

@@ -90,7 +90,7 @@ export interface Match {
 export interface DataSummary {
   /** `text`: a string; `bytes`: kept as base64; `json`: any other JSON value. */
   readonly kind: 'json' | 'text' | 'bytes';
-  /** Size in bytes. A string counts as JSON writes it in UTF-8, without its quotes. */
+  /** In bytes: of the string in UTF-8, of the JSON text, or of what the base64 stands for. */
   readonly bytes: number;
   /** The first {@link DATA_START} characters: of the string, of the JSON text, or of the base64. */
   readonly start: string;

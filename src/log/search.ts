@@ -1,3 +1,4 @@
+import { EventData } from '../events/event-data';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
 import { EventLogError } from './event-log';
@@ -158,31 +159,15 @@ function unicodeEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Characters of a data member, from its start, from which {@link dataSummary} takes what a list shows. */
-const DATA_HEAD = 40 + DATA_START * ESCAPE_LENGTH;
-
-/** Characters of a data member, from its end, that tell how many bytes its base64 stands for. */
-const DATA_TAIL = 8;
-
-/** Parts of a data member, which may be too large to be read as a whole. */
-interface DataMember {
-  /** Its first characters, at least {@link DATA_HEAD} if it is that long. */
-  readonly head: string;
-  /** Its last characters, at least {@link DATA_TAIL} if it is that long. */
-  readonly tail: string;
-  /** Its bytes in UTF-8. */
-  readonly bytes: number;
-}
-
 /** Returns an event as lists show it. @throws one of its texts is damaged. */
 export function foundEvent(event: StoredEvent, matched?: Matched): FoundEvent {
-  const { position, id, recordedAt, data } = event;
+  const { position, id, recordedAt } = event;
   const {
     attributes: { binding, type },
     arrival: { remoteAddress },
   } = textsIn(event);
-  const summary = data === undefined ? undefined : dataSummary(dataMemberOf(data));
-  const isString = matched?.around.in === 'data' && summary?.kind === 'text';
+  const data = EventData.of(event);
+  const isString = matched?.around.in === 'data' && data?.kind === 'text';
   return {
     position,
     id: shortened(id),
@@ -190,39 +175,20 @@ export function foundEvent(event: StoredEvent, matched?: Matched): FoundEvent {
     binding: shortText(binding),
     type: shortText(type),
     remoteAddress: shortText(remoteAddress),
-    data: summary,
+    data: data && dataSummary(data, event.data ?? ''),
     match: matched && shownMatch(matched.around, matched.pattern, isString),
   };
 }
 
-/** Takes from a whole data member what {@link dataSummary} needs. */
-function dataMemberOf(member: string): DataMember {
-  return { head: member.slice(0, DATA_HEAD), tail: member.slice(-DATA_TAIL), bytes: Buffer.byteLength(member) };
-}
-
-/** Summarizes a data member, `"data":…` or `"data_base64":…`. */
-function dataSummary({ head, tail, bytes }: DataMember): DataSummary {
-  const { name = '', value = '' } = /^\s*"(?<name>[^"]*)"\s*:\s*(?<value>[^]*)$/.exec(head)?.groups ?? {};
-  const valueBytes = bytes - Buffer.byteLength(head) + Buffer.byteLength(value);
-  const isWhole = bytes === Buffer.byteLength(head);
-  if (!value.startsWith('"')) return { kind: 'json', bytes: valueBytes, ...startOf(value, isWhole) };
-  const text = isWhole ? (JSON.parse(value) as string) : stringStart(value);
-  const contentBytes = valueBytes - '""'.length;
-  if (name !== 'data_base64') return { kind: 'text', bytes: contentBytes, ...startOf(text, isWhole) };
-  const padding = /=*(?="\s*$)/.exec(tail)?.[0].length ?? 0;
-  return { kind: 'bytes', bytes: (contentBytes / 4) * 3 - padding, ...startOf(text, isWhole) };
-}
-
-function startOf(text: string, isWhole: boolean): Pick<DataSummary, 'start' | 'cut'> {
+/** @throws a short text is damaged. */
+function dataSummary(data: EventData, member: string): DataSummary {
+  const { kind, size, encoded } = data;
+  const read = DATA_START * ESCAPE_LENGTH;
+  if (kind === 'text' && member.length <= read) JSON.parse(`{${member}}`);
+  const text = kind === 'bytes' ? encoded.slice(0, read) : data.textStart(read);
   // A character that is cut in two is left out.
   const start = text.slice(0, DATA_START).replace(/[\uD800-\uDBFF]$/, '');
-  return { start, cut: !isWhole || start.length < text.length };
-}
-
-/** The text at the start of a JSON string that is cut off somewhere, as far as its escapes are complete. */
-function stringStart(json: string): string {
-  const [complete = '"'] = /^"(?:[^"\\]|\\u[\da-f]{4}|\\[^u])*/i.exec(json) ?? [];
-  return JSON.parse(`${complete}"`) as string;
+  return { kind, bytes: size, start, cut: start.length < text.length || encoded.length > read };
 }
 
 function shortText(value: unknown): string | undefined {

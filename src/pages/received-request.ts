@@ -1,33 +1,27 @@
 import type { Contract } from '../contract/contract';
 import { Arrival } from '../events/arrival';
 import { JsonText } from '../events/cloudevents/json-text';
-import { EventData } from '../events/event-data';
+import { EventData, type FormEntries } from '../events/event-data';
 import type { StoredEvent } from '../events/stored-event';
 import { MediaType } from '../http/content/media-type';
-import { FormFields } from '../get-post/form-fields';
 import { multipartBody } from '../get-post/multipart';
 import { SoapVersion } from '../soap/soap-version';
-import { SHORT_BODY, type CurlBody, type Method } from './curl-command';
+
+/** The method of a request that may be recorded; the last three with RECORD_PATHS. */
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** A request that brought an event, as far as the log keeps it: text in UTF-8, and not compressed. */
 interface ReceivedRequest {
   readonly method: Method;
   /** Path and query, in characters that a request may have; undefined if it is not known, and for an event of a batch. */
   readonly target: string | undefined;
-  /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret. */
+  /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret, or do not go to another target. */
   readonly headers: Arrival['headers'];
-  readonly body: CurlBody | undefined;
+  /** Writes the body, if it has one. */
+  readonly body: (() => Buffer) | undefined;
 }
 
-/** Most characters in the log for a byte of a body. */
-const MAX_GROWTH = 6;
-
-export const CLOUD_EVENTS = /^\s*application\/cloudevents/i;
-
-/** Returns true if the body of an event certainly has more than {@link SHORT_BODY} bytes. */
-export function isLongData({ encoded }: EventData): boolean {
-  return encoded.length > MAX_GROWTH * SHORT_BODY;
-}
+const CLOUD_EVENTS = /^\s*application\/cloudevents/i;
 
 /**
  * Restores the request that brought an event. An event of a batch, one that was imported and one that came as a whole CloudEvent is
@@ -37,17 +31,16 @@ export function isLongData({ encoded }: EventData): boolean {
  */
 export function receivedRequest(event: StoredEvent, contract: Contract): ReceivedRequest {
   const arrival = new Arrival(event);
-  const { headers } = arrival;
+  const headers = Arrival.passedOn(arrival.headers);
   const data = EventData.of(event);
   const { binding } = JSON.parse(event.attributes) as { readonly binding?: unknown };
   const contentType = arrival.header('content-type');
-  const isLong = data !== undefined && isLongData(data);
   const target = arrival.target === undefined ? undefined : encodedTarget(arrival.target);
-  const post = (fields: Arrival['headers'], bytes?: () => Buffer): ReceivedRequest => ({
+  const post = (fields: Arrival['headers'], body?: () => Buffer): ReceivedRequest => ({
     method: binding === 'httppost' && isBelow(arrival.method) ? arrival.method : 'POST',
     target,
     headers: fields,
-    body: bytes && { isLong, bytes },
+    body,
   });
   if (arrival.header('host') === undefined || CLOUD_EVENTS.test(contentType ?? '')) {
     const others = headers.filter(([name]) => name !== 'content-type');
@@ -58,8 +51,8 @@ export function receivedRequest(event: StoredEvent, contract: Contract): Receive
     return post(withUtf8(headers), () => soapBody(data, arrival, contract, binding));
   if (arrival.method === 'GET' || arrival.method === 'HEAD')
     return { method: arrival.method, target, headers, body: undefined };
-  if (data === undefined || isQuery(data, arrival.target)) return post(headers);
-  return post(withUtf8(headers), () => httpBody(data, arrival));
+  if (data === undefined || arrival.sentAs === 'query') return post(headers);
+  return post(withUtf8(headers), () => httpBody(data, arrival, event));
 }
 
 /** An import may have brought any text. */
@@ -67,11 +60,11 @@ function isBelow(method: string | undefined): method is 'PUT' | 'PATCH' | 'DELET
   return method === 'PUT' || method === 'PATCH' || method === 'DELETE';
 }
 
-/** Writes an event as a CloudEvent in the JSON format, without the attribute that the log added, with its own id or another one. */
-export function structuredEvent({ attributes, data }: StoredEvent, id?: string): Buffer {
+/** Writes an event as a CloudEvent in the JSON format, without the attribute that the log added. */
+function structuredEvent({ attributes, data }: StoredEvent): Buffer {
   const members = [...(new JsonText(attributes).members() ?? [])]
     .filter(([name]) => name !== 'binding')
-    .map(([name, { text }]) => (name === 'id' && id !== undefined ? `"id":${JSON.stringify(id)}` : text));
+    .map(([, { text }]) => text);
   return Buffer.from(`{${[...members, ...(data === undefined ? [] : [data])].join(',')}}`);
 }
 
@@ -126,30 +119,24 @@ function withoutAdded(text: string, soap: Arrival['soap']) {
 /** The operation whose calls the log keeps. */
 const RECORD_EVENT = 'RecordEvent';
 
-function httpBody(data: EventData, arrival: Arrival): Buffer {
-  const bytes = data.bytes();
+function httpBody(data: EventData, arrival: Arrival, { attributes }: StoredEvent): Buffer {
+  const { datacontenttype } = JSON.parse(attributes) as { readonly datacontenttype?: unknown };
   const type = arrival.header('content-type') ?? '';
-  if (data.kind === 'json' && MediaType.parse(type)?.isMultipart)
-    return multipartBody(JSON.parse(data.encoded), type) ?? bytes;
-  const isJson = arrival.header('content-length') === String(bytes.length);
-  if (data.kind !== 'json' || isJson || !MediaType.parse(type)?.isForm) return bytes;
-  const fields = data.form();
-  return fields === undefined ? bytes : Buffer.from(formText(fields));
+  if (data.kind === 'text' && isJsonType(datacontenttype)) return Buffer.from(`"${data.encoded}"`);
+  if (data.kind !== 'json' || arrival.sentAs === 'json') return data.bytes();
+  const { isMultipart, isForm } = MediaType.parse(type) ?? {};
+  const fields = isForm ? data.form() : undefined;
+  return (isMultipart ? multipartBody(data.encoded, type) : fields && Buffer.from(formText(fields))) ?? data.bytes();
 }
 
-function formText(fields: Readonly<Record<string, string | readonly string[]>>): string {
-  const pairs = Object.entries(fields).flatMap(([name, value]) =>
-    [value].flat().map((text): [string, string] => [name, text]),
-  );
+/** Whether a `datacontenttype` is one of JSON. */
+export function isJsonType(contentType: unknown): boolean {
+  return typeof contentType === 'string' && MediaType.parse(contentType)?.isJson === true;
+}
+
+function formText(fields: FormEntries): string {
+  const pairs = fields.flatMap(([name, value]) => [value].flat().map((text): [string, string] => [name, text]));
   return new URLSearchParams(pairs).toString();
-}
-
-/** Whether the payload came from the query, so that the request had no body. */
-function isQuery(data: EventData, target = ''): boolean {
-  const query = target.slice(target.indexOf('?') + 1);
-  if (query === target || query.length > 2 * data.encoded.length + 64) return false;
-  const fields = FormFields.parse(query);
-  return data.kind === 'json' && fields !== undefined && JSON.stringify(fields.values) === data.encoded;
 }
 
 /** Names UTF-8 as the character set, in which text is sent again. XML needs it, since its declaration may name another. */

@@ -82,9 +82,12 @@ export function memoized<T>(compute: (text: string) => T): (text: string) => T {
 const SECRET =
   /auth|cookie|token|secret|pass|credential|session|jwt|signature|hmac|(?<!idempotency-|partition|websocket-)key|^x-(?:original|rewrite|forwarded)-ur[il]$/;
 
-/** Whether a header field of this name, in lower case, may hold a secret. Such fields are neither kept nor shown. */
+/**
+ * Whether a header field of this name, in lower case, may hold a secret. Such fields are neither kept nor shown. Some servers read an
+ * underscore in a name as a hyphen.
+ */
 export function mayBeSecret(name: string): boolean {
-  return SECRET.test(name);
+  return SECRET.test(name.replaceAll('_', '-'));
 }
 
 const KIB = 1024;

@@ -38,7 +38,7 @@ describe('the content of a request', () => {
   it('is any other payload', () => {
     expect(contentOf('text/plain', 'x')).toEqual({ payload: { mediaType: 'text/plain', text: 'x' } });
     expect(contentOf(undefined, '', {}, 'a=1')).toEqual({
-      payload: { mediaType: 'application/json', json: '{"a":"1"}', value: { a: '1' } },
+      payload: { mediaType: 'application/json', json: '{"a":"1"}', value: { a: '1' }, sentAs: 'query' },
     });
     expect(contentOf(undefined, '')).toEqual({ payload: undefined });
     expect(contentOf('application/cloudeventsx', 'x')).toMatchObject({

@@ -10,10 +10,3 @@ export const IMAGES: Readonly<Record<string, Buffer>> = Object.fromEntries(
       'UklGRkoAAABXRUJQVlA4WAoAAAAQAAAAAAAAAAAAQUxQSAwAAAARBxAR/Q9ERP8DAABWUDggGAAAABQBAJ0BKgEAAQAAAP4AAA3AAP7mtQAAAA==',
   }).map(([type, base64]) => [type, Buffer.from(base64, 'base64')]),
 );
-
-/** Returns a copy of bytes with others at a place. */
-export function patched(bytes: Buffer | undefined, at: number, others: readonly number[]): Buffer {
-  const copy = Buffer.from(bytes ?? []);
-  copy.set(others, at);
-  return copy;
-}

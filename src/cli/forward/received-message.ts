@@ -47,24 +47,12 @@ export async function receivedForm(namespace: string, name: SignerName | undefin
   const key = signature.signingKey(secret.trim());
   if (key === undefined || key.length === 0) throw new Error(`${secretFile} does not hold a secret of ${sender.name}.`);
   const idField = signature.field.replace(/-signature$/, '-id');
-  return { contract, sign: (sent, id, body) => signature.sign(sent[idField] ?? id, body, [key]) };
+  return { contract, sign: (sent, id, body) => signature.sign(signedId(sent[idField]) ?? id, body, [key]) };
 }
 
-/**
- * Fields of one connection (RFC 9110, section 7.6.1), and those that depend on the target, or on how a body is written: it is sent
- * without a content coding.
- */
-const NOT_SENT =
-  /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|content-encoding|accept-encoding)$/;
-
-/** Fields by which many targets take a request for another one, or for another caller's: its sender chose them. */
-const STEERING =
-  /^(?:x-original-.*|x-rewrite-.*|x-http-method(?:-override)?|x-method-override|forwarded|x-forwarded(?:-.*)?|x-real-ip)$/;
-
-/** Whether a field is not sent to the target. Some servers read an underscore in a name as a hyphen. */
-function isNotSent(field: string): boolean {
-  const name = field.replaceAll('_', '-');
-  return NOT_SENT.test(name) || STEERING.test(name);
+/** The id of a request, if it can be signed: with a full stop in it the signed text could be cut in another place. */
+function signedId(id: string | undefined): string | undefined {
+  return id === '' || id?.includes('.') ? undefined : id;
 }
 
 /** A name and a value that a request may have (RFC 9110, section 5): an import may have brought others. */
@@ -105,16 +93,13 @@ export function receivedMessage(
   const { method, target = '', headers, body } = receivedRequest(event, contract);
   const [, path = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(target) ?? [];
   const suffix = suffixOf(path);
-  const named = headers
-    .filter(([name]) => name === 'connection')
-    .flatMap(([, value]) => value.toLowerCase().split(/[\s,]+/));
   // Without a prototype: a field may be called `constructor`.
   const sent = Object.create(null) as Record<string, string>;
   for (const [name, value] of headers) {
-    if (isNotSent(name) || named.includes(name) || !FIELD_NAME.test(name) || !FIELD_VALUE.test(value)) continue;
+    if (!FIELD_NAME.test(name) || !FIELD_VALUE.test(value)) continue;
     sent[name] = sent[name] === undefined ? value : `${sent[name]}, ${value}`;
   }
-  const bytes = body?.bytes();
+  const bytes = body?.();
   const queries = [search.slice(1), query].filter((part) => part !== '');
   return {
     method,

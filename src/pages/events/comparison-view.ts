@@ -4,9 +4,10 @@ import { EventData } from '../../events/event-data';
 import { sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { letOthersRun } from '../../util/promises';
+import { isJsonType } from '../received-request';
 import { dataText, MAX_BYTES, type ShownText } from './data-view';
 import { addressQuery, filterValues, type Filter } from './list-query';
-import { coloured, type Token } from './markup';
+import { longMarkup } from './markup';
 import { countText, timeView } from './parts';
 
 /** Most lines of each text that are compared, and most characters of a text that is not data. */
@@ -25,7 +26,7 @@ export type ComparisonView = Awaited<ReturnType<typeof comparisonView>>;
 export async function comparisonView(before: StoredEvent, after: StoredEvent, filter: Filter) {
   const both = [before, after] as const;
   const parts = [
-    { id: 'data', title: 'Data', texts: [await dataOf(before), await dataOf(after)], maxBytes: MAX_BYTES },
+    { id: 'data', title: 'Data', texts: dataOf(before, after), maxBytes: MAX_BYTES },
     { id: 'attributes', title: 'Attributes', texts: both.map(attributesOf), maxBytes: 8 * MAX_CHARACTERS },
     { id: 'arrival', title: 'How they arrived', texts: both.map(arrivalText), maxBytes: 8 * MAX_CHARACTERS },
   ];
@@ -45,9 +46,18 @@ export async function comparisonView(before: StoredEvent, after: StoredEvent, fi
   return { events, parts: shown };
 }
 
-async function dataOf(event: StoredEvent): Promise<ShownText> {
-  const data = EventData.of(event);
-  return data === undefined ? { text: '', isCut: false } : dataText(data);
+/** Texts may be equal where what they stand for is not: their kinds come first then. */
+function dataOf(...events: readonly StoredEvent[]): ShownText[] {
+  const shown = events.map((event) => {
+    const data = EventData.of(event);
+    const { datacontenttype } = JSON.parse(event.attributes) as { readonly datacontenttype?: unknown };
+    return data && dataText(data, isJsonType(datacontenttype));
+  });
+  const kinds = new Set(shown.flatMap((one) => one?.kind ?? []));
+  return shown.map((one) => {
+    const { kind, text, isCut } = one ?? { kind: '', text: '', isCut: false };
+    return { text: kinds.size > 1 ? `${kind}\n${text}` : text, isCut };
+  });
 }
 
 function attributesOf({ attributes, position }: StoredEvent): ShownText {
@@ -72,9 +82,9 @@ function fieldLines(fields: readonly (readonly [name: string, value: unknown])[]
   return { text: text.slice(0, MAX_CHARACTERS), isCut: text.length > MAX_CHARACTERS };
 }
 
-/** Divides a text into lines: one more than are compared, if it has more. */
+/** Divides a text into lines: one more than are compared, if it has more. A carriage return belongs to its line. */
 function linesOf(text: string): string[] {
-  return text === '' ? [] : text.split(/\r?\n/, MAX_LINES + 1);
+  return text === '' ? [] : text.split('\n', MAX_LINES + 1);
 }
 
 /** Shows texts line by line: lines of the first alone after a minus, those of the other alone after a plus. */
@@ -84,7 +94,7 @@ async function differenceView(before: readonly string[], after: readonly string[
   const count = (of: Run['of']) => runs.reduce((sum, run) => sum + (run.of === of ? run.lines.length : 0), 0);
   const [removed, added] = [count('before'), count('after')];
   if (removed + added === 0) return { html: undefined, isCut: false };
-  return { removed: countText(removed), added: countText(added), ...(await coloured(() => tokensOf(runs), maxBytes)) };
+  return { removed: countText(removed), added: countText(added), ...(await runsMarkup(runs, maxBytes)) };
 }
 
 /** Lines that follow each other, of both texts or of one of them. */
@@ -123,21 +133,32 @@ function sideOf({ added, removed }: ChangeObject<string[]>): Run['of'] {
 
 const SIGNS = { both: '  ', before: '- ', after: '+ ' } as const;
 
-function* tokensOf(runs: readonly Run[]): Iterable<Token> {
+/** Shows runs one after the other. Of a long one that both texts have, the middle is folded. */
+async function runsMarkup(runs: readonly Run[], maxBytes: number) {
+  const pieces: string[] = [];
+  let left = maxBytes;
+  let isCut = false;
+  const add = async (before: string, text: string, after: string) => {
+    if (isCut || text === '') return;
+    const shown = await longMarkup(text, left);
+    pieces.push(before, shown.html, after);
+    left -= Buffer.byteLength(shown.html);
+    isCut = shown.isCut;
+  };
   for (const [i, { of, lines }] of runs.entries()) {
     const text = (some: readonly string[]) => some.map((line) => `${SIGNS[of]}${line}\n`).join('');
     const first = i === 0 ? 0 : CONTEXT;
     const last = i === runs.length - 1 ? lines.length : lines.length - CONTEXT;
-    if (of !== 'both') yield [text(lines), of === 'before' ? 'removed' : 'added'];
-    else if (last - first <= CONTEXT) yield [text(lines), undefined];
+    // The end of a line shows where it is not the same.
+    const withEnds = text(lines).replaceAll('\r\n', '\u240D\n');
+    if (of !== 'both') await add(`<span class="${of === 'before' ? 'removed' : 'added'}">`, withEnds, '</span>');
+    else if (last - first <= CONTEXT) await add('', text(lines), '');
     else {
-      yield [text(lines.slice(0, first)), undefined];
-      yield 'folded';
-      yield [`${countText(last - first)} equal lines`, undefined];
-      yield 'rest';
-      yield [text(lines.slice(first, last)), undefined];
-      yield 'end';
-      yield [text(lines.slice(last)), undefined];
+      await add('', text(lines.slice(0, first)), '');
+      const count = `${countText(last - first)} equal lines<span class="more"></span>\n`;
+      await add(`<details><summary>${count}</summary>`, text(lines.slice(first, last)), '</details>');
+      await add('', text(lines.slice(last)), '');
     }
   }
+  return { html: pieces.join(''), isCut };
 }

@@ -1,7 +1,8 @@
+import type { EventData, FormEntries } from '../../events/event-data';
+import { letOthersRun } from '../../util/promises';
 import { XmlText } from '../../xml/xml-text';
-import type { EventData } from '../../events/event-data';
-import { imageView, type ImageView } from './image';
-import { coloured, markup, plain, type Markup, type Token } from './markup';
+import { indentedJson } from './indented-json';
+import { longMarkup, markup, type Markup } from './markup';
 import { hexDump } from './parts';
 
 /** An event's payload for its page. */
@@ -11,8 +12,14 @@ export interface DataView extends Markup {
   readonly bytes: number;
   /** The fields of a form, whose `html` is empty. */
   readonly fields?: readonly FieldView[];
-  /** The image that the bytes are. */
   readonly image?: ImageView | undefined;
+}
+
+/** An image that bytes are. */
+export interface ImageView {
+  readonly format: string;
+  /** A `data:` URL in characters that need no escape. Undefined if the image is too large to be shown. */
+  readonly url: string | undefined;
 }
 
 export interface FieldView {
@@ -20,10 +27,18 @@ export interface FieldView {
   readonly values: readonly Markup[];
 }
 
-/** Most characters of a payload that are decoded, indented and shown. */
-const MAX_CHARACTERS = 256 * 1024;
+/** What an event says of its payload. */
+interface DataForm {
+  /** Whether it came as a form or in a query. */
+  readonly isForm: boolean;
+  /** Whether its type is one of JSON. A string is shown in its quotes then. */
+  readonly isJson: boolean;
+}
 
-/** Most bytes of them as markup, colours included. */
+/** Most characters of a payload that are decoded, indented and shown. */
+const MAX_CHARACTERS = 128 * 1024;
+
+/** Most bytes of them as markup. */
 export const MAX_BYTES = 8 * MAX_CHARACTERS;
 
 /** Most bytes of a payload that are shown in hexadecimal. */
@@ -33,14 +48,15 @@ const MAX_DUMPED = 4096;
 const MAX_FIELDS = 200;
 const MAX_FIELD_BYTES = 4000;
 
-/** Shows JSON and XML indented and in colours, a form as its fields, text as it is, bytes in hexadecimal and as an image. */
-export async function dataView(data: EventData, cameAsForm: boolean): Promise<DataView> {
+/** Shows JSON and XML indented, a form as its fields, text as it is, bytes in hexadecimal and as an image. */
+export async function dataView(data: EventData, { isForm, isJson }: DataForm): Promise<DataView> {
   const bytes = data.size;
-  const form = cameAsForm && data.encoded.length <= MAX_CHARACTERS ? data.form() : undefined;
+  const form = isForm && data.encoded.length <= MAX_CHARACTERS ? data.form() : undefined;
   if (form !== undefined) return { kind: 'Form', bytes, ...fieldsView(form) };
-  const { kind, tokens, isCut } = parsed(data);
-  const shown = await coloured(tokens, MAX_BYTES);
-  const image = kind === 'Bytes' ? imageView(data, bytes) : undefined;
+  const { kind, text, isCut } = dataText(data, isJson);
+  await letOthersRun();
+  const shown = await longMarkup(text, MAX_BYTES);
+  const image = kind === 'Bytes' ? imageView(data) : undefined;
   return { kind, bytes, html: shown.html, isCut: isCut || shown.isCut, image };
 }
 
@@ -50,40 +66,28 @@ export interface ShownText {
   readonly isCut: boolean;
 }
 
-/** Returns the text that {@link dataView} shows of a payload, without colours; of a form its JSON. */
-export async function dataText(data: EventData): Promise<ShownText> {
-  const { tokens, isCut } = parsed(data);
-  return { text: await plain(tokens()), isCut };
-}
-
-/** Divides the beginning of a payload into parts. */
-function parsed(data: EventData): {
-  readonly kind: Exclude<DataView['kind'], 'Form'>;
-  readonly tokens: () => Iterable<Token>;
-  readonly isCut: boolean;
-} {
-  if (data.kind === 'bytes') {
-    const dump = hexDump(data.bytesStart(MAX_DUMPED));
-    return { kind: 'Bytes', tokens: () => [[dump, undefined]], isCut: data.size > MAX_DUMPED };
+/** Returns the text that {@link dataView} shows of a payload; of a form its JSON. */
+export function dataText(
+  data: EventData,
+  isJson: boolean,
+): ShownText & { readonly kind: Exclude<DataView['kind'], 'Form'> } {
+  if (data.kind === 'bytes')
+    return { kind: 'Bytes', text: hexDump(data.bytesStart(MAX_DUMPED)), isCut: data.size > MAX_DUMPED };
+  const isCut = data.encoded.length > MAX_CHARACTERS;
+  if (data.kind === 'json' || isJson) {
+    const json = data.kind === 'json' ? data.encoded : `"${data.encoded}"`;
+    return { kind: 'JSON', text: indentedJson(json.slice(0, MAX_CHARACTERS)), isCut };
   }
   const text = data.textStart(MAX_CHARACTERS);
-  const isCut = data.encoded.length > MAX_CHARACTERS;
-  if (data.kind === 'json') return { kind: 'JSON', tokens: () => jsonTokens(text), isCut };
   const xml = new XmlText(text);
-  if (xml.isXml(isCut)) return { kind: 'XML', tokens: () => xmlTokens(xml), isCut };
-  return { kind: 'Text', tokens: () => textTokens(text), isCut };
-}
-
-/** Divides a text into parts that are written quickly, but neither a surrogate pair nor a CRLF. */
-function* textTokens(text: string): Iterable<Token> {
-  for (const [part] of text.matchAll(/[^]{1,4096}(?:(?<=[\uD800-\uDBFF\r])[^])*/g)) yield [part, undefined];
+  return xml.isXml(isCut) ? { kind: 'XML', text: xml.indented(), isCut } : { kind: 'Text', text, isCut };
 }
 
 /** Shows the fields of a form or a query. */
-function fieldsView(form: Readonly<Record<string, string | readonly string[]>>) {
+function fieldsView(form: FormEntries) {
   let left = MAX_BYTES;
   const fields: FieldView[] = [];
-  for (const [name, value] of Object.entries(form)) {
+  for (const [name, value] of form) {
     if (fields.length === MAX_FIELDS || left <= 0) return { fields, html: '', isCut: true };
     const texts = [name, value]
       .flat()
@@ -99,99 +103,22 @@ function fieldsView(form: Readonly<Record<string, string | readonly string[]>>) 
 /** About how many bytes the page adds to each text. */
 const MARKUP_AROUND = 40;
 
-/** Divides XML into its parts, indented. */
-function* xmlTokens(xml: XmlText): Iterable<Token> {
-  for (const [indentation, token] of xml.indentedTokens()) {
-    if (indentation !== '') yield [indentation, undefined];
-    if (/^<[!?]/.test(token)) yield [token, token.startsWith('<![CDATA[') ? undefined : 'comment'];
-    else if (!/^<.*>$/s.test(token)) yield [token, undefined];
-    else {
-      // Values of attributes stand at the odd places.
-      for (const [i, part] of token.split(/("[^"]*"|'[^']*')/).entries()) {
-        if (part !== '') yield [part, i % 2 === 1 ? 'text' : 'key'];
-      }
-    }
-  }
+/** Most bytes of an image that is shown. */
+const MAX_IMAGE_BYTES = 1024 * 1024;
+
+/** How files of images begin, each byte a character. */
+const IMAGES: readonly (readonly [format: string, start: RegExp])[] = [
+  ['PNG', /^\x89PNG\r\n/],
+  ['JPEG', /^\xff\xd8\xff/],
+  ['GIF', /^GIF8[79]a/],
+  ['WebP', /^RIFF....WEBP/s],
+];
+
+/** The image that bytes are by their beginning, whatever their sender calls them. */
+function imageView(data: EventData): ImageView | undefined {
+  const start = data.bytesStart(16).toString('latin1');
+  const format = IMAGES.find(([, pattern]) => pattern.test(start))?.[0];
+  if (format === undefined) return undefined;
+  const url = `data:image/${format.toLowerCase()};base64,${data.encoded}`;
+  return { format, url: data.size <= MAX_IMAGE_BYTES && !/[^\w+/=]/.test(data.encoded) ? url : undefined };
 }
-
-const INDENT = '  ';
-
-/** Deeper levels are neither indented further nor fold: the indentation of 10,000 levels would be the page. */
-const MAX_DEPTH = 20;
-
-/** Most objects and arrays that fold: browsers take a while to lay each of them out. */
-const MAX_FOLDS = 1000;
-
-/**
- * Divides JSON text into its parts, indented, objects and arrays to fold; numbers keep their digits and members their order. Each
- * line ends within the part that it begins in, so that none is empty where parts are blocks.
- *
- * @param json - valid JSON, of which the end may be missing.
- */
-function* jsonTokens(json: string): Iterable<Token> {
-  /** Of each open object and array, whether it folds. */
-  const open: boolean[] = [];
-  let folds = 0;
-  let isLineStart = true;
-  let isInFirstLine = false;
-  /** Whether a part that folds has ended, but its last line has not. */
-  let hasEnded = false;
-  const indentation = (): Token => [INDENT.repeat(Math.min(open.length, MAX_DEPTH)), undefined];
-  for (const [token, colon = ''] of json.matchAll(TOKEN)) {
-    if (token === ',') {
-      yield [',\n', undefined];
-      if (hasEnded) yield 'end';
-      hasEnded = false;
-      isLineStart = true;
-      continue;
-    }
-    if (token === '}' || token === ']') {
-      yield ['\n', undefined];
-      if (hasEnded) yield 'end';
-      hasEnded = open.pop() === true;
-      yield indentation();
-      yield [token, undefined];
-      continue;
-    }
-    if (isLineStart) {
-      const mayFold = token === '{' || token === '[' || /[{[]$/.test(colon);
-      isInFirstLine = mayFold && open.length < MAX_DEPTH && folds < MAX_FOLDS;
-      if (isInFirstLine) {
-        folds++;
-        yield 'fold';
-      }
-      yield indentation();
-      isLineStart = false;
-    }
-    switch (token.charAt(0)) {
-      case '"':
-        yield [token, colon === '' ? 'text' : 'key'];
-        break;
-      case '{':
-      case '[':
-        if (token.length > 1) yield [token.replace(/\s/g, ''), undefined];
-        else {
-          yield [token, undefined];
-          yield isInFirstLine ? 'rest' : ['\n', undefined];
-          open.push(isInFirstLine);
-          isInFirstLine = false;
-          isLineStart = true;
-        }
-        break;
-      case ':':
-        yield [': ', undefined];
-        break;
-      default:
-        yield [token, 'literal'];
-    }
-  }
-  if (hasEnded) yield 'end';
-  for (const isFold of open) if (isFold) yield 'end';
-}
-
-/**
- * An empty object or array, a mark, a string (also one that is cut) and after it the colon with the beginning of an object or array
- * that is not empty, or a number or name.
- */
-const TOKEN =
-  /\{\s*\}|\[\s*\]|[{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"?(?=(\s*:(?:\s*(?:\{(?!\s*\})|\[(?!\s*\])))?)?)|[^\s{}[\],:"]+/gs;

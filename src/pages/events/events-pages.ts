@@ -13,7 +13,7 @@ import { downloadHeaders, downloadOf, eventView, neighbours, positionOf } from '
 import { listQuery, type Filter, type ListQuery } from './list-query';
 import { Downloads } from './downloads';
 import { eventLink, listView, newRows } from './list-view';
-import type { EndpointAddress } from './request-again';
+import type { EndpointAddress } from './commands';
 import { isRateSpan, rateView, refusedInLastHour } from './rate-view';
 import { refusalsView } from './refusal-view';
 import { eventsText } from './parts';
@@ -124,7 +124,7 @@ class EventsPages {
     const [stats, refused, list] = await Promise.all([
       log.stats(),
       refusedInLastHour(refusals()),
-      listView(log, query),
+      listView(log, query, this.#address(response)),
     ]);
     const { problem } = query;
     const values = {
@@ -206,16 +206,18 @@ class EventsPages {
     if (position === undefined) throw HTTP_ERRORS.noSuchEvent();
     const download = parameters.get('download');
     if (download !== null) {
-      const file = downloadOf(download, await this.#event(position), this.#address(response));
+      const file = downloadOf(download, await this.#event(position));
       if (file === undefined) throw HTTP_ERRORS.invalidInput('The event has no such part.');
       response.reply(200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file.name) });
       return;
     }
     const { filter } = listQuery(parameters);
     const other = parameters.get('with') || undefined;
-    if (other !== undefined) return this.#compare(response, position, positionIn(other), filter);
-    await this.#event(position);
-    // The event and its view, which may be large, are not held meanwhile.
+    if (other !== undefined) {
+      const { log } = this.#endpoint;
+      return this.#compare(response, position, positionIn(other) ?? (await positionOf(log, other)), filter);
+    }
+    // Before the event and its view, which may be large.
     const around = await neighbours(log, position, filter);
     const view = await eventView(await this.#event(position), filter, this.#address(response));
     await this.#views.send(response, 'event', `Event ${view.sequence}`, { ...view, ...around });

@@ -1,10 +1,7 @@
-import { positionIn, sequenceOf } from '../../events/position';
-import { join } from 'node:path';
+import { positionIn } from '../../events/position';
 import { LogReader, type SearchQuery } from '../../log/log-reader';
 import { shortened } from '../../util/text';
 import { parseTime, timeText } from '../../util/time';
-import { isVisible, shellWord } from '../curl-command';
-import { markup } from './markup';
 
 /** The filters of the list of events. */
 export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'from' | 'to'>;
@@ -87,37 +84,4 @@ function parseInputTime(text: string): number | undefined {
 /** Writes a time for an input of the type `datetime-local`, in UTC. */
 function inputTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/(?::00)?\.000Z$|Z$/, '');
-}
-
-/** The tool of this installation: `npm run` works only beside the sources. */
-const TOOL = `node ${shellWord(join(__dirname, '..', '..', 'cli', 'events.js'))}`;
-
-/** Most bytes of the command as markup: enough for a text and a type of full length, each of them quotes. */
-const COMMAND_BYTES = 8000;
-
-/**
- * Writes the command of the tool that posts some events to an address, for a POSIX shell: the event at a position, or all that a
- * search finds. It is HTML, and each word from an address is quoted.
- *
- * @param form - how they are posted: an option, or by default as CloudEvents.
- * @returns undefined if it would be too long to be shown, or a person who reads it would not see all of it.
- */
-export function forwardCommand(
-  selected: { readonly position: number } | Filter,
-  form?: '--as-received',
-): string | undefined {
-  const options = 'position' in selected ? [`--event ${sequenceOf(selected.position)}`] : searchOptions(selected);
-  const command = [`${TOOL} forward URL`, ...(form === undefined ? [] : [form]), ...options].join(' ');
-  const { html, isCut } = markup(command, COMMAND_BYTES);
-  return isCut || !isVisible(command) || command.includes('\r') ? undefined : html;
-}
-
-function searchOptions({ text, type, binding, sender, from, to }: Filter): string[] {
-  const time = (value: number | undefined) => (value === undefined ? undefined : new Date(value).toISOString());
-  const values = { text, type, binding, sender, since: time(from), until: time(to) };
-  // A value that begins with a hyphen has to follow an equals sign.
-  const options = Object.entries(values).flatMap(([name, value]) =>
-    value === undefined ? [] : `--${name}=${shellWord(value)}`,
-  );
-  return options.length === 0 ? ['--since 0'] : options;
 }

@@ -1,19 +1,11 @@
 import { sequenceOf } from '../../events/position';
 import type { EventLog } from '../../log/event-log';
 import type { FoundEvent, SearchResult } from '../../log/log-reader';
-import { isVisible } from '../curl-command';
-import {
-  forwardCommand,
-  addressQuery,
-  filterValues,
-  isNarrowed,
-  type Filter,
-  type ListQuery,
-  type ListPosition,
-} from './list-query';
+import { forwardCommand, type EndpointAddress } from './commands';
+import { addressQuery, filterValues, isNarrowed, type Filter, type ListQuery, type ListPosition } from './list-query';
 import { markup, shownText } from './markup';
 import { BINDING_LABELS, bindingView, dayText, hexText, timeView } from './parts';
-import { sizeText } from '../../util/text';
+import { replaceInvisible, sizeText } from '../../util/text';
 
 /** Events on one page of the list. */
 const EVENTS_ON_PAGE = 50;
@@ -31,7 +23,11 @@ const BYTES_IN_ROW = 40;
 export type ListView = Awaited<ReturnType<typeof listView>>;
 
 /** Searches for the events of one page of the list. Links have only the query. */
-export async function listView(log: EventLog, { filter, place, found: earlier, problem }: ListQuery) {
+export async function listView(
+  log: EventLog,
+  { filter, place, found: earlier, problem }: ListQuery,
+  service: EndpointAddress,
+) {
   const values = filterValues(filter);
   const search = { filter: values, bindings: BINDING_LABELS };
   if (problem !== undefined) return { ...search, problem, rows: [], types: [], isNarrowed: true };
@@ -67,9 +63,9 @@ export async function listView(log: EventLog, { filter, place, found: earlier, p
       older === undefined ? undefined : address({ before: older, found: isNarrowed(filter) ? counted : undefined }),
     /** Whether the search stopped before the page was full. */
     isUnfinished,
-    /** Posts all that the search finds to an address. Undefined if it found nothing yet or the command cannot be shown. */
-    forward: events.length > 0 || isUnfinished ? forwardCommand(filter) : undefined,
-    forwardAsReceived: forwardCommand(filter, '--as-received'),
+    /** Posts all that the search finds to an address. Undefined if it found nothing yet or no command fits every shell. */
+    forward: events.length > 0 || isUnfinished ? forwardCommand(filter, service) : undefined,
+    forwardAsReceived: forwardCommand(filter, service, '--as-received'),
     /** Saves all that the search finds. Undefined if it found nothing yet. */
     download: events.length > 0 || isUnfinished ? `?${addressQuery({ events: 'download', ...values })}` : undefined,
     /** Whether it went towards newer events. */
@@ -85,7 +81,7 @@ const MAX_SUGGESTED = 100;
 /** The types of some events, in alphabetical order, as suggestions for the filter. */
 function typesOf(events: readonly FoundEvent[]): string[] {
   const types = new Set(events.flatMap(({ type }) => type ?? []));
-  return [...types].filter((type) => type.length <= MAX_SUGGESTED && isVisible(type)).sort();
+  return [...types].filter((type) => type.length <= MAX_SUGGESTED && replaceInvisible(type, () => '') === type).sort();
 }
 
 /** The positions at which the neighbouring pages begin: after the one of newer events, before that of older ones. */

@@ -85,102 +85,19 @@ export function shownText(text: string, maxBytes = LINE_BYTES): string {
   return `<bdi>${html}${isCut ? '…' : ''}</bdi>`;
 }
 
-/** A part of a text, and the class of the style sheet that colours it; or where a part that folds begins, goes on and ends. */
-export type Token =
-  | readonly [text: string, colour: 'key' | 'text' | 'literal' | 'comment' | 'removed' | 'added' | undefined]
-  | keyof typeof FOLDS;
+/** How many characters of a long text are written before other calls run. */
+const LONG_STEP = 32 * 1024;
 
-/** Before the line that stays visible, of a part that is open or folded at first; the end of this line; and after the part. */
-const FOLDS = {
-  fold: '<details open><summary>',
-  folded: '<details><summary>',
-  rest: '<span class="more"></span>\n</summary>',
-  end: '</details>',
-} as const;
-
-/** How many parts of a text are written at a time, and about how many characters, after which other calls run. */
-const PARTS = 1024;
-const PARTS_LENGTH = 64 * 1024;
-
-/** The length of a part that is written at once: a page may need forty characters for each. */
-const MAX_PART = 4 * STEP;
-
-/** Divides the long ones among the parts of a text. */
-function* withoutLong(tokens: Iterable<Token>): Iterable<Token> {
-  for (const token of tokens) {
-    if (typeof token === 'string' || token[0].length <= MAX_PART) yield token;
-    else for (const part of divided(token[0], MAX_PART)) yield [part, token[1]];
-  }
-}
-
-/**
- * Writes a text for a page as {@link markup} does, in colours and to fold if these fit into `maxBytes` too.
- *
- * @param tokens - divides the text into its parts, from its beginning each time.
- */
-export async function coloured(tokens: () => Iterable<Token>, maxBytes: number): Promise<Markup> {
+/** Writes a long text as {@link markup} does, and lets other calls run meanwhile. */
+export async function longMarkup(text: string, maxBytes: number): Promise<Markup> {
+  const pieces: string[] = [];
   let left = maxBytes;
-  const html = await inSteps(tokens(), (token) => {
-    const piece = tokenMarkup(token, left);
-    left -= piece === undefined ? Infinity : Buffer.byteLength(piece);
-    return left < 0 ? undefined : piece;
-  });
-  if (html !== undefined) return { html, isCut: false };
-  let room = maxBytes;
-  let isCut = false;
-  const text = await inSteps(tokens(), (token) => {
-    if (isCut) return '';
-    const part = markup(textOf(token), room);
-    room -= Buffer.byteLength(part.html);
-    isCut = part.isCut;
-    return part.html;
-  });
-  return { html: text ?? '', isCut };
-}
-
-/** Writes a token; undefined if it would be cut. */
-function tokenMarkup(token: Token, maxBytes: number): string | undefined {
-  if (typeof token === 'string') return FOLDS[token];
-  const [text, colour] = token;
-  const { html, isCut } = markup(text, maxBytes);
-  if (isCut) return undefined;
-  return colour === undefined ? html : `<span class="${colour}">${html}</span>`;
-}
-
-/** Joins the texts of tokens. */
-export async function plain(tokens: Iterable<Token>): Promise<string> {
-  return (await inSteps(tokens, textOf)) ?? '';
-}
-
-function textOf(token: Token): string {
-  if (typeof token !== 'string') return token[0];
-  return token === 'rest' ? '\n' : '';
-}
-
-/**
- * Joins what is written of each token, and lets other calls run now and then, also before it returns. What is joined at a time is
- * short, since one text of 100,000 pieces takes long to lay out.
- *
- * @returns undefined if that is what is written of one of them.
- */
-async function inSteps(
-  tokens: Iterable<Token>,
-  write: (token: Token) => string | undefined,
-): Promise<string | undefined> {
-  const steps: string[] = [];
-  let pieces: string[] = [];
-  let length = 0;
-  for (const token of withoutLong(tokens)) {
-    const piece = write(token);
-    if (piece === undefined) return undefined;
-    length += piece.length;
-    if (pieces.push(piece) < PARTS && length < PARTS_LENGTH) continue;
-    steps.push(pieces.join(''));
-    pieces = [];
-    length = 0;
+  for (const part of divided(text, LONG_STEP)) {
+    const { html, isCut } = markup(part, left);
+    pieces.push(html);
+    if (isCut) return { html: pieces.join(''), isCut };
+    left -= Buffer.byteLength(html);
     await letOthersRun();
   }
-  steps.push(pieces.join(''));
-  await letOthersRun();
-  return steps.join('');
+  return { html: pieces.join(''), isCut: false };
 }

@@ -49,7 +49,7 @@ export class EventsViews {
     this.#writer = new PageWriter(contract, 'events', join(__dirname, 'templates'), ['style.css', 'events.css']);
     this.#pages = {
       list: this.#writer.page('list', ['keys.js', 'times.js', 'live.js', 'search.js', 'copy.js'], { connects: true }),
-      event: this.#writer.page('event', ['keys.js', 'times.js', 'copy.js']),
+      event: this.#writer.page('event', ['keys.js', 'times.js', 'copy.js', 'data.js']),
       comparison: this.#writer.page('comparison', ['keys.js', 'times.js']),
       rate: this.#writer.page('rate'),
       refusals: this.#writer.page('refusals', ['times.js', 'live.js'], { connects: true }),

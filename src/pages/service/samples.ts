@@ -1,7 +1,6 @@
 import { HttpResponse } from '../../http/response';
 import type { Contract, ContractOperation } from '../../contract/contract';
 import { XmlText } from '../../xml/xml-text';
-import { curlCommand } from '../curl-command';
 import { Binding } from '../../config/bindings';
 import type { SoapBindings } from '../../soap/soap-call';
 import { SoapVersion } from '../../soap/soap-version';
@@ -111,9 +110,12 @@ function message(start: string, headers: Readonly<Record<string, unknown>>, body
   return [start, ...lines, '', body].join('\n');
 }
 
+/** Writes a sample for the shells of POSIX. */
 function curlOf({ method, url, headers, body }: SampleRequest): string {
-  const sent = body === undefined ? undefined : { isLong: false, bytes: () => Buffer.from(body) };
-  return curlCommand({ method, url, headers: Object.entries(headers), body: sent }, 'request.body').command;
+  const word = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+  const fields = Object.entries(headers).map(([name, value]) => `-H ${word(`${name}: ${value}`)}`);
+  const options = [...fields, ...(body === undefined ? [] : [`--data-raw ${word(body)}`])];
+  return [`curl ${method === 'POST' && body === undefined ? '-X POST ' : ''}${word(url)}`, ...options].join(' \\\n  ');
 }
 
 /** The argument in the samples of an operation that takes any XML: an element, or a field of a query string or form. */

@@ -1,4 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Sender } from '../../../src/senders/sender';
 import { receivedForm, receivedMessage } from '../../../src/cli/forward/received-message';
+import { send, type Question } from '../../support/http';
+import { startService } from '../../support/service';
 import type { StoredEvent } from '../../../src/events/stored-event';
 
 const EVENT: StoredEvent = {
@@ -94,4 +100,49 @@ describe('a request that is sent as it arrived', () => {
     for (const address of ['http://127.0.0.1/hook', 'http://127.0.0.1/'])
       expect(await sent('PUT', suffix, address)).toMatchObject({ path: new URL(address).pathname });
   });
+});
+
+describe('the body of a request that is sent as it arrived is what came:', () => {
+  const FORM = 'application/x-www-form-urlencoded';
+  it.each<[string, string, string, string?]>([
+    ['a string of JSON with its quotes', 'application/json', '"hello \\u00e9"'],
+    ['a text of another type', 'text/plain', '"hello"'],
+    ['what is no JSON under its type', 'application/json', 'hello'],
+    ['a form whose JSON would be as long', FORM, 'a=%221%22&b=2'],
+    ['a form whose names are digits', FORM, 'b=1&2=x&1=y'],
+    ['JSON under the type of a form', FORM, '{"a":"1"}'],
+    ['a form that says what the query says', FORM, 'a=1', '?a=1'],
+    ['JSON that says what the query says', 'application/json', '{"a":"1"}', '?a=1'],
+    ['nothing beside a query', FORM, '', '?a=1'],
+    [
+      'a form with files whose names are digits',
+      'multipart/form-data; boundary=x',
+      ['b', '1'].map((name) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n1\r\n`).join('') +
+        '--x--\r\n',
+    ],
+  ])('%s', async (_what, type, body, query = '') => {
+    const service = await startService();
+    const question: Question = { method: 'POST', headers: { 'Content-Type': type }, body };
+    expect((await send(`${service.url}/RecordEvent${query}`, question)).status).toBe(200);
+    const [event = EVENT] = await service.log.scan({ after: 0, limit: 1 });
+    await service.stop();
+    const form = await receivedForm('http://tempuri.org/', undefined);
+    const message = receivedMessage(event, new URL('http://127.0.0.1/hook'), form, 'id');
+    expect(message.body?.toString() ?? '').toBe(body);
+  });
+});
+
+it('is signed under an id that receivers accept: not under one with a full stop', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'secret-'));
+  const secretFile = join(folder, 'secret');
+  await writeFile(secretFile, `whsec_${Buffer.from('a-secret-of-24-bytes-xyz').toString('base64')}`);
+  const sender = Sender.named('Standard Webhooks');
+  const form = await receivedForm('http://tempuri.org/', sender && { sender, secretFile });
+  await rm(folder, { recursive: true });
+  const idOf = (given: string): string | undefined => {
+    const headers = { host: 'a', 'content-type': 'application/json', 'webhook-id': given };
+    const event = { ...EVENT, arrival: JSON.stringify({ method: 'POST', path: ENDPOINT, headers }) };
+    return receivedMessage(event, new URL('http://127.0.0.1/hook'), form, 'own').headers()['webhook-id'];
+  };
+  expect([idOf('msg_1'), idOf('a.1'), idOf('')]).toEqual(['msg_1', 'own', 'own']);
 });

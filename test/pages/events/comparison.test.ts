@@ -76,13 +76,35 @@ describe('the comparison of two events', () => {
   it('folds equal lines further away', async () => {
     const lines = Array.from({ length: 30 }, (_, i) => `line ${String(i)}`);
     await record(lines.join('\r\n'), 'text/plain');
-    await record(lines.join('\n').replace('line 15', 'changed'), 'text/plain');
+    await record(lines.join('\r\n').replace('line 15', 'changed'), 'text/plain');
     const { html, hint } = await ofData();
     expect(hint).toBe('−1 +1');
     expect(html.match(/<details><summary>.*/g)).toEqual([
       '<details><summary>12 equal lines<span class="more"></span>',
       '<details><summary>11 equal lines<span class="more"></span>',
     ]);
+  });
+
+  it('tells line ends apart, and values that only look the same', async () => {
+    await record('a\r\nb', 'text/plain');
+    await record('a\nb', 'text/plain');
+    expect(await ofData()).toMatchObject({ hint: '−1 +1', lines: ['- a\u240d', '+ a', '  b'] });
+    await record('5');
+    await record('5', 'text/plain');
+    await record('"5"');
+    const of = async (one: number, other: number) =>
+      part((await get(`?event=${String(one)}&with=${String(other)}`)).body, 'data').lines;
+    expect(await of(3, 4)).toEqual(['- JSON', '+ Text', '  5']);
+    expect(await of(3, 5)).toEqual(['- 5', '+ "5"']);
+    expect(await of(4, 5)).toEqual(['- Text', '- 5', '+ JSON', '+ "5"']);
+  });
+
+  it('finds the other event by its id', async () => {
+    await record('a', 'text/plain');
+    await record('b', 'text/plain');
+    const [{ id = '' } = {}] = await service.log.scan({ after: 1, limit: 1 });
+    expect((await get(`?event=1&with=${id}`)).status).toBe(200);
+    expect((await get('?event=1&with=nothing')).status).toBe(404);
   });
 
   it('compares what has no data, bytes, XML and text with anything', async () => {

@@ -1,0 +1,81 @@
+import { sequenceOf } from '../../events/position';
+import type { StoredEvent } from '../../events/stored-event';
+import { receivedRequest } from '../received-request';
+import type { Contract } from '../../contract/contract';
+import type { Filter } from './list-query';
+
+/** The endpoint whose pages show commands. */
+export interface EndpointAddress {
+  readonly contract: Contract;
+  /** The public URL of the service, without the path of the endpoint. */
+  readonly base: string;
+  readonly path: string;
+  /** Whether recording needs a key, for which a request has `KEY`. */
+  readonly needsKey: boolean;
+}
+
+/** What stands for itself between double quotes in the shells of POSIX, in PowerShell and in cmd. */
+const SAFE = /^[A-Za-z0-9 \-._~:/?&=,;@+*()#]*$/;
+
+/** A command in one line for any shell. Undefined if a word of it would mean something else in one of them. */
+function command(program: string, words: readonly string[]): string | undefined {
+  return words.every((word) => SAFE.test(word)) ? [program, ...words.map(quoted)].join(' ') : undefined;
+}
+
+/** Options and names stand for themselves. */
+function quoted(word: string): string {
+  return /^-{0,2}[A-Za-z][A-Za-z-]*$/.test(word) ? word : `"${word}"`;
+}
+
+/**
+ * Returns the command of the tool that posts events of this service to an address: the event at a position, or all that a search
+ * finds.
+ *
+ * @param form - how they are posted: an option, or by default as CloudEvents.
+ * @returns undefined if a filter has characters that shells read differently.
+ */
+export function forwardCommand(
+  selected: { readonly position: number } | Filter,
+  { base, path }: Pick<EndpointAddress, 'base' | 'path'>,
+  form?: '--as-received',
+): string | undefined {
+  const options = 'position' in selected ? ['--event', sequenceOf(selected.position)] : searchOptions(selected);
+  const service = SAFE.test(base + path) ? base + path : 'SERVICE';
+  return command('asmx-webhook-events', ['forward', 'URL', ...(form ? [form] : []), ...options, '--from', service]);
+}
+
+function searchOptions({ text, type, binding, sender, from, to }: Filter): string[] {
+  const time = (value: number | undefined) => (value === undefined ? undefined : new Date(value).toISOString());
+  const values = { text, type, binding, sender, since: time(from), until: time(to) };
+  // A value that begins with a hyphen has to follow an equals sign.
+  const options = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : `--${name}=${value}`));
+  return options.length === 0 ? ['--since', '0'] : options;
+}
+
+/** Most characters of an event's data that are put into a command. */
+const MAX_DATA = 4096;
+
+/**
+ * Returns the command with which curl sends an event again: over the same binding, with the header fields that it came with. An event
+ * of a batch, or one that was imported, is sent as a CloudEvent alone.
+ *
+ * @returns undefined if it is long, or has characters that shells read differently.
+ */
+export function curlCommand(
+  event: StoredEvent,
+  { contract, base, path, needsKey }: EndpointAddress,
+): string | undefined {
+  if ((event.data?.length ?? 0) > MAX_DATA) return undefined;
+  const { method, target = `${path}/RecordEvent`, headers, body } = receivedRequest(event, contract);
+  // An import may have brought a name that curl takes for that of a file, or a target that would be another host.
+  if (!target.startsWith('/') || !headers.every(([name]) => /^[\w-]+$/.test(name))) return undefined;
+  const fields = headers.map(([name, value]) => (value === '' ? `${name};` : `${name}: ${value}`));
+  if (needsKey) fields.push('x-api-key: KEY');
+  // Otherwise curl says that it sends a form.
+  if (body !== undefined && !headers.some(([name]) => name === 'content-type')) fields.push('content-type:');
+  const options = fields.flatMap((field) => ['-H', field]);
+  if (method === 'HEAD') options.unshift('-I');
+  else if (method !== 'GET' && (method !== 'POST' || body === undefined)) options.unshift('-X', method);
+  if (body !== undefined) options.push('--data-raw', body().toString('latin1'));
+  return command('curl', [base + target, ...options]);
+}

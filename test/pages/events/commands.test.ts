@@ -1,0 +1,166 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { StoredEvent } from '../../../src/events/stored-event';
+import { requestOf } from '../../support/bindings';
+import { askedFor } from '../../support/events-command';
+import { send, type Question } from '../../support/http';
+import { codeOf } from '../../support/page';
+import { startService, type TestService } from '../../support/service';
+import { htmlProblems } from '../../support/valid-html';
+
+const CLOUD_EVENT = { 'Content-Type': 'application/cloudevents+json' };
+
+/** What every shell takes as it stands: words, and texts between double quotes. */
+const ANY_SHELL = /^[a-z-]+(?: (?:[A-Za-z-]+|"[A-Za-z0-9 \-._~:/?&=,;@+*()#]*"))+$/;
+
+/** Header fields of the connection and of the message on its way. */
+const MAY_DIFFER = new Set(['content-type', 'content-length', 'host', 'connection', 'accept-encoding']);
+
+let service: TestService;
+beforeEach(async () => {
+  service = await startService({ RECORD_PATHS: 'true' });
+});
+afterEach(() => service.stop());
+
+const page = async (query: string) => (await send(service.url + query)).body;
+const record = ({ path = '', ...question }: Question & { path?: string } = {}) =>
+  send(`${service.url}/RecordEvent${path}`, { method: 'POST', ...question });
+const stored = (): Promise<StoredEvent[]> => service.log.scan({ after: 0, limit: 10 });
+
+describe('the curl command on the page of an event', () => {
+  it.each<[string, Question & { path?: string }]>([
+    ['a form', { headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: 'b=1&a=x+y&b=2' }],
+    ['text', { headers: { 'Content-Type': 'text/plain' }, body: '@file, #17 (new)' }],
+    ['a body without a type', { body: 'hello' }],
+    ['a query and no body', { path: '?a=1&b=2' }],
+    ['a GET', { method: 'GET', path: '?order=17&tag=a&tag=b' }],
+    ['a DELETE below RecordEvent', { method: 'DELETE', path: '/orders/17' }],
+    ['nothing', {}],
+    ['header fields', { headers: { 'X-Note': 'one, two; (three)', 'X-Empty': '' }, body: 'x' }],
+  ])('sends %s again, in one line for any shell', async (_what, question) => {
+    await record(question);
+    const command = codeOf(await page('?event=1'), 'curl-command');
+    expect(command).toMatch(ANY_SHELL);
+    await promisify(execFile)('sh', ['-c', command]);
+    const [first, second] = await stored();
+    expect(second?.data).toBe(first?.data);
+    const [one, two] = [first, second].map(
+      (event) => JSON.parse(event?.arrival ?? '') as { path: string; method: string; headers: object },
+    );
+    expect([two?.path, two?.method]).toEqual([one?.path, one?.method]);
+    const others = Object.entries(one?.headers ?? {}).filter(([name]) => !MAY_DIFFER.has(name));
+    expect(two?.headers).toMatchObject(Object.fromEntries(others));
+  });
+
+  it.each<[string, Question & { path?: string }]>([
+    ['a quote in a header field', { headers: { 'User-Agent': "it's; calc #" }, body: 'x' }],
+    ['a variable of PowerShell', { headers: { 'X-A': '$env:PATH' }, body: 'x' }],
+    ['a variable of cmd', { headers: { 'Content-Type': 'text/plain' }, body: '%PATH%' }],
+    ['a command of a shell', { headers: { 'Content-Type': 'text/plain' }, body: '`id`' }],
+    ['JSON', { headers: { 'Content-Type': 'application/json' }, body: '{"a":1}' }],
+    ['line breaks', { headers: { 'Content-Type': 'text/plain' }, body: 'a\nb' }],
+    ['what curl expands', { path: '?a=[1-3]' }],
+    ['a long text', { headers: { 'Content-Type': 'text/plain' }, body: 'x'.repeat(5000) }],
+  ])('is not there for %s, which the tool sends', async (_what, question) => {
+    await record(question);
+    const body = await page('?event=1');
+    expect(body).not.toContain('curl-command');
+    expect(body).toContain('There is no command for curl');
+    expect(codeOf(body, 'as-received-command')).toMatch(ANY_SHELL);
+  });
+
+  it('is not there for a message over SOAP, nor for an import that curl would read as files or another host', async () => {
+    const { path, ...question } = requestOf('soap11', 'RecordEvent', '<a/>');
+    await send(service.url + path, question);
+    const event = {
+      id: 'i',
+      source: '/s',
+      attributes: '{"id":"i","type":"t","binding":"httppost"}',
+      data: '"data":"x"',
+    };
+    const keys = { idempotencyKey: undefined, webhookId: undefined, recordedAt: 1 };
+    const arrivals = [
+      { method: 'POST', path: '@example.com/x', headers: { host: 'h' } },
+      { method: 'POST', path: '/x', headers: { host: 'h', '@secrets': 'x' } },
+    ];
+    const events = arrivals.map((arrival, i) => ({
+      ...event,
+      ...keys,
+      id: `i${String(i)}`,
+      arrival: JSON.stringify(arrival),
+    }));
+    for (const one of events) await service.log.append(one);
+    for (const sequence of ['1', '2', '3']) expect(await page(`?event=${sequence}`)).not.toContain('curl-command');
+  });
+
+  it('has a place for the key, where one is needed, and none of the fields that steer a target', async () => {
+    const key = 'a-key-to-record-with';
+    const guarded = await startService({ RECORD_KEYS: key });
+    const headers = { 'X-API-Key': key, 'X-Forwarded-For': '1.2.3.4', X_Real_IP: '1.2.3.4' };
+    await send(`${guarded.url}/RecordEvent`, { method: 'POST', headers, body: 'x' });
+    const command = codeOf((await send(`${guarded.url}?event=1`)).body, 'curl-command');
+    expect(command).toContain('-H "x-api-key: KEY"');
+    expect(command).not.toMatch(/a-key-to|1\.2\.3\.4/);
+  });
+});
+
+describe('the command that forwards what a page shows', () => {
+  beforeEach(() => record({ body: 'x' }));
+
+  /** What the tool understands of the command on a page, when a shell has read it. */
+  const taskOn = async (query: string, id = 'forward-command') => {
+    const body = await page(query);
+    expect(await htmlProblems(body)).toEqual([]);
+    const command = codeOf(body, id);
+    expect(command).toMatch(ANY_SHELL);
+    const script = `tool() { printf '%s\\0' "$@"; }\n${command.replace(/^asmx-webhook-events/, 'tool')}`;
+    const { stdout } = await promisify(execFile)('sh', ['-c', script]);
+    const args = stdout.split('\0').slice(0, -1);
+    expect([...args.slice(0, 2), ...args.slice(-2)]).toEqual(['forward', 'URL', '--from', service.url]);
+    return (await askedFor(['forward', 'http://h', ...args.slice(2, -2)]))[2];
+  };
+
+  it('names an event by its whole sequence', async () => {
+    const task = { selection: { names: ['00000000000000000001'] }, received: undefined };
+    expect(await taskOn('?event=1')).toMatchObject(task);
+    expect(await taskOn('?event=1', 'as-received-command')).toMatchObject({ ...task, received: { signer: undefined } });
+  });
+
+  it('has all events where the list is not narrowed', async () => {
+    const task = { since: { after: 0 }, selection: undefined };
+    expect(await taskOn('?events')).toMatchObject(task);
+    expect(await taskOn('?events', 'as-received-command')).toMatchObject({ ...task, received: { signer: undefined } });
+  });
+
+  const withType = (type: string) =>
+    record({
+      headers: CLOUD_EVENT,
+      body: JSON.stringify({ specversion: '1.0', id: '1', source: '/s', type, data: type }),
+    });
+
+  it.each([
+    ['text', '-x, y'],
+    ['type', 'com.example.order'],
+    ['sender', '127.0.0.1'],
+  ])('has the %s of the search: %j', async (name, value) => {
+    await withType(value);
+    const task = await taskOn(`?events&${name}=${encodeURIComponent(value)}`);
+    expect(task).toMatchObject({ selection: { search: { [name]: value } } });
+  });
+
+  it('has binding and times of the search', async () => {
+    const task = await taskOn('?events&binding=httppost&from=2020-01-02T03:04&to=2120-01-02T03:04:05.678');
+    const times = { from: Date.UTC(2020, 0, 2, 3, 4), to: Date.UTC(2120, 0, 2, 3, 4, 5, 678) };
+    expect(task).toMatchObject({ selection: { search: { binding: 'httppost', ...times } } });
+  });
+
+  it.each(["'; calc #", '$(id)', '`id`', '%PATH%', 'a"b', 'a\nb', '\u202E', 'nothing-has-this'])(
+    'is not there for a search that finds nothing or that shells read differently: %j',
+    async (text) => {
+      if (!text.startsWith('nothing')) await withType(text);
+      const body = await page(`?events&type=${encodeURIComponent(text)}`);
+      expect(body).not.toContain('forward-command');
+      expect(await page('?event=1')).toContain('forward-command');
+    },
+  );
+});
