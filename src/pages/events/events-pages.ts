@@ -217,7 +217,8 @@ class EventsPages {
       const { log } = this.#endpoint;
       return this.#compare(response, position, positionIn(other) ?? (await positionOf(log, other)), filter);
     }
-    // Before the event and its view, which may be large.
+    // The event and its view, which may be large, are not held meanwhile.
+    if ((await log.read({ position, limit: 1, maxBytes: 1 })).length === 0) throw HTTP_ERRORS.noSuchEvent();
     const around = await neighbours(log, position, filter);
     const view = await eventView(await this.#event(position), filter, this.#address(response));
     await this.#views.send(response, 'event', `Event ${view.sequence}`, { ...view, ...around });

@@ -440,6 +440,15 @@ describe('the pages of the events', () => {
     expect((await get('?events=rate&per=year')).status).toBe(400);
   });
 
+  it('lead on with a search for a neighbour that has paused', async () => {
+    await recordMany(3);
+    jest
+      .spyOn(service.log, 'search')
+      .mockImplementation(() => Promise.resolve({ events: [], reached: { position: 2, recordedAt: 0 }, more: true }));
+    const { body } = await get('?event=3&text=x');
+    expect([link(body, 'older'), link(body, 'newer')]).toEqual(['?events&text=x&before=2', '?events&text=x&after=2']);
+  });
+
   it('list the calls that were refused, without their queries and bodies', async () => {
     await send(`${service.url}/GetEvents?limit=0&private=1`);
     await record({
