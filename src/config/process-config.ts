@@ -97,8 +97,11 @@ const OF_OTHERS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|
 function ownTexts() {
   const file = EnvFile.read(ENV_FILE);
   const isOfFile = (name: string) => process.env[name] === undefined && file.has(name);
+  const texts = withNamesOfSystem({ ...file.texts, ...process.env });
+  const { PGPASSWORD, EVENT_LOG_PASSWORD = PGPASSWORD, EVENT_LOG_PASSWORD_FILE } = texts;
   return {
-    texts: withNamesOfSystem({ ...file.texts, ...process.env }),
+    // PostgreSQL's own programs read the other one.
+    texts: EVENT_LOG_PASSWORD_FILE === undefined ? { ...texts, EVENT_LOG_PASSWORD } : texts,
     isOfFile,
     origin: (name: string): string => (isOfFile(name) ? ` (${file.placeOf(name)})` : ''),
   };

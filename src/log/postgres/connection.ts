@@ -33,7 +33,7 @@ export class PostgresConnection {
   /**
    * Connects when it is first used.
    *
-   * @param settings - if there is no password in them, `PGPASSWORD` or `PGPASSFILE` gives it.
+   * @param settings - if there is no password in them, the file that `PGPASSFILE` names gives it.
    * @param authorities - the certificates in the file `sslrootcert`, in PEM.
    */
   constructor(address: PostgresAddress, settings: EventLogSettings, authorities: string | undefined) {
@@ -154,14 +154,13 @@ export class PostgresConnection {
 
   #config(): ClientConfig {
     const { hosts, database, user, sslmode } = this.#address;
-    const { password = process.env.PGPASSWORD } = this.#settings;
     const authorities = this.#authorities;
     const verifies = sslmode.startsWith('verify-') || (sslmode === 'require' && authorities !== undefined);
     return {
       ...hosts[this.#host],
       database,
       user,
-      password: password ?? passwordFromFile,
+      password: this.#settings.password ?? passwordFromFile,
       ssl: this.#isEncrypted &&
         hosts[this.#host]?.host.startsWith('/') !== true && {
           rejectUnauthorized: verifies,

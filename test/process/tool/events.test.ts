@@ -354,6 +354,24 @@ describe('the tool for the event log', () => {
     await expect(readFile(file)).rejects.toThrow('ENOENT');
   });
 
+  it('closes what it was to import if the log cannot be opened', async () => {
+    await writeFile(file, 'not a database');
+    await writeFile(join(folder.path, 'archive'), '');
+    const collect = join(folder.path, 'collect.cjs');
+    // Node warns of a file that nobody closed when its memory is taken back.
+    await writeFile(collect, "process.once('beforeExit', () => { gc(); setTimeout(gc, 100); });");
+    const env = { PATH: process.env.PATH ?? '', EVENT_LOG: `sqlite:${file}` };
+    const tool = [process.execPath, '--expose-gc', '--require', collect, TOOL, 'import', 'archive'] as const;
+    const errors = await new Promise<string>((resolve) => {
+      const [node, ...args] = tool;
+      execFile(node, args, { cwd: folder.path, env }, (_error, _output, printed) => {
+        resolve(printed);
+      });
+    });
+    expect(errors).toContain('cannot be opened');
+    expect(errors.trimEnd()).not.toContain('\n');
+  });
+
   it('says in one line why it cannot export', async () => {
     await fill(1);
     const { code, errors } = await run(['export', 'nowhere/events.ndjson']);
