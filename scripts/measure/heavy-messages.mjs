@@ -22,6 +22,16 @@ function soap(operation, content, { envelope = '', header = '', inside = '', cha
   };
 }
 
+/** The same message in SOAP 1.2. */
+function inSoap12({ body }) {
+  const namespace = Buffer.from('http://www.w3.org/2003/05/soap-envelope');
+  const start = body.indexOf(SOAP);
+  return {
+    headers: { 'Content-Type': 'application/soap+xml; charset=utf-8' },
+    body: Buffer.concat([body.subarray(0, start), namespace, body.subarray(start + SOAP.length)]),
+  };
+}
+
 const post = (type, body, { path = '/RecordEvent', ...headers } = {}) => ({
   path,
   headers: { 'Content-Type': type, ...headers },
@@ -141,6 +151,7 @@ export const MESSAGES = Object.entries({
   'JSON, noncharacters': () => post('application/json', `"${filled('\uffff', 4.1 * MEGABYTE)}"`),
   'JSON, lone surrogates as text': () => post('text/plain', filled('\ufffe\uffff"', 4.1 * MEGABYTE)),
   'text, control characters': () => post('text/plain', filled('\u0001', 4.1 * MEGABYTE)),
+  'text, line breaks': () => post('text/plain', filled('\n', 2 * MEGABYTE)),
   'text, quotes': () => post('text/plain', filled('"x', 4.1 * MEGABYTE)),
   'XML over HTTP POST': () => post('text/xml', `<a>${filled('<b/>', 4.1 * MEGABYTE)}</a>`),
   'application/x, text': () => post('application/x-other', filled('x"', 4.1 * MEGABYTE)),
@@ -176,6 +187,9 @@ export const MESSAGES = Object.entries({
     post('application/json', `{"limit":[${filled('1,', 4.1 * MEGABYTE)}1]}`, { path: '/GetEvents' }),
   'GetEvents, a limit that is an array in an array': () =>
     post('application/json', `{"limit":[1,[${filled('1,', 4.1 * MEGABYTE)}1]]}`, { path: '/GetEvents' }),
+  // The one that is sent first.
+  'GetEvents, an event of 4 MB': () => get('/GetEvents?sequence=1'),
+  'GetEvents over SOAP, the newest events': () => soap('GetEvents', ''),
   'GetEvents, a long limit': () =>
     post('application/json', `{"limit":"${filled('1', 4.1 * MEGABYTE)}"}`, { path: '/GetEvents' }),
   'GetEvents, 99,000 members': () =>
@@ -188,6 +202,8 @@ export const MESSAGES = Object.entries({
   'SOAPAction of escapes': () => ({ ...soap('HelloWorld', ''), ...action('%41'.repeat(5000)) }),
   'SOAPAction of wrong escapes': () => ({ ...soap('HelloWorld', ''), ...action('%ff'.repeat(5000)) }),
   'SOAPAction of quotes': () => ({ ...soap('HelloWorld', ''), ...action(`x${"'".repeat(15_000)}x`) }),
+  'SOAP 1.2, one text of 4 MB': () => inSoap12(soap('RecordEvent', `<a>${filled('x ', 4.1 * MEGABYTE)}</a>`)),
+  'SOAP 1.2, 140,000 children': () => inSoap12(soap('RecordEvent', '<a/>'.repeat(140_000))),
   'SOAP 1.2 action of quotes': () => ({
     ...soap('HelloWorld', ''),
     headers: { 'Content-Type': `application/soap+xml; action="${"'".repeat(7000)}x${"'".repeat(7000)}x"` },

@@ -3,7 +3,8 @@
 // - a plain message again after every tenth: what it takes shows how busy the machine is;
 // - a time is the processor time of the main thread between two turns of its loop, so other programs have no part in it;
 // - beside it the most memory that a process of the service had so far resident, and the status of the last answer.
-// EACH=3 sends every third message only; SERVICE=path/to/dist/main.js measures another build. Needs `npm run build`, Linux and, for TLS, openssl.
+// EACH=3 sends every third message only; SERVICE=path/to/dist/main.js measures another build, EVENT_LOG=postgres://… with a log on a server,
+// OVER=^HTTP$ over one of the three. Needs `npm run build`, Linux and, for TLS, openssl.
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -24,6 +25,7 @@ const service = process.env.SERVICE ?? SERVICE;
 const pattern = new RegExp(process.argv[2] ?? '', 'i');
 const over = new RegExp(process.env.OVER ?? '');
 const each = Number(process.env.EACH ?? 1);
+const log = process.env.EVENT_LOG === undefined ? {} : { EVENT_LOG: process.env.EVENT_LOG };
 const options = process.env.NODE_ARGUMENTS?.split(' ') ?? [];
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-hold-ups-'));
@@ -48,6 +50,7 @@ async function measure(transport, variables) {
       variables: {
         PORT: variables.WORKERS ? String(20_000 + (process.pid % 10_000)) : '0',
         TURNS: turns,
+        ...log,
         ...variables,
       },
     });
