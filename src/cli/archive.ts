@@ -140,6 +140,7 @@ export interface Input {
   readonly stream: Readable & { readonly bytesRead?: number };
   /** Undefined while it is not known. */
   readonly bytes: number | undefined;
+  close(): Promise<void>;
 }
 
 /**
@@ -148,14 +149,20 @@ export interface Input {
  * @throws it cannot be read.
  */
 export async function openInput(file: string): Promise<Input> {
-  if (file === '-') return { file, stream: process.stdin, bytes: undefined };
+  if (file === '-') return { file, stream: process.stdin, bytes: undefined, close: () => Promise.resolve() };
   try {
     const handle = await open(file);
     const stats = await handle.stat();
-    if (!stats.isDirectory())
-      return { file, stream: createReadStream(file, { fd: handle }), bytes: stats.isFile() ? stats.size : undefined };
-    await handle.close();
-    throw Object.assign(new Error(), { code: 'EISDIR', syscall: 'open' });
+    if (stats.isDirectory()) {
+      await handle.close();
+      throw Object.assign(new Error(), { code: 'EISDIR', syscall: 'open' });
+    }
+    const stream = createReadStream(file, { fd: handle });
+    const close = (): Promise<void> => {
+      stream.destroy();
+      return handle.close();
+    };
+    return { file, stream, bytes: stats.isFile() ? stats.size : undefined, close };
   } catch (error) {
     throw fileError(file, 'read', error);
   }
@@ -167,7 +174,10 @@ export async function openInput(file: string): Promise<Input> {
  *
  * @throws a line cannot be imported; the events of the lines before it are recorded.
  */
-export async function importEvents({ file, stream, bytes }: Input, log: Pick<EventLog, 'appendAll'>): Promise<boolean> {
+export async function importEvents(
+  { file, stream, bytes }: Omit<Input, 'close'>,
+  log: Pick<EventLog, 'appendAll'>,
+): Promise<boolean> {
   const progress = bytes === undefined ? undefined : progressBar('bytes imported', bytes);
   const batch = new Batch(log);
   const lines = linesOf(stream);

@@ -47,7 +47,7 @@ const COMMANDS: LogCommands = {
     try {
       await withLog('import', async (log) => failUnless(await importEvents(input, log)));
     } finally {
-      input.stream.destroy();
+      await input.close();
     }
   },
   async verify() {

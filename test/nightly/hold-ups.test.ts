@@ -56,8 +56,8 @@ it.each([
 describeWithPostgres('with an event log in PostgreSQL', () => {
   const postgres = usePostgres();
 
-  it('no message within the limits holds up callers for more than 100 ms (of each 3)', async () => {
+  it('no message within the limits holds up callers for more than 100 ms', async () => {
     const EVENT_LOG = `postgres://webhook@127.0.0.1:${String(postgres.port())}/postgres?sslmode=disable`;
-    expectNoHoldUps(await measure('HTTP', 3, { EVENT_LOG }), 3);
+    expectNoHoldUps(await measure('HTTP', 1, { EVENT_LOG }), 1);
   }, 600_000);
 });

@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { NewEvent } from '../../events/stored-event';
+import { letOthersRun } from '../../util/promises';
 import type { Appended } from '../event-log';
 import type { PostgresConnection } from './connection';
 import { DIGESTS, shown } from './schema';
@@ -78,11 +79,10 @@ export async function recordEvents(connection: PostgresConnection, events: reado
     left = left.filter((i) => outcomes[i] === undefined);
     if (left.length === 0) break;
     const repeats = left.map((i) => events[i] as NewEvent);
-    const found = await connection.query<FoundRow>(FIND, columnsOf(repeats, COMPARED), deadline);
-    for (const [at, i] of left.entries()) {
-      const firsts = found.filter(({ place }) => place === at + 1);
-      outcomes[i] = outcomeOf(firsts, mayBeOwn ? own : undefined);
-    }
+    const found = await connection.query<FoundRow>(FIND, await columnsOf(repeats, COMPARED), deadline);
+    const firsts = left.map((): FoundRow[] => []);
+    for (const row of found) firsts[row.place - 1]?.push(row);
+    for (const [at, i] of left.entries()) outcomes[i] = outcomeOf(firsts[at] ?? [], mayBeOwn ? own : undefined);
   }
   return outcomes as Appended[];
 }
@@ -129,7 +129,7 @@ async function insert(
   try {
     const { rows } = await client.query<{ places: number[]; fsync: string; commit: string }>(
       INSERT,
-      columnsOf(events, INSERTED),
+      await columnsOf(events, INSERTED),
     );
     if (warning !== undefined) throw new Error(warning);
     connection.requireDurable(rows[0]?.fsync, rows[0]?.commit);
@@ -188,9 +188,18 @@ const INSERTED: readonly Column[] = [
 ];
 const COMPARED: readonly Column[] = [time, type, arrival, data, ...digests];
 
-function columnsOf(events: readonly NewEvent[], columns: readonly Column[]): Buffer[] {
-  return columns.map((column) => column(events));
+/** Others run after each column of a large batch. */
+async function columnsOf(events: readonly NewEvent[], columns: readonly Column[]): Promise<Buffer[]> {
+  const made: Buffer[] = [];
+  for (const column of columns) {
+    made.push(column(events));
+    if (events.length > MANY) await letOthersRun();
+  }
+  return made;
 }
+
+/** Events whose columns take more than some milliseconds. */
+const MANY = 1000;
 
 function texts(of: (event: NewEvent) => string | undefined): Column {
   return (events) =>
@@ -213,16 +222,16 @@ const FLOAT8 = 701;
  * expressions, which take seconds for a large one.
  */
 function binaryArray(type: number, elements: readonly (Buffer | undefined)[]): Buffer {
-  const isEmpty = elements.length === 0;
-  return Buffer.concat([
-    // Dimensions, whether there are nulls, the type; of the dimension its length and lower bound.
-    int32(isEmpty ? 0 : 1, 1, type, ...(isEmpty ? [] : [elements.length, 1])),
-    ...elements.flatMap((bytes) => (bytes === undefined ? [int32(-1)] : [int32(bytes.length), bytes])),
-  ]);
-}
-
-function int32(...numbers: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(4 * numbers.length);
-  for (const [i, number] of numbers.entries()) bytes.writeInt32BE(number, 4 * i);
-  return bytes;
+  const { length } = elements;
+  // Dimensions, whether there are nulls, the type; of the dimension its length and lower bound.
+  const head = length === 0 ? [0, 1, type] : [1, 1, type, length, 1];
+  const bytes = elements.reduce((sum, element) => sum + (element?.length ?? 0), 4 * (head.length + length));
+  const array = Buffer.allocUnsafe(bytes);
+  let end = 0;
+  for (const number of head) end = array.writeInt32BE(number, end);
+  for (const element of elements) {
+    end = array.writeInt32BE(element?.length ?? -1, end);
+    end += element?.copy(array, end) ?? 0;
+  }
+  return array;
 }

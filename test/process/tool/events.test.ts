@@ -1,7 +1,7 @@
 import { sequenceOf } from '../../../src/events/position';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
@@ -354,23 +354,16 @@ describe('the tool for the event log', () => {
     await expect(readFile(file)).rejects.toThrow('ENOENT');
   });
 
-  it('closes what it was to import if the log cannot be opened', async () => {
-    await writeFile(file, 'not a database');
-    await writeFile(join(folder.path, 'archive'), '');
-    const collect = join(folder.path, 'collect.cjs');
-    // Node warns of a file that nobody closed when its memory is taken back.
-    await writeFile(collect, "process.once('beforeExit', () => { gc(); setTimeout(gc, 100); });");
-    const env = { PATH: process.env.PATH ?? '', EVENT_LOG: `sqlite:${file}` };
-    const tool = [process.execPath, '--expose-gc', '--require', collect, TOOL, 'import', 'archive'] as const;
-    const errors = await new Promise<string>((resolve) => {
-      const [node, ...args] = tool;
-      execFile(node, args, { cwd: folder.path, env }, (_error, _output, printed) => {
-        resolve(printed);
-      });
-    });
-    expect(errors).toContain('cannot be opened');
-    expect(errors.trimEnd()).not.toContain('\n');
-  });
+  (process.platform === 'linux' ? it : it.skip)(
+    'closes what it was to import if the log cannot be opened',
+    async () => {
+      await writeFile(file, 'not a database');
+      await writeFile(join(folder.path, 'archive'), '');
+      expect((await run(['import', 'archive'])).errors).toContain('cannot be opened');
+      const opened = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
+      expect(await Promise.all(opened)).not.toContain(await realpath(join(folder.path, 'archive')));
+    },
+  );
 
   it('says in one line why it cannot export', async () => {
     await fill(1);
