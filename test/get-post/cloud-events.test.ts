@@ -14,7 +14,8 @@ describe('a CloudEvent over HTTP', () => {
 
   const post = (headers: Record<string, string>, body: string | Buffer): Promise<Answer> =>
     send(`${service.url}/RecordEvent`, { method: 'POST', headers, body });
-  const structured = (event: unknown) => post(STRUCTURED, typeof event === 'string' ? event : JSON.stringify(event));
+  const structured = (event: unknown) =>
+    post(STRUCTURED, typeof event === 'string' || event instanceof Buffer ? event : JSON.stringify(event));
   const events = async (): Promise<CloudEvent[]> => eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
 
   it('keeps its attributes and data in structured mode', async () => {
@@ -107,6 +108,12 @@ describe('a CloudEvent over HTTP', () => {
 
   it.each([
     ['broken JSON', '{', 'is not a JSON object'],
+    ['bytes that are not text', Buffer.from([255]), 'is not a JSON object'],
+    [
+      'more than 100,000 parts',
+      JSON.stringify({ ...REQUIRED, data: Array(100_001).fill([]) }),
+      'more than 100,000 objects, arrays and members',
+    ],
     ['an array', '[]', 'is not a JSON object'],
     [
       'an event with both kinds of data',
@@ -130,12 +137,23 @@ describe('a CloudEvent over HTTP', () => {
     expect(await events()).toEqual([]);
   });
 
-  it('in binary mode is refused if an attribute is missing', async () => {
-    const answer = await post({ 'ce-id': '1', 'ce-source': '/a', 'ce-specversion': '1.0' }, '');
-    expect([answer.status, answer.body]).toEqual([400, "The CloudEvent's attribute type is missing.\n"]);
-  });
-
   const BINARY = { 'ce-specversion': '1.0', 'ce-source': '/o', 'ce-type': 't', 'ce-id': '1' };
+
+  it.each(Object.entries(BINARY))(
+    'in binary mode is announced by %s, which is not valid alone',
+    async (name, value) => {
+      const answer = await post({ [name]: value }, '');
+      expect([answer.status, answer.body]).toEqual([
+        400,
+        expect.stringMatching(/^The CloudEvent's attribute \w+ is missing/),
+      ]);
+    },
+  );
+
+  it('is not announced by other fields', async () => {
+    await post({ 'ce-subject': 's', id: '1', 'x-ce-id': '1' }, '');
+    expect((await events())[0]).toMatchObject({ type: 'webhook.recorded', source: '/webhooks/Services/WebHooks.asmx' });
+  });
 
   it.each([
     ['Euro%20%e2%82%ac', 'Euro €'],
@@ -144,7 +162,10 @@ describe('a CloudEvent over HTTP', () => {
     ['"a \\"b\\" \\\\c"', 'a "b" \\c'],
     ['"a%20%22b"', 'a "b'],
     ['"%5C%22"', '\\"'],
+    ['"%25zz"', '%zz'],
     ['a "b"', 'a "b"'],
+    ['"a" b', '"a" b'],
+    ['a\\"', 'a\\"'],
     ['"a', '"a'],
     ['"a\\"', '"a\\"'],
     ['(a)', '(a)'],
@@ -170,9 +191,16 @@ describe('a CloudEvent over HTTP', () => {
   );
 
   it('in binary mode keeps header values that are not percent-encoded as they came', async () => {
-    const given = { 'ce-source': '/a%20b', 'ce-subject': '100%', 'ce-myext': '%zz' };
-    expect((await post({ ...BINARY, ...given }, '')).status).toBe(200);
-    expect((await events())[0]).toMatchObject({ source: '/a%20b', subject: '100%', myext: '%zz' });
+    const values = ['100%', '%zz', '%4', '%41%', 'a%0Ab', '100% ü%20'];
+    const given = Object.fromEntries(values.map((value, i) => [`ext${String(i)}`, value]));
+    const fields = Object.entries(given).map(([name, value]) => [`ce-${name}`, Buffer.from(value).toString('latin1')]);
+    // Decoded, these would not be valid.
+    const uris = { source: '/a%20b', dataschema: 'https://example.com/a%20b' };
+    const headers = { ...BINARY, 'ce-source': uris.source, 'ce-dataschema': uris.dataschema };
+    expect((await post({ ...headers, ...(Object.fromEntries(fields) as Record<string, string>) }, '')).status).toBe(
+      200,
+    );
+    expect((await events())[0]).toMatchObject({ ...uris, ...given });
   });
 
   it('in binary mode takes datacontenttype from Content-Type alone', async () => {

@@ -72,63 +72,23 @@ describe('the payload of HTTP POST', () => {
       Buffer.from('\uFEFF{"a":1}'),
       { data: { a: 1 } },
     ],
-    ...['{"order":19}', ' \r\n{"order":19}\n', '\uFEFF{"order":19}', '{"url":"http://h/?a=1&b=%20+"}', '[]', '{}'].map(
-      (json): [string, Record<string, string>, Buffer, object] => [
-        `JSON that claims to be a form: ${JSON.stringify(json)}`,
-        { 'Content-Type': 'application/x-www-form-urlencoded' },
-        Buffer.from(json),
-        { data: JSON.parse(json.trim()) as unknown, datacontenttype: 'application/json' },
-      ],
-    ),
-    ...Object.entries({
-      '{"a":1}&b=2': { '{"a":1}': '', b: '2' },
-      '{"a":1': { '{"a":1': '' },
-      '{=}': { '{': '}' },
-      '"a"': { '"a"': '' },
-      '19': { '19': '' },
-      '[1](2)=3': { '[1](2)': '3' },
-    }).map(([form, data]): [string, Record<string, string>, Buffer, object] => [
-      `a form that only looks like JSON: ${form}`,
+    [
+      'JSON that claims to be a form',
       { 'Content-Type': 'application/x-www-form-urlencoded' },
-      Buffer.from(form),
-      { data },
-    ]),
-    [
-      'JSON in the character set of the form that it claims to be',
-      { 'Content-Type': 'application/x-www-form-urlencoded; charset=iso-8859-1' },
-      Buffer.from('{"a":"é"}', 'latin1'),
-      { data: { a: 'é' } },
-    ],
-    ...['text/xml', 'application/xml', 'application/vnd.order+xml'].flatMap((type) =>
-      (
-        [
-          ['iso-8859-1', '<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>'],
-          ['windows-1251', "<?xml version='1.0' encoding='windows-1251'?><a>Привет</a>"],
-          ['utf-16le', '<?xml version="1.0" encoding="UTF-16"?><a>日本</a>'],
-          ['utf-16be', '<?xml version="1.0" encoding="UTF-16"?><a>日本</a>'],
-          ['utf-16le', '<a>日本</a>'],
-          ['utf-16be', ' <a>日本</a>'],
-          ['utf-8', '<?xml version="1.0" encoding="base64"?><a>é</a>'],
-          ['utf-8', '<?xml version="1.0" encoding="klingon"?><a>é</a>'],
-        ] as const
-      ).map(([charset, xml]): [string, Record<string, string>, Buffer, object] => [
-        `${type} in the character set that it declares: ${xml}`,
-        { 'Content-Type': type },
-        iconv.encode(xml, charset, { addBOM: false }),
-        { data: xml },
-      ]),
-    ),
-    [
-      'XML whose content type contradicts its declaration',
-      { 'Content-Type': 'text/xml; charset=utf-8' },
-      Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>'),
-      { data: '<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>' },
+      Buffer.from(' \r\n{"url":"http://h/?a=1&b=%20+"}\n'),
+      { data: { url: 'http://h/?a=1&b=%20+' }, datacontenttype: 'application/json' },
     ],
     [
-      'XML whose byte order mark contradicts its content type',
-      { 'Content-Type': 'text/xml; charset=iso-8859-1' },
-      Buffer.from('\uFEFF<a>é</a>'),
-      { data: '<a>é</a>' },
+      'XML in the character set that it declares',
+      { 'Content-Type': 'application/vnd.order+xml' },
+      iconv.encode("<?xml version='1.0' encoding='windows-1251'?><a>Привет</a>", 'windows-1251'),
+      { data: "<?xml version='1.0' encoding='windows-1251'?><a>Привет</a>" },
+    ],
+    [
+      'XML in UTF-16 without a mark',
+      { 'Content-Type': 'text/xml' },
+      iconv.encode(' <a>日本</a>', 'utf-16be'),
+      { data: ' <a>日本</a>' },
     ],
   ])('may be %s', async (_what, headers, body, expected) => {
     const event = await post(headers, body);
