@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FileLog } from '../../src/log/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
-import { itForwardsThroughKills } from '../process/tool/kills';
+import { itForwardsThroughKills } from './forwarder-kills';
 import { newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { useJetStream } from '../support/jetstream';
@@ -14,7 +14,7 @@ import { useTemporaryFolder } from '../support/temporary-folder';
 import { startTool, TOOL } from '../support/tool';
 import { describeWith } from '../support/tools';
 
-const KILLS = Number(process.env.KILLS ?? 20);
+const KILLS = Number(process.env.KILLS ?? 10);
 
 describe('a forwarder of a log in SQLite', () => {
   const folder = useTemporaryFolder();

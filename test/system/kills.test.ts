@@ -1,7 +1,7 @@
-import { describeKills } from '../process/service/kills';
+import { describeKills } from './service-kills';
 
-/** Ten times by default, a hundred by `scripts/kill-test.mjs`. */
-const KILLS = Number(process.env.KILLS ?? 10);
+/** Five times by default, a hundred by `scripts/kill-test.mjs`. */
+const KILLS = Number(process.env.KILLS ?? 5);
 
 describeKills(KILLS);
 describeKills(KILLS, 2);

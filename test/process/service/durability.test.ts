@@ -4,7 +4,6 @@ import { send } from '../../support/http';
 import { startProcess } from '../../support/process';
 import { everyEvent, recordFrom } from '../../support/load';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { describeKills } from './kills';
 
 describe('what was answered', () => {
   const folder = useTemporaryFolder();
@@ -68,5 +67,3 @@ describe('what was answered', () => {
     for (const service of services) expect(await service.end('SIGTERM')).toBe(0);
   });
 });
-
-describeKills(3);

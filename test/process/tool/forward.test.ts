@@ -10,7 +10,6 @@ import { startService } from '../../support/service';
 import { directly } from '../../support/sqlite';
 import { startTarget, type Received, type Target } from '../../support/target';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { itForwardsThroughKills } from './kills';
 import { startTool, type RunningTool } from '../../support/tool';
 import { startToolHere, type ToolHere } from '../../support/tool-here';
 
@@ -421,8 +420,6 @@ describe('forwarding', () => {
       expect(tool.errors()).toContain('Stopped before the end.');
     });
   });
-
-  itForwardsThroughKills(4, () => Promise.resolve({ log, name: `sqlite:${path('events.db')}`, folder: folder.path }));
 
   describe('with --position', () => {
     const KEPT = ['--position', 'position'];

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { callOperation } from '../../support/bindings';
-import { eventually } from '../../support/eventually';
-import { recordTwice } from '../../support/load';
-import { childrenOf, startProcess } from '../../support/process';
-import { useTemporaryFolder } from '../../support/temporary-folder';
-import { rowsOf } from '../../support/sqlite';
+import { openSqliteLog } from '../../src/log/sqlite/event-log';
+import { callOperation } from '../support/bindings';
+import { eventually } from '../support/eventually';
+import { recordTwice } from '../support/load';
+import { childrenOf, startProcess } from '../support/process';
+import { useTemporaryFolder } from '../support/temporary-folder';
+import { rowsOf } from '../support/sqlite';
 
 /**
  * Kills the service several times while events are recorded, and checks that each that was answered is in the log. With

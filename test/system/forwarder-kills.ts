@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { EventLog } from '../../../src/log/event-log';
-import { newEvent } from '../../support/events';
-import { eventually } from '../../support/eventually';
-import { startTarget, type Received, type Target } from '../../support/target';
-import { startTool } from '../../support/tool';
+import type { EventLog } from '../../src/log/event-log';
+import { newEvent } from '../support/events';
+import { eventually } from '../support/eventually';
+import { startTarget, type Received, type Target } from '../support/target';
+import { startTool } from '../support/tool';
 
 /** A log while its events are forwarded. */
 export interface ForwardedLog {
