@@ -135,7 +135,12 @@ export function wrongNames(variables: readonly Variable<unknown>[], environment:
 interface UnknownName extends Problem {
   /** Whether it is that of a variable with a typing error, beyond doubt. */
   readonly isMisspelling: boolean;
+  /** Whether it may be meant for this service: it is close to a name, or ends as the names of secrets do. */
+  readonly resembles: boolean;
 }
+
+/** Two words, the second as with the settings of secrets: few variables of other programs are named so. */
+const LIKE_A_SECRET = /^[A-Z\d]+(_(?:KEY|SECRET|TOKEN))S?(?:_FILE)?$/;
 
 /** Finds the names that no variable has, and says which one each is close to. */
 export function unknownNames(variables: readonly Variable<unknown>[], names: readonly string[]): UnknownName[] {
@@ -150,11 +155,17 @@ export function unknownNames(variables: readonly Variable<unknown>[], names: rea
       const given = lettersOf(name);
       const distances = known.map((one) => ({ ...one, errors: distance(given, lettersOf(one.spelled)) }));
       const [nearest] = distances.sort((one, other) => one.errors - other.errors);
-      const meant = nearest && nearest.errors <= nearest.name.length / 3 ? `; did you mean ${nearest.name}?` : '';
+      const [, ending] = LIKE_A_SECRET.exec(name.toUpperCase()) ?? [];
+      const isNear = nearest !== undefined && nearest.errors <= nearest.name.length / 3;
+      const similar = isNear
+        ? [nearest]
+        : known.filter((one) => ending !== undefined && one.name.endsWith(`${ending}S`));
+      const meant = similar.map((one) => one.name).join(' or ');
       return {
         name,
-        line: `${name}: there is no such setting${meant}`,
+        line: `${name}: there is no such setting${meant === '' ? '' : `; did you mean ${meant}?`}`,
         isMisspelling: nearest !== undefined && nearest.errors <= mostErrors(nearest),
+        resembles: ending !== undefined || (nearest !== undefined && nearest.errors <= 2 && nearest.name.length >= 7),
       };
     });
 }

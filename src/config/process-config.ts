@@ -110,15 +110,16 @@ function ownTexts() {
 /**
  * Reads the configuration of this process.
  *
- * @param warn - called for each name in the file that is no setting of the service.
+ * @param warn - called for each name that is no setting of the service: all in the file, and those of the environment, which it shares
+ * with other programs, that resemble one.
  * @throws {ConfigError} as {@link readConfig} and {@link ownTexts} do; also in a worker that would differ from its supervisor.
  */
 function ownConfig(
   warn: (message: string) => void,
 ): Pick<Common, 'settings'> & { readonly config: Config; readonly common: Common | undefined } {
   const { texts, isOfFile, origin } = ownTexts();
-  for (const { name, line } of unknownNames(variablesOf(VARIABLES), Object.keys(texts).filter(isOfFile))) {
-    if (name !== READ_KEY && !OF_OTHERS.test(name)) warn(line + origin(name));
+  for (const { name, line, resembles } of unknownNames(variablesOf(VARIABLES), Object.keys(texts))) {
+    if ((isOfFile(name) || resembles) && name !== READ_KEY && !OF_OTHERS.test(name)) warn(line + origin(name));
   }
   const config = readConfig(texts, origin);
   const supervised = variablesOf(VARIABLES).filter((variable) => variable.supervised);

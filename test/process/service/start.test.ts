@@ -151,15 +151,25 @@ describe('the service as a process', () => {
     expect(result.output.split('\n').length).toBe(3);
   });
 
-  it('warns of a name in .env that is no setting, and starts', async () => {
-    await writeFile(join(folder.path, '.env'), 'RETENTION_DAYS=30\nNODE_ENV=production\nLOG_LVL=debug\n');
-    const service = await startProcess({ DATABASE_URL: 'x' }, folder.path);
+  it('warns of a name in .env that is no setting, and of one in the environment that resembles one, and starts', async () => {
+    await writeFile(join(folder.path, '.env'), 'RETENTION_DAYS=30\nNODE_ENV=production\n');
+    const variables = {
+      GITHUB_SECRETS: 'x',
+      LOG_LVL: 'debug',
+      API_KEY: 'x',
+      DATABASE_URL: 'x',
+      AWS_SECRET_ACCESS_KEY: 'x',
+    };
+    const service = await startProcess(variables, folder.path);
     await service.end('SIGTERM');
     const warnings = logLines(service.output()).filter(({ level }) => level === 'warn');
     expect(warnings.map(({ msg }) => msg)).toEqual([
       expect.stringContaining('New, empty log'),
       'RETENTION_DAYS: there is no such setting; did you mean RETENTION_MAX_AGE? (.env, line 1)',
-      'LOG_LVL: there is no such setting; did you mean LOG_LEVEL? (.env, line 3)',
+      'GITHUB_SECRETS: there is no such setting; did you mean WEBHOOK_SECRETS or STRIPE_SECRETS or SHOPIFY_SECRETS or ' +
+        'SLACK_SECRETS or FORWARD_SECRETS?',
+      'LOG_LVL: there is no such setting; did you mean LOG_LEVEL?',
+      'API_KEY: there is no such setting; did you mean RECORD_KEYS or READ_KEYS?',
     ]);
   });
 
