@@ -24,10 +24,6 @@ export function isRateSpan(text: string): text is RateSpan {
   return Object.hasOwn(RATE_SPANS, text);
 }
 
-/** The size of the chart, as in its template. */
-const WIDTH = 600;
-const HEIGHT = 200;
-
 export type RateView = Awaited<ReturnType<typeof rateView>>;
 
 /** Counts events and refused calls for the chart. Spans begin with whole minutes, hours or days in UTC; the last has not ended. */
@@ -41,23 +37,18 @@ export async function rateView(log: EventLog, per: RateSpan, now: number, refusa
   const [events, refused] = [sum(rates.map((rate) => rate.events)), sum(rates.map((rate) => rate.refused))];
   const top = roundTop(Math.max(...rates.map(({ events, refused }) => events + refused)));
   const times = rates.filter((_rate, i) => i % every === 0).map(({ from }) => shortTime(from, per));
-  const slot = WIDTH / spans;
   return {
     period: title.toLowerCase(),
     each,
-    bars: rates.map(({ from, events, refused }, i) => {
+    bars: rates.map(({ from, events, refused }) => {
       // A single event or refused call stays visible beside many.
-      const heightOf = (count: number) => (count === 0 ? 0 : Math.max(2, (count / top) * HEIGHT));
+      const heightOf = (count: number) => (count === 0 ? 0 : Math.max(top / 100, count));
       const height = heightOf(events);
-      const refusedHeight = Math.min(heightOf(refused), HEIGHT - height);
+      const refusedHeight = Math.min(heightOf(refused), top - height);
       const [start, end] = [from, from + span].map((time) => new Date(time).toISOString().slice(0, 16));
       return {
-        x: rounded(i * slot + slot * 0.1),
-        y: rounded(HEIGHT - height),
-        width: rounded(slot * 0.8),
-        height: rounded(height),
-        refusedY: rounded(HEIGHT - height - refusedHeight),
-        refusedHeight: rounded(refusedHeight),
+        height,
+        refusedHeight,
         from: timeText(from).slice(0, characters),
         dateTime: new Date(from).toISOString(),
         events: countText(events),
@@ -66,6 +57,8 @@ export async function rateView(log: EventLog, per: RateSpan, now: number, refusa
         isCurrent: from <= now && now < from + span,
       };
     }),
+    /** The highest number that the chart has room for. */
+    top,
     total: eventsText(events),
     isEmpty: events + refused === 0,
     hasRefused: per === 'minute',
@@ -133,10 +126,6 @@ function shortTime(from: number, per: RateSpan): string {
 
 function sum(counts: readonly number[]): number {
   return counts.reduce((all, count) => all + count, 0);
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
 }
 
 /** The lowest round number from `most` up whose half is round too. */

@@ -516,7 +516,7 @@ describe('the pages of the events', () => {
     );
     const heights = [...body.matchAll(/class="refused" .*? y="([\d.]+)" .*? height="([\d.]+)"/g)];
     expect(heights.length).toBeGreaterThan(0);
-    for (const [, y, height] of heights) expect(Number(y) + Number(height)).toBeLessThanOrEqual(200);
+    for (const [, y, height] of heights) expect(Number(y) + Number(height)).toBeLessThanOrEqual(160);
   });
 
   it('send the rows of calls that are refused while the list is open', async () => {
