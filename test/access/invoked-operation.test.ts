@@ -172,3 +172,31 @@ describe.each([
     }
   });
 });
+
+describe('a large message from a caller who has proved nothing', () => {
+  const refusal = async (path: string, headers: Record<string, string>, body = 'x'.repeat(300_000)) => {
+    const answer = await send(guarded.url + path, { method: 'POST', headers, body });
+    return [
+      answer.status,
+      /A message of more than 262144 bytes|\w+ (?:events )?needs? a \w+ key/.exec(answer.body)?.[0],
+    ];
+  };
+  const UNNAMED = { 'Content-Type': 'text/xml' };
+  const SIGNED = { 'webhook-id': '1', 'webhook-timestamp': '1', 'webhook-signature': 'v1,x' };
+
+  it('is refused with the need for a key at once where no message can hold one', async () => {
+    expect(await refusal('/RecordEvent', {})).toEqual([401, 'RecordEvent needs a record key']);
+  });
+
+  it('is refused where its header fields name no operation', async () => {
+    expect(await refusal('', UNNAMED)).toEqual([401, 'A message of more than 262144 bytes']);
+  });
+
+  it('is refused where it only reads and is signed', async () => {
+    const service = await startService({ WEBHOOK_SECRETS: 'a secret of GitHub', READ_KEYS: READ_KEY });
+    const { path, ...question } = soap('text/xml', { ...soapAction('GetEvents'), ...SIGNED }, 'x'.repeat(300_000));
+    const answer = await send(service.url + path, question);
+    expect(answer.body).toContain('A message of more than 262144 bytes');
+    await service.stop();
+  });
+});

@@ -133,6 +133,17 @@ it('a valid signature opens RecordEvent alone: not GetEvents over any binding, t
   await service.stop();
 });
 
+it('with WEBHOOK_SECRETS alone RecordEvent needs a signature, and GET, which none covers, is refused', async () => {
+  const service = await startService({ WEBHOOK_SECRETS: GITHUB_SECRET });
+  const post = (headers: Record<string, string>) =>
+    send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: BODY });
+  expect([(await post({})).status, (await post(github(GITHUB_SECRET))).status]).toEqual([401, 200]);
+  const answer = await send(`${service.url}/RecordEvent`, { headers: github(GITHUB_SECRET, '') });
+  expect([answer.status, answer.body]).toEqual([401, expect.stringContaining('RecordEvent needs a record key.')]);
+  expect((await service.log.stats()).events).toBe(1);
+  await service.stop();
+});
+
 it('a signature without a secret for it is ignored', async () => {
   const service = await startService({ RECORD_KEYS: KEY });
   const headers = { ...standard(SECRET), 'X-API-Key': KEY };

@@ -54,27 +54,6 @@ describe('the reader of envelopes', () => {
     });
   });
 
-  it.each(['', '<?xml version="1.0" encoding="utf-8"?>', '<?xml version="1.0"?>\n<!-- c -->\n'])(
-    'reads what begins like the message before as it reads any other: %j',
-    (prolog) => {
-      for (const body of [operation('<a>1</a>'), operation('<b/>'), '<other/>']) {
-        expect(summary(readEnvelope(prolog + message(body)))).toEqual(summary(read(message(body))));
-      }
-      expect(() => readEnvelope(`${prolog}<x/>${message('')}`)).toThrow();
-      expect(() => readEnvelope(`${prolog}${message('')}<x/>`)).toThrow();
-    },
-  );
-
-  it.each(['', operation(''), operation('<a/>'), 'text', `<other xmlns="urn:o"/>`])(
-    'keeps nothing of the message before: %s',
-    (body) => {
-      for (const before of [COMPLICATED, version12(COMPLICATED), message('text first<a/>')]) {
-        readEnvelope(before);
-        expect(summary(readEnvelope(message(body)))).toEqual(summary(read(message(body))));
-      }
-    },
-  );
-
   it.each([
     ['64 levels', message('<a>'.repeat(62) + '</a>'.repeat(62))],
     ['256 attributes', message(`<a ${Array.from({ length: 256 }, (_, i) => `a${String(i)}="1"`).join(' ')}/>`)],

@@ -1,6 +1,6 @@
 import { readEnvelope } from '../../src/soap/envelope-reader';
 import { Fault, FAULTS } from '../../src/soap/fault';
-import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../support/bindings';
+import { NAMESPACE, SOAP_11_NAMESPACE } from '../support/bindings';
 
 const RECORD = { namespace: NAMESPACE, name: 'RecordEvent' };
 
@@ -23,19 +23,10 @@ function faultOf(xml: string): Fault {
 }
 
 describe('reading an envelope', () => {
-  it('tells the version and the operation element', () => {
-    const envelope = readEnvelope(
-      message('<x:GetEvents xmlns:x="urn:y"/>').replaceAll(SOAP_11_NAMESPACE, SOAP_12_NAMESPACE),
-    );
-    expect(envelope.version.binding).toBe('soap12');
-    expect(envelope.element).toEqual({ namespace: 'urn:y', name: 'GetEvents' });
-  });
-
   it.each([
     ['an unclosed element', message('<a>').replace(/<\/.*/, ''), 'unclosed tag'],
     ['nothing', '', 'document must contain a root element'],
     ['a second root', `${message('')}<b/>`, 'only one root'],
-    ['a document type declaration', `<!DOCTYPE x>${message('')}`, 'document type declaration'],
     ['an entity', message('&x;'), 'undefined entity'],
     ['an unbound prefix', message('<p:a/>'), 'unbound namespace prefix'],
     ['a duplicate attribute', message('<a b="1" b="2"/>'), 'duplicate attribute'],
@@ -45,42 +36,11 @@ describe('reading an envelope', () => {
       `<?xml version="1.1"?>${message('&#1;')}`,
       'malformed character entity',
     ],
-    ['65 levels', message('<a>'.repeat(63) + '</a>'.repeat(63)), 'nested deeper than 64 levels'],
-    [
-      '257 attributes',
-      message(`<a ${Array.from({ length: 257 }, (_, i) => `a${String(i)}="1"`).join(' ')}/>`),
-      '256 attributes',
-    ],
-    ['a long element name', message(`<${'a'.repeat(1025)}/>`), '1024 characters'],
-    ['a long attribute name', message(`<a ${'b'.repeat(1025)}="1"/>`), '1024 characters'],
   ])('refuses %s with status 400 and the reason', (_what, xml, reason) => {
     const fault = faultOf(xml);
     expect([fault.code, fault.status]).toEqual(['Client', 400]);
     expect(fault.message).toMatch(/^Server was unable to read request\. ---> /);
     expect(fault.message).toContain(reason);
-  });
-
-  it('says where in the XML the mistake is', () => {
-    expect(faultOf(message('\n  <b></c>')).message).toContain('Line 2, position 9.');
-  });
-
-  it.each([
-    ['<a/>', 'Missing required soap:Envelope element.'],
-    [`<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}"/>`, 'Missing required soap:Body element.'],
-    [
-      `<s:Envelope xmlns:s="${SOAP_12_NAMESPACE}"><s:Body/><x/></s:Envelope>`,
-      'The element x is not allowed after soap:Body.',
-    ],
-    [`<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}">x<s:Body/></s:Envelope>`, 'Missing required soap:Body element.'],
-  ])('refuses %s, which is not a SOAP message', (xml, reason) => {
-    const fault = faultOf(xml);
-    expect([fault.code, fault.status]).toEqual(['Client', 500]);
-    expect(fault.message).toContain(`Server was unable to read request. ---> Request format is invalid: ${reason}`);
-  });
-
-  it('accepts an element after the body in SOAP 1.1', () => {
-    const xml = `<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}"><s:Body><a/></s:Body><x xmlns="urn:x">t<y/></x></s:Envelope>`;
-    expect(recordedOf(xml)).toBe('<a/>');
   });
 
   it.each([

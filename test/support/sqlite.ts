@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 
 /** Opens the file of a log past the log, as `sqlite3` does. */
@@ -24,28 +22,4 @@ export function rowsOf(file: string, sql: string): unknown[] {
   const rows: unknown[] = database.prepare(sql).all();
   database.exec('DETACH file');
   return rows;
-}
-
-/** Holds a log open in another process, past this program, as one does that is held up; with `BEGIN` it keeps its snapshot. */
-export function holdInProcess(
-  file: string,
-  begin: '' | 'BEGIN;' = '',
-): {
-  readonly pid: number | undefined;
-  readonly opened: Promise<unknown>;
-  end(): Promise<unknown>;
-} {
-  const script = `const { DatabaseSync } = require('@photostructure/sqlite');
-    const database = new DatabaseSync(${JSON.stringify(file)});
-    database.exec('${begin} SELECT 1 FROM events'); console.log('open'); setInterval(() => database, 1000);`;
-  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(child, 'exit');
-  return {
-    pid: child.pid,
-    opened: once(child.stdout, 'data'),
-    end() {
-      child.kill('SIGKILL');
-      return ended;
-    },
-  };
 }
