@@ -124,9 +124,10 @@ describeUnless(cannotMount, 'the service on a disk that gets full', () => {
       const service = await startProcess({ EVENT_LOG: 'sqlite:disk/events.db', ...workers }, folder.path);
       const calls = recorder(service.url);
       await calls.failed();
-      await eventually('the service is not ready', async () => (await ready(service)) === 503);
-      const problem = await send(new URL('/readyz', service.url).href);
-      expect(problem.body).toMatch(/database or disk is full|disk I\/O error/);
+      await eventually('the service is not ready, and says why', async () => {
+        const { status, body } = await send(new URL('/readyz', service.url).href);
+        return status === 503 && /database or disk is full|disk I\/O error/.test(body);
+      });
       await rm(join(disk, 'others'));
       await calls.resumed();
       await eventually('the service is ready', async () => (await ready(service)) === 200);
