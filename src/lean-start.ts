@@ -1,7 +1,7 @@
 import Module, { createRequire } from 'node:module';
 
 /**
- * What our libraries load and this service does not use: the file of a library, and the modules as that file names them. Axios, for
+ * Modules that our libraries load and this service does not use: the file of a library, and the modules as that file names them. Axios, for
  * WSDLs that import others over HTTP; Express's application, for which the router alone suffices; xmlbuilder2's readers of XML, YAML
  * and URLs; OpenTelemetry's API, for exemplars. Together they are 300 modules and a third of the time that a start takes.
  */

@@ -19,12 +19,12 @@ export interface Reader<Message extends { readonly body: Buffer }, Result> {
   readonly read: (message: Message, mediaType?: MediaType) => Result;
 }
 
-/** What the thread is asked. */
+/** A message for the thread, and the function that reads it. */
 export type Question = Pick<Reader<{ readonly body: Buffer }, unknown>, 'module' | 'name'> & {
   readonly message: { readonly body: Uint8Array };
 };
 
-/** What a function returned, or the members of the error that it threw. */
+/** The result of a function, or the members of the error that it threw. */
 export type Outcome<Result> =
   | { readonly result: Result; readonly thrown?: undefined }
   | { readonly thrown: { readonly name: string; readonly message: string; readonly stack: string | undefined } };

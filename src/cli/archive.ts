@@ -9,11 +9,9 @@ import type { EventLog } from '../log/event-log';
 import type { Start } from '../log/log-reader';
 import type { LogChange, ReadableLog } from '../log/readable-log';
 import { writeNewFile } from '../util/files';
-import { eventLine } from './event-line';
 import { linesOf } from './lines';
-import { progressBar } from './progress';
 import { matcherOf, positionBefore, type EventFilter } from './scan';
-import { fileError, print, printableJson, quoted } from './terminal';
+import { eventLine, fileError, print, printableJson, quoted } from './terminal';
 
 /** How followed events are printed, and which. */
 export interface FollowForm extends EventFilter {
@@ -97,14 +95,12 @@ export async function exportEvents(
   let events = 0;
   let damaged = 0;
   const lineOf = file === '-' ? jsonLine() : ArchiveLine.of;
-  const progress = progressBar('exported', (await log.stats()).events);
   const lines = async function* (): AsyncGenerator<string> {
     for await (const page of log.pages(start)) {
       const whole = page.filter(isWhole);
       yield pageText(whole, lineOf);
       damaged += page.length - whole.length;
       events += whole.length;
-      progress?.update(events);
     }
   };
   try {
@@ -116,8 +112,6 @@ export async function exportEvents(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw fileError(file, 'written', error);
-  } finally {
-    progress?.stop();
   }
   console.error(`${String(events)} events exported.`);
   return damaged === 0;
@@ -137,10 +131,7 @@ const BATCH_BYTES = 8 * 1024 * 1024;
 export interface Input {
   /** `-` for standard input. */
   readonly file: string;
-  readonly stream: Readable & { readonly bytesRead?: number };
-  /** Undefined while it is not known. */
-  readonly bytes: number | undefined;
-  close(): Promise<void>;
+  readonly stream: Readable;
 }
 
 /**
@@ -149,20 +140,12 @@ export interface Input {
  * @throws it cannot be read.
  */
 export async function openInput(file: string): Promise<Input> {
-  if (file === '-') return { file, stream: process.stdin, bytes: undefined, close: () => Promise.resolve() };
+  if (file === '-') return { file, stream: process.stdin };
   try {
     const handle = await open(file);
-    const stats = await handle.stat();
-    if (stats.isDirectory()) {
-      await handle.close();
-      throw Object.assign(new Error(), { code: 'EISDIR', syscall: 'open' });
-    }
-    const stream = createReadStream(file, { fd: handle });
-    const close = (): Promise<void> => {
-      stream.destroy();
-      return handle.close();
-    };
-    return { file, stream, bytes: stats.isFile() ? stats.size : undefined, close };
+    if (!(await handle.stat()).isDirectory()) return { file, stream: createReadStream(file, { fd: handle }) };
+    await handle.close();
+    throw Object.assign(new Error(), { code: 'EISDIR', syscall: 'open' });
   } catch (error) {
     throw fileError(file, 'read', error);
   }
@@ -174,31 +157,21 @@ export async function openInput(file: string): Promise<Input> {
  *
  * @throws a line cannot be imported; the events of the lines before it are recorded.
  */
-export async function importEvents(
-  { file, stream, bytes }: Omit<Input, 'close'>,
-  log: Pick<EventLog, 'appendAll'>,
-): Promise<boolean> {
-  const progress = bytes === undefined ? undefined : progressBar('bytes imported', bytes);
+export async function importEvents({ file, stream }: Input, log: Pick<EventLog, 'appendAll'>): Promise<boolean> {
   const batch = new Batch(log);
   const lines = linesOf(stream);
-  try {
-    for (let number = 1; ; number++) {
-      try {
-        const line = await lines.next();
-        if (line.done) break;
-        batch.add(line.value);
-      } catch (error) {
-        await batch.record();
-        throw lineError(`Line ${String(number)} of ${file}`, batch, file, error);
-      }
-      if (!batch.isFull()) continue;
+  for (let number = 1; ; number++) {
+    try {
+      const line = await lines.next();
+      if (line.done) break;
+      batch.add(line.value);
+    } catch (error) {
       await batch.record();
-      progress?.update(stream.bytesRead ?? 0);
+      throw lineError(`Line ${String(number)} of ${file}`, batch, file, error);
     }
-    await batch.record();
-  } finally {
-    progress?.stop();
+    if (batch.isFull()) await batch.record();
   }
+  await batch.record();
   console.error(`${batch.summary()}.`);
   return batch.leftOut === 0;
 }

@@ -17,7 +17,7 @@ import {
 import type { FollowForm } from './archive';
 import type { ForwardTask } from './forward/forward';
 import type { SignerName } from './forward/received-message';
-import { FROM_THE_FIRST, type EventFilter, type Selection } from './scan';
+import { FROM_THE_FIRST, type EventFilter, type EventSelection } from './scan';
 import { Sender } from '../senders/sender';
 import { misuse, quoted } from './terminal';
 import { option, repeatable, ToolCommand } from './tool-command';
@@ -227,7 +227,7 @@ function signing(name: string): Sender {
   throw misuse(`--sign ${quoted(name)} is not one of ${SIGNING_NAMES.join(', ')}.`);
 }
 
-function selectionOf(values: ForwardValues): Selection | undefined {
+function selectionOf(values: ForwardValues): EventSelection | undefined {
   const { event, since, until, type, binding, sender, text, header } = values;
   if (event !== undefined) return { names: event };
   if ([until, type, binding, sender, text, header].every((value) => value === undefined)) return undefined;

@@ -110,7 +110,7 @@ function searchText(text: string): string {
   throw misuse(`--text can have at most ${String(LogReader.MAX_SEARCH_TEXT)} characters.`);
 }
 
-/** What the service page offers for senders: a request there would record an event. */
+/** The end of the address that the service page offers to senders: a request there would record an event. */
 const RECORDING = /\/+RecordEvent(?:\/.*)?$/i;
 
 function serviceAddress(text: string): URL {

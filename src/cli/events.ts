@@ -47,7 +47,7 @@ const COMMANDS: LogCommands = {
     try {
       await withLog('import', async (log) => failUnless(await importEvents(input, log)));
     } finally {
-      await input.close();
+      if (file !== '-') input.stream.destroy();
     }
   },
   async verify() {
@@ -108,7 +108,7 @@ async function withSource(
       throw fileError(file, 'read', error);
     });
   const key = keyFile === undefined ? ProcessConfig.readKey() : (await read(keyFile)).trim();
-  const { RemoteLog } = await import('./remote-log.js');
+  const { RemoteLog } = await import('./remote/remote-log.js');
   const log = new RemoteLog({ url, key, ca: ca === undefined ? undefined : await read(ca) }, stop);
   await work(log, stop);
 }

@@ -58,7 +58,7 @@ export function matcherOf({ headers, ...query }: EventFilter): (event: StoredEve
 }
 
 /** Some events of a log, by name (an id or a sequence) or by a search that is bounded in time. */
-export type Selection =
+export type EventSelection =
   | { readonly names: readonly string[] }
   | { readonly search: Omit<SearchQuery, 'limit'>; readonly headers: EventFilter['headers'] };
 
@@ -73,7 +73,7 @@ const SAME_ID = 10;
  */
 export async function* selectedEvents(
   log: ReadableLog,
-  selection: Selection,
+  selection: EventSelection,
   stop: AbortSignal,
   missing: (problem: string) => void,
 ): AsyncGenerator<StoredEvent> {

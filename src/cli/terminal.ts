@@ -1,7 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
+import type { StoredEvent } from '../events/stored-event';
+import { foundEvent } from '../log/search';
 import { reasonOf } from '../util/reason';
-import { plainReason, replaceInvisible, shortened, visible } from '../util/text';
+import { plainReason, replaceInvisible, shortened, sizeText, visible } from '../util/text';
+import { timeText } from '../util/time';
 
 /** Thrown for arguments that make no sense; the message is one line. */
 export class UsageError extends Error {
@@ -83,6 +86,15 @@ export function printable(line: string, lineFeed = '\\n'): string {
   return replaceInvisible(line.replaceAll('\t', '    '), (character) => {
     return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
   }).replaceAll('\n', lineFeed);
+}
+
+/** Returns an event on one line: when it was recorded, in UTC, its sequence, its type, the size of its data, its sender. */
+export function eventLine(event: StoredEvent): string {
+  const { recordedAt, position, type = '–', data, remoteAddress = '–' } = foundEvent(event);
+  const size = data === undefined ? '–' : sizeText(data.bytes);
+  return printable(
+    `${timeText(recordedAt)}  ${String(position).padStart(7)}  ${type.padEnd(24)}  ${size.padStart(9)}  ${remoteAddress}`,
+  );
 }
 
 /**

@@ -2,9 +2,7 @@ import { sequenceOf } from '../events/position';
 import { ArchiveLine } from '../events/archive-line';
 import type { Config } from '../config/config';
 import { EventLogError, isFileLog, type EventLog, type FileLog } from '../log/event-log';
-
 import { plainReason, visible } from '../util/text';
-import { followProgress, progressBar } from './progress';
 import { FROM_THE_FIRST, positionsOf } from './scan';
 import { UsageError } from './terminal';
 
@@ -39,11 +37,9 @@ export async function restore(backup: string, location: Config['eventLog']): Pro
  * @throws {UsageError} the log is not in SQLite.
  */
 export async function compact(log: EventLog): Promise<void> {
-  const giveBack = isFileLog(log) ? log.compact.bind(log) : undefined;
-  if (giveBack === undefined) {
+  if (!isFileLog(log))
     throw new UsageError('compact works on a SQLite file. Servers of other event logs give space back by themselves.');
-  }
-  console.error(`${String(await followProgress('bytes given back', giveBack))} bytes given back.`);
+  console.error(`${String(await log.compact())} bytes given back.`);
 }
 
 /** How many bytes of a file SQLite writes anew in a second on a common machine. */
@@ -59,7 +55,7 @@ const REWRITTEN_PER_SECOND = 70e6;
 export async function forgetEvents(names: readonly string[], log: EventLog, rewrite: boolean): Promise<void> {
   const { positions, problems } = await positionsOf(names, log);
   if (rewrite && !isFileLog(log)) throw new UsageError('--rewrite works on a SQLite file.');
-  const forgotten = await followProgress('done', (progress) => log.forget(positions, progress));
+  const forgotten = await log.forget(positions);
   if (rewrite && isFileLog(log)) {
     await warnOfWait(log);
     await log.rewrite();
@@ -97,20 +93,14 @@ async function verifyEvents(log: EventLog, findings: Findings): Promise<number> 
   let last = 0;
   let events = 0;
   await findings.during('Reading the events: ', async () => {
-    const progress = progressBar('verified', (await log.stats()).events);
-    try {
-      for await (const page of log.pages(FROM_THE_FIRST)) {
-        for (const event of page) {
-          const problem =
-            event.position > last ? ArchiveLine.problemOf(event) : 'it does not come after the event before it';
-          if (problem !== undefined) findings.report(`Event ${sequenceOf(event.position)}: ${problem}.`);
-          last = event.position;
-        }
-        events += page.length;
-        progress?.update(events);
+    for await (const page of log.pages(FROM_THE_FIRST)) {
+      for (const event of page) {
+        const problem =
+          event.position > last ? ArchiveLine.problemOf(event) : 'it does not come after the event before it';
+        if (problem !== undefined) findings.report(`Event ${sequenceOf(event.position)}: ${problem}.`);
+        last = event.position;
       }
-    } finally {
-      progress?.stop();
+      events += page.length;
     }
   });
   return events;

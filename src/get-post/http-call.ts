@@ -59,8 +59,8 @@ const ALLOW_BELOW = [...METHODS_BELOW, 'OPTIONS'].sort().join(', ');
 const METHOD_BELOW = `Below RecordEvent/ events are recorded with ${METHODS_BELOW.join(', ')}.`;
 
 /**
- * What the path of a request names: an operation or, with RECORD_PATHS, what is below an operation that records, as it was written: a
- * path need not be UTF-8.
+ * Returns the operation that the path of a request names and, with RECORD_PATHS, the rest below an operation that records, as it was
+ * written: a path need not be UTF-8.
  */
 function targetOf({ path }: HttpRequest, { config, service, path: endpoint }: Endpoint) {
   const named = path.slice(endpoint.length + 1);
@@ -126,7 +126,7 @@ class HttpCall extends IncomingCall {
   override readonly binding: 'httpget' | 'httppost';
   override readonly hasEnvelope = false;
   readonly #name: string;
-  /** What the path has below the operation, if that may be anything (RECORD_PATHS). */
+  /** The rest of the path below the operation, if that may be anything (RECORD_PATHS). */
   readonly #below: string | undefined;
   readonly #bindings: HttpBindings;
   #body: Buffer = EMPTY;
@@ -256,7 +256,7 @@ class HttpCall extends IncomingCall {
   }
 }
 
-/** What reads a request, also in another thread. */
+/** The readers of a request, also in another thread. */
 const CONTENT = { module: join(__dirname, 'http-content'), name: 'readContent', read: readContent };
 const PARAMETERS = { module: join(__dirname, 'http-parameters'), name: 'readParameters', read: readParameters };
 

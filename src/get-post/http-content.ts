@@ -13,7 +13,7 @@ const STRUCTURED = 'application/cloudevents+json';
 const BATCHED = 'application/cloudevents-batch+json';
 const CLOUD_EVENTS = /^application\/cloudevents(?![a-z\d])/;
 
-/** What a caller sent, before it is written for its event. */
+/** The content of a request, before it is written for its event. */
 interface Sent {
   readonly attributes?: SenderAttributes | undefined;
   readonly payload?: Payload | undefined;

@@ -17,20 +17,20 @@ export interface SenderForm {
   /** The header field, in lower case, by which its calls are recognised, if there is one. */
   readonly field?: string;
   /** The CloudEvents `type` of a call; `Sender.typeOf` checks it. */
-  readonly type?: (headers: IncomingHttpHeaders, body: Members) => unknown;
+  readonly type?: (headers: IncomingHttpHeaders, body: JsonMembers) => unknown;
   /** The key of a delivery, which stays the same if it is sent again; `Sender.keyOf` checks it. */
   readonly key?: {
     /** In lower case, as the log keeps it before the key: keys of two senders never meet. */
     readonly name: string;
     /** @param signed - the body whose signature was verified. */
-    of(headers: IncomingHttpHeaders, body: Members, signed?: Buffer): unknown;
+    of(headers: IncomingHttpHeaders, body: JsonMembers, signed?: Buffer): unknown;
   };
   readonly signature?: Signature;
   readonly handshake?: Handshake;
 }
 
 /** The members of a JSON object; none if a body is anything else. */
-type Members = Readonly<Record<string, unknown>>;
+type JsonMembers = Readonly<Record<string, unknown>>;
 
 /** Most signatures of one request that are checked: a sender sends two while it changes its secret. */
 const MAX_SIGNATURES = 8;

@@ -21,7 +21,7 @@ export interface Signature {
   sign(id: string, body: Buffer, keys: readonly Buffer[]): Readonly<Record<string, string>>;
 }
 
-/** What is signed besides the body; empty if a sender does not sign it. */
+/** The parts that are signed besides the body; empty if a sender does not sign them. */
 interface Stamp {
   readonly id: string;
   /** In seconds since 1970-01-01T00:00Z. */
@@ -34,7 +34,7 @@ interface SignatureForm extends Pick<Signature, 'field' | 'setting'>, Partial<Pi
   readonly name: string;
   /** The name of the time in messages, if it is signed. */
   readonly timeName?: string;
-  /** What is signed before the body. */
+  /** Returns the text that is signed before the body. */
   readonly before?: (stamp: Stamp) => string;
   /** Reads the stamp and the signatures; a text says why they cannot be read. */
   read(headers: IncomingHttpHeaders): { readonly stamp?: Stamp; readonly given: readonly Buffer[] } | string;

@@ -20,7 +20,7 @@ export interface SoapRequest {
 export interface SoapMessage extends Omit<Envelope, 'version' | 'payload'> {
   readonly binding: SoapVersion['binding'];
   readonly content: Outcome<CallContent>;
-  /** What the sender should change. */
+  /** Advice to the sender, a sentence each. */
   readonly hints: readonly string[];
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import type { MediaType } from '../http/content/media-type';
-import type { Refusal, RequestError } from '../http/errors';
+import type { RequestError } from '../http/errors';
 import { shortened } from '../util/text';
 import { CallError, type CallContent, type ParameterValues, type Service } from '../service/call';
 import type { Contract, ContractOperation } from '../contract/contract';
@@ -68,7 +68,7 @@ function parameterNames({ operations }: Contract, service: Service): MessageCont
   );
 }
 
-/** What reads a message, also in another thread. */
+/** The reader of messages, also in another thread. */
 const MESSAGE = { module: join(__dirname, 'message'), name: 'readMessage', read: readMessage };
 
 const NAMES_SOAP_12 = /^application\/soap\+xml(?![^\s;])/i;
@@ -247,9 +247,6 @@ function requireUnderstood({ mandatoryHeaders: [unknown, ...others], security }:
   if (security?.mandatory && security.problem !== undefined) throw FAULTS.security(security.problem);
 }
 
-/** Refusals after which the same message may succeed later. */
-const TEMPORARY: ReadonlySet<Refusal> = new Set(['busy', 'rate']);
-
 /**
  * Returns the fault that says why a call was refused or failed. SOAP 1.1, section 4.4.1: Client means that the message should
  * not be sent again as it is, Server that it may succeed later.
@@ -259,7 +256,7 @@ function faultOf(error: unknown, refusal: RequestError | undefined, security: Se
   if (refusal instanceof Fault) return refusal;
   // The operation found something wrong with its input. Faults have status 500 (SOAP 1.1, section 6.2).
   if (refusal !== error && refusal.refusal === 'invalid') return FAULTS.invalidInput(refusal.message);
-  const code = TEMPORARY.has(refusal.refusal) ? 'Server' : 'Client';
+  const code = refusal.refusal === 'busy' || refusal.refusal === 'rate' ? 'Server' : 'Client';
   // A WS-Security header yields no key, or the key in it is not valid.
   const keyCode = security && (security.problem?.code ?? SECURITY_CODES.failedAuthentication);
   return new Fault(code, refusal.message, { ...refusal, subcode: refusal.refusal === 'key' ? keyCode : undefined });

@@ -126,7 +126,7 @@ export class SecurityHeaderReader {
     this.#paths.pop();
   }
 
-  /** What has been read of it. */
+  /** Returns the header, once it has been read. */
   header(): SecurityHeader {
     const problem = this.#problem ?? this.#missing() ?? this.#expired();
     const password = problem === undefined ? this.#texts.get('UsernameToken/Password') : undefined;

@@ -93,7 +93,7 @@ function parserFor(xml: string, handler: XmlHandler): SaxesParser<{ xmlns: true 
 }
 
 /**
- * Joins the texts that a parser gathers. `saxes` adds one character after another to them where there are many line breaks or
+ * Joins the texts that a parser gathers. `saxes` adds one character after another to them if there are many line breaks or
  * brackets, and V8 keeps what was added, so that a garbage collection visits millions of texts, for 70 ms each time.
  */
 function joinTexts(parser: object): void {
@@ -128,7 +128,7 @@ function mistakeIn(xml: string, error: unknown): XmlSyntaxError | undefined {
 
 const PARSER_ERROR = /^(\d+):(\d+): ([^]*)$/;
 
-/** What `saxes` says of an ampersand that begins no reference, at the next `;` or at the end of the document. */
+/** Reasons that `saxes` gives for an ampersand that begins no reference, at the next `;` or at the end of the document. */
 const MAY_BE_AMPERSAND = /entity|unclosed tag|unexpected end/;
 
 /** A section in which an ampersand is text, or an ampersand that begins no reference. */

@@ -8,7 +8,7 @@ import {
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { RemoteLog } from '../../src/cli/remote-log';
+import { RemoteLog } from '../../src/cli/remote/remote-log';
 import { matcherOf, positionBefore, selectedEvents } from '../../src/cli/scan';
 import { ArchiveLine } from '../../src/events/archive-line';
 import type { StoredEvent } from '../../src/events/stored-event';
@@ -322,7 +322,7 @@ describe('the answers of a service that cannot be trusted', () => {
   });
 });
 
-it('follows behind a proxy that holds answers back until they end, and says so once', async () => {
+it('follows behind a proxy that holds answers back until they end', async () => {
   const service = await startService();
   const proxy = createHttpServer((request, response) => {
     const upstream = get(
@@ -339,7 +339,6 @@ it('follows behind a proxy that holds answers back until they end, and says so o
     response.on('close', () => upstream.destroy());
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const said = jest.spyOn(console, 'error').mockReturnValue();
   const stop = new AbortController();
   const url = new URL(`http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}/`);
   const log = new RemoteLog({ url }, stop.signal, 3000);
@@ -351,8 +350,6 @@ it('follows behind a proxy that holds answers back until they end, and says so o
     await service.log.append(newEvent());
   }
   expect(seen).toEqual([1, 2, 3]);
-  expect(said.mock.calls.flat()).toEqual([expect.stringMatching(/^A proxy before the service holds answers back/)]);
-  jest.restoreAllMocks();
   proxy.closeAllConnections();
   proxy.close();
   await service.stop();

@@ -11,7 +11,7 @@ import { nameText, WSDL, XSD } from './names';
  */
 export function canonicalLines(element: XmlElement, targetNamespace?: string, indent = ''): string[] {
   const nameOf = (namespace: string, name: string) => nameText({ namespace, name }, targetNamespace);
-  // What looks like a qualified name, and has a prefix that is declared, is one.
+  // A text in the form of a qualified name, with a prefix that is declared, is one.
   const valueOf = (value: string) => {
     const found = /^\s*[^\s:]+:[^\s:/]+\s*$/.test(value) ? element.qualifiedName(value) : undefined;
     return found === undefined ? value.replace(/[\r\n]+/g, ' ') : nameOf(found.namespace, found.name);

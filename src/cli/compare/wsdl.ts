@@ -8,7 +8,7 @@ import { fileError, quoted } from '../terminal';
 import { contractLines } from './canonical';
 import { extensionOf, nameText, protocolOf, styleOf, WSDL, XSD } from './names';
 
-/** A service as it was named: its WSDL, and where it is called. */
+/** One of the two services: its WSDL, and the address of its calls. */
 export interface ComparedService {
   /** As messages call it, without user and password. */
   readonly name: string;

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../events/stored-event';
 import type { Start } from '../../log/log-reader';
 import type { ReadableLog } from '../../log/readable-log';
-import { endOf, matcherOf, positionBefore, selectedEvents, type EventFilter, type Selection } from '../scan';
+import { endOf, matcherOf, positionBefore, selectedEvents, type EventFilter, type EventSelection } from '../scan';
 import type { PostedForm } from './message';
 import type { MetricsAddress, MetricsServer } from './metrics';
 import { missingBetween, PositionFile, refuseChange, type ForwardPosition } from './position';
@@ -19,7 +19,7 @@ export interface ForwardTask extends PostedForm {
   /** Whether to continue with events as they are recorded. */
   readonly follow: boolean;
   /** Only some events, once each; by default those from `since` on. Leaves the position alone. */
-  readonly selection: Selection | undefined;
+  readonly selection: EventSelection | undefined;
   /** Which events are posted of those that are recorded; the others are passed over without a word. */
   readonly filter?: EventFilter | undefined;
   /** Whether to go on after an event that the target refused. */
@@ -77,7 +77,7 @@ async function startMetrics(progress: ForwardProgress, address: MetricsAddress):
 async function forwardSelected(
   log: ReadableLog,
   target: Target,
-  selection: Selection,
+  selection: EventSelection,
   stop: AbortSignal,
 ): Promise<void> {
   const { progress } = target;

@@ -1,12 +1,8 @@
-import { SingleBar } from 'cli-progress';
 import type { StoredEvent } from '../../events/stored-event';
 import type { ReadableLog } from '../../log/readable-log';
-import { eventLine } from '../event-line';
+import { eventLine } from '../terminal';
 
-/** How often a live line says how far behind forwarding is, in milliseconds. */
-const LIVE_INTERVAL = 1000;
-
-/** Reports forwarding on standard error, in lines, and counts it. On a terminal there is a line for each event, and a live one below. */
+/** Reports forwarding on standard error, in lines, and counts it. On a terminal there is a line for each event. */
 export class ForwardProgress {
   /** The attempts so far, by their outcome; after one that failed there is another. */
   readonly attempts = { delivered: 0, failed: 0, refused: 0, redirected: 0 };
@@ -16,47 +12,25 @@ export class ForwardProgress {
   lastErrorAt: number | undefined;
   /** Why the target does not get its next event; a line that names both. */
   problem: string | undefined;
-  readonly #bar: SingleBar | undefined;
-  #behind = '?';
   #skipped = 0;
   #log: Pick<ReadableLog, 'stats' | 'scan'> | undefined;
   #counting: Promise<number | undefined> | undefined;
-  #live: NodeJS.Timeout | undefined;
 
   /** @param name - that of the target in messages. */
-  constructor(readonly name: string) {
-    if (!process.stderr.isTTY) return;
-    const format = '{value} events forwarded | behind by {behind}';
-    this.#bar = new SingleBar({ format, stream: process.stderr, fps: 4, clearOnComplete: true });
-    this.#showLive();
-  }
-
-  #showLive(): void {
-    this.#bar?.start(0, this.attempts.delivered, { behind: this.#behind });
-  }
+  constructor(readonly name: string) {}
 
   report(line: string): void {
-    this.#bar?.stop();
     console.error(line);
-    this.#showLive();
   }
 
-  /** Begins after a position of a log, and shows on a terminal how many events are left. */
+  /** Begins after a position of a log. */
   begin(log: Pick<ReadableLog, 'stats' | 'scan'>, position: number): void {
     this.#log = log;
     this.position = position;
-    const show = async (): Promise<void> => {
-      this.#behind = String(await this.behind());
-      this.#bar?.update({ behind: this.#behind });
-    };
-    // Forwarding fails then too, and says why.
-    if (this.#bar !== undefined) this.#live = setInterval(() => void show().catch(() => undefined), LIVE_INTERVAL);
   }
 
   /** Prints what was done. */
   end(): void {
-    clearInterval(this.#live);
-    this.#bar?.stop();
     const { delivered } = this.attempts;
     const skipped = this.#skipped === 0 ? '' : `, ${String(this.#skipped)} passed over`;
     console.error(`${String(delivered)} ${delivered === 1 ? 'event' : 'events'} forwarded${skipped}.`);
@@ -66,7 +40,7 @@ export class ForwardProgress {
   delivered(event: StoredEvent, answer: string): void {
     this.attempts.delivered++;
     this.problem = undefined;
-    if (this.#bar !== undefined) this.report(`${eventLine(event)}  ${answer}`);
+    if (process.stderr.isTTY) this.report(`${eventLine(event)}  ${answer}`);
   }
 
   /** Counts any other attempt. */

@@ -1,4 +1,4 @@
-import { eventLine } from '../../src/cli/event-line';
+import { eventLine } from '../../src/cli/terminal';
 import type { StoredEvent } from '../../src/events/stored-event';
 import { newEvent } from '../support/events';
 

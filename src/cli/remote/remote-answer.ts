@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import { constants, createInflate } from 'node:zlib';
-import { ArchiveLine } from '../events/archive-line';
-import type { StoredEvent } from '../events/stored-event';
-import { linesOf } from './lines';
-import { quoted } from './terminal';
+import { ArchiveLine } from '../../events/archive-line';
+import type { StoredEvent } from '../../events/stored-event';
+import { linesOf } from '../lines';
+import { quoted } from '../terminal';
 
 /** Most events, and about how many bytes of their lines, that are handed on at a time. */
 const PAGE_EVENTS = 1000;
@@ -73,7 +73,7 @@ async function startOf(response: IncomingMessage): Promise<string> {
       if (text.length >= MAX_REASON) break;
     }
   } catch {
-    // What came of it says enough.
+    // The part that came says enough.
   }
   return text.trim();
 }
