@@ -91,7 +91,6 @@ export const HTTP_ERRORS = {
   pagesInFlight: (max: number) =>
     busy(`Too many pages of events are being made: more than ${String(max)}, a quarter of MAX_IN_FLIGHT.`),
   downloads: (max: number) => busy(`Too many downloads of events at once: more than ${String(max)}.`),
-  unfinishedSearch: (problem: string) => busy(problem),
   callsWaiting: (max: number) =>
     busy(`Too many calls wait for events: more than ${String(max)}, four fifths of MAX_CONNECTIONS.`),
   bodyMemory: (maxBytes: number) =>

@@ -5,7 +5,6 @@ import { LogWatch, RetentionLoop } from './background';
 import type { Engine, FileEngine } from './engine';
 import {
   EventLogError,
-  EventTooLargeError,
   type Appended,
   type EventLog,
   type FileLog,
@@ -111,10 +110,11 @@ class EngineLog extends LogReader implements EventLog {
   async read(query: EventQuery): Promise<LoggedEvent[]> {
     const { id, position, after } = query;
     const page = await this.#reading(() => this.#inTurn(() => this.#engine.read(query)));
+    if (id !== undefined || position !== undefined) return page;
     const events = page.filter((event) => isReadable(event) || this.#passOver(event));
     const last = after === undefined ? page[0] : page.at(-1);
     // A reader that got none would take this for the end of the log.
-    if (events.length > 0 || last === undefined || id !== undefined || position !== undefined) return events;
+    if (events.length > 0 || last === undefined) return events;
     return this.read({ ...query, [after === undefined ? 'before' : 'after']: last.position });
   }
 
@@ -234,7 +234,7 @@ class EngineLog extends LogReader implements EventLog {
     try {
       return await action();
     } catch (cause) {
-      throw cause instanceof EventTooLargeError ? cause : new EventLogError(failure, { cause });
+      throw cause instanceof EventLogError ? cause : new EventLogError(failure, { cause });
     } finally {
       this.#calls--;
       if (this.#calls === 0) this.#idle?.();

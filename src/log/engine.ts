@@ -25,6 +25,7 @@ export interface Engine {
 
   /** Maximum reads and scans at once: each may bring megabytes, which no limit counts until the caller has made an answer of them. */
   readonly readsAtOnce: number;
+  /** May look at each event for a `type`, where there is no index: then it gives up after some seconds without one. */
   read(query: EventQuery): Promise<LoggedEvent[]>;
   scan(query: ScanQuery): Promise<StoredEvent[]>;
 
@@ -89,7 +90,7 @@ export function isRepetition(event: TypeAndData, first: TypeAndData): boolean {
 
 type TypeAndData = Pick<NewEvent, 'attributes' | 'data'>;
 
-/** Undefined if the disk has damaged the attributes. */
-function typeIn(attributes: string): unknown {
+/** The type in the attributes of an event; undefined if the disk has damaged them. */
+export function typeIn(attributes: string): unknown {
   return (new JsonText(attributes).parsed()?.value as { readonly type?: unknown } | undefined)?.type;
 }

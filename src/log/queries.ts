@@ -24,6 +24,8 @@ export interface EventQuery {
   readonly after?: number | undefined;
   /** Only events before this position. */
   readonly before?: number | undefined;
+  /** Only events with exactly this type; not with `id` or `position`. */
+  readonly type?: string | undefined;
   /** Maximum number of events; at least 1. */
   readonly limit: number;
   /** No event is added once all have more bytes than this, in UTF-8: of attributes and data. Without it, all are read whole. */

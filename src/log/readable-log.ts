@@ -26,7 +26,8 @@ export function isSame(event: StoredEvent, seen: SeenEvent): boolean {
 export abstract class ReadableLog {
   /**
    * Reads events, in log order: the first ones after a position, or the newest, as many as `limit` and
-   * `maxBytes` say, at least one if there is one. The cost does not depend on the size of the log.
+   * `maxBytes` say, at least one if there is one. The cost does not depend on the size of the log, except for a type in JetStream, which
+   * has no index of types. Leaves out events that are damaged, unless they are asked for by `id` or `position`.
    */
   abstract read(query: EventQuery): Promise<LoggedEvent[]>;
 

@@ -53,9 +53,9 @@ export class CallError extends Error {
     message: string,
     /**
      * `invalidInput`: a parameter is missing, or its value cannot be used; `keyReuse`: the `Idempotency-Key` was sent with another event
-     * before; `unfinishedSearch`: events are left to look at, and the caller is to ask again.
+     * before.
      */
-    readonly kind: 'invalidInput' | 'keyReuse' | 'unfinishedSearch' = 'invalidInput',
+    readonly kind: 'invalidInput' | 'keyReuse' = 'invalidInput',
   ) {
     super(message);
   }

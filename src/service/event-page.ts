@@ -1,13 +1,11 @@
 import { sequenceOf } from '../events/position';
-import { wireBytes } from '../events/stored-event';
+import { isReadable, wireBytes } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
 import type { EventQuery, LoggedEvent } from '../log/log-reader';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 
 /** The events of an answer: at most `maxBytes` as they are written, each followed by a comma, as {@link wireBytes} counts. */
 export interface PageQuery extends EventQuery {
-  /** Only events with exactly this type; without `id` and `position`. */
-  readonly type?: string | undefined;
   readonly maxBytes: number;
   /** Bytes of the reference that stands in for omitted data. */
   readonly referenceBytes: number;
@@ -27,6 +25,7 @@ const MOST_BYTES = '&amp;'.length;
  */
 export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): Promise<LoggedEvent[]> {
   let found = await log.read(query);
+  if (query.id !== undefined || query.position !== undefined) found = await readable(found);
   if (fitSurely(found, query)) return found;
   const isUpwards = query.after !== undefined;
   const page = new AnswerPage(query);
@@ -53,6 +52,14 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
       ...(isUpwards ? { after: last } : { before: last }),
     });
   }
+}
+
+/** Leaves out events that the disk has damaged: of those that were named, the log leaves out none. */
+async function readable(events: readonly LoggedEvent[]): Promise<LoggedEvent[]> {
+  const whole = events.filter(isReadable);
+  // Making an answer of a large event takes as long again.
+  await letOthersRun();
+  return whole;
 }
 
 /** Whether events fit, judged by the lengths of their texts. */

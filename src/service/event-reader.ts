@@ -5,7 +5,6 @@ import { Semaphore } from '../util/promises';
 import { parseDuration } from '../util/time';
 import { CallError, type Call, type ParameterValues } from './call';
 import { readPage, type PageQuery } from './event-page';
-import { Gaps, readPageOfType, type TypedPage } from './events-of-type';
 
 /** The longest that a call may wait, in milliseconds: proxies and clients give up on one that takes much longer. */
 const MAX_WAIT = 60_000;
@@ -25,19 +24,15 @@ export function waitParameter({ wait }: ParameterValues, { id, position }: Event
   return milliseconds;
 }
 
-/** How long a search for events of a type may take before its caller has to ask again, in milliseconds. */
-const SEARCH_TIME = 2000;
-
 /** Reads events for calls that may wait for them. */
 export class EventReader {
-  readonly #log: Pick<EventLog, 'read' | 'search' | 'newest' | 'watch'>;
-  readonly #gaps = new Gaps();
+  readonly #log: Pick<EventLog, 'read' | 'watch'>;
   readonly #waiters: EventWaiters;
   /** The reads under way for calls that were woken together, by what they ask for. */
-  readonly #reads = new Map<string, Promise<TypedPage>>();
+  readonly #reads = new Map<string, Promise<LoggedEvent[]>>();
   readonly #handouts = new Semaphore(1);
 
-  constructor(log: Pick<EventLog, 'read' | 'search' | 'newest' | 'watch'>) {
+  constructor(log: Pick<EventLog, 'read' | 'watch'>) {
     this.#log = log;
     this.#waiters = new EventWaiters(log);
   }
@@ -47,57 +42,31 @@ export class EventReader {
    * the service stops.
    *
    * @throws {EventLogError} also what {@link Call.whileIdle} throws.
-   * @throws {CallError} no event of the type was found in the time that a search has.
    */
   async read(query: PageQuery, milliseconds: number, call: Call): Promise<LoggedEvent[]> {
     const deadline = performance.now() + milliseconds;
-    let events = await this.#whole(this.#page(query), call);
-    // All events of a type are news while there are none: without a position the search would begin with the newest each time.
-    const news = query.type === undefined ? query : { ...query, after: query.after ?? 0 };
+    let events = await readPage(this.#log, query);
     for (let seen = query.after ?? 0; events.length === 0 && performance.now() < deadline;) {
       const newest = await this.#wait(seen, deadline, call);
       if (newest === undefined) break;
-      events = await this.#whole(this.#readTogether(news, newest), call);
+      // The log has none up to the position seen: one without an index of types does not look there again.
+      events = await this.#readTogether(query.type === undefined ? query : { ...query, after: seen }, newest);
       // An event there may be forgotten already: then the wait goes on after it.
       seen = newest;
     }
     return events;
   }
 
-  async #page(query: PageQuery): Promise<TypedPage> {
-    const { type } = query;
-    if (type === undefined) return { events: await readPage(this.#log, query), rest: undefined };
-    return readPageOfType(this.#log, { ...query, type }, this.#gaps);
-  }
-
-  /** Goes on with a search that has found nothing yet. Meanwhile the call holds no slot. */
-  async #whole(first: Promise<TypedPage>, call: Call): Promise<LoggedEvent[]> {
-    const { events, rest } = await first;
-    if (rest === undefined) return events;
-    return call.whileIdle(async (stop) => {
-      const deadline = performance.now() + SEARCH_TIME;
-      for (let left: PageQuery | undefined = rest; !stop.aborted && performance.now() < deadline;) {
-        const page: TypedPage = await this.#page(left);
-        if (page.rest === undefined) return page.events;
-        left = page.rest;
-      }
-      throw new CallError(
-        'No event of this type was found yet, and there are more to look at. Ask again; with after the search goes on.',
-        'unfinishedSearch',
-      );
-    });
-  }
-
   /**
    * Reads a page of events, once for all calls that a position woke with the same query: the read begins after the
    * position was told, and so finds every event up to it.
    */
-  async #readTogether(query: PageQuery, newest: number): Promise<TypedPage> {
+  async #readTogether(query: PageQuery, newest: number): Promise<LoggedEvent[]> {
     const { after, limit, maxBytes, referenceBytes, type } = query;
     const key = [newest, after, limit, maxBytes, referenceBytes, type].join(' ');
     let reading = this.#reads.get(key);
     if (reading === undefined) {
-      reading = this.#page(query).finally(() => this.#reads.delete(key));
+      reading = readPage(this.#log, query).finally(() => this.#reads.delete(key));
       this.#reads.set(key, reading);
     }
     const page = await reading;

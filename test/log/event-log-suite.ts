@@ -420,6 +420,22 @@ export function describeEventLog(
       });
     });
 
+    it('reads the events of a type alone', async () => {
+      const long = 't'.repeat(250);
+      const types = ['a', 'b', 'a', long, `${long}x`, 'a', 'A'];
+      const attributesOf = (type: string) => JSON.stringify({ specversion: '1.0', id: type, source: '/', type });
+      await log.appendAll(types.map((type, i) => newEvent({ id: String(i), attributes: attributesOf(type) })));
+      const first = (await log.read({ position: 1, limit: 1 }))[0]?.position ?? 0;
+      const found = async (query: Partial<EventQuery>) =>
+        (await log.read({ ...everyEvent, ...query })).map(({ id }) => id);
+      expect(await found({ type: 'a' })).toEqual(['0', '2', '5']);
+      expect(await found({ type: 'a', limit: 2 })).toEqual(['2', '5']);
+      expect(await found({ type: 'a', limit: 1, after: first })).toEqual(['2']);
+      expect(await found({ type: 'a', before: first + 5, limit: 1 })).toEqual(['2']);
+      expect(await found({ type: long })).toEqual(['3']);
+      expect(await found({ type: 'c' })).toEqual([]);
+    });
+
     it('gives the operator’s tools everything that it keeps, page by page', async () => {
       const events = Array.from({ length: 250 }, (_, i) =>
         newEvent({

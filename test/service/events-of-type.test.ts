@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 import type { EventLog } from '../../src/log/event-log';
-import type { SearchQuery } from '../../src/log/log-reader';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import type { Call } from '../../src/service/call';
 import type { PageQuery } from '../../src/service/event-page';
 import { EventReader } from '../../src/service/event-reader';
-import { Gaps } from '../../src/service/events-of-type';
 import { BINDINGS, callOperation, eventsOf, requestOf, resultOf, type BindingName } from '../support/bindings';
 import { everyEvent, newEvent } from '../support/events';
 import { send } from '../support/http';
@@ -139,81 +137,5 @@ describe('a reader of one type', () => {
       expect(newest.length).toBeGreaterThan(0);
     }
     await log.close();
-  });
-
-  /** A log that notes what is searched. */
-  function watchedLog(steps = Infinity) {
-    const log = openMemoryLog();
-    const searches: SearchQuery[] = [];
-    const search: EventLog['search'] = async (query) => {
-      searches.push(query);
-      const before = query.after === undefined ? query.before : query.after + 1 + steps;
-      const result = await log.search({ ...query, before });
-      const { last } = await log.stats();
-      return { ...result, more: result.more || (result.reached?.position ?? last) < last };
-    };
-    return { log: { ...bound(log), search }, searches };
-  }
-
-  const bound = (log: EventLog) => ({
-    read: log.read.bind(log),
-    watch: log.watch.bind(log),
-    newest: log.newest.bind(log),
-    appendAll: log.appendAll.bind(log),
-    close: log.close.bind(log),
-  });
-
-  const others = (count: number) => Array.from({ length: count }, (_, i) => event('b', `b${String(i)}`));
-
-  it('does not search again where it has found nothing, and finds what comes after it', async () => {
-    const { log, searches } = watchedLog();
-    const reader = new EventReader(log);
-    await log.appendAll(others(3000));
-    const news = () => read(log as unknown as EventLog, { type: 'a', after: 5 }, 0, reader);
-    expect(await news()).toEqual([]);
-    await log.appendAll([event('b', 'more')]);
-    expect(await news()).toEqual([]);
-    await log.appendAll([event('a', 'first'), event('b', 'yet more'), event('a', 'second')]);
-    expect(await news()).toEqual(['first', 'second']);
-    expect(searches.map(({ after }) => after)).toEqual([5, 3000, 3001]);
-    await log.close();
-  });
-
-  it('goes on with a long search step by step, and when its time is over where it was', async () => {
-    const { log, searches } = watchedLog(100);
-    const reader = new EventReader(log);
-    await log.appendAll([...others(1000), event('a', 'far')]);
-    const now = jest.spyOn(performance, 'now');
-    let time = 0;
-    now.mockImplementation(() => (time += 500));
-    const news = () => read(log as unknown as EventLog, { type: 'a', after: 0 }, 0, reader);
-    try {
-      await expect(news()).rejects.toThrow('No event of this type was found yet');
-      let found: string[] | undefined;
-      while (found === undefined) found = await news().catch(() => undefined);
-      expect(found).toEqual(['far']);
-    } finally {
-      now.mockRestore();
-    }
-    expect(searches.map(({ after }) => after)).toEqual(Array.from({ length: 11 }, (_, i) => i * 100));
-    await log.close();
-  });
-});
-
-describe('the parts of a log without events of a type', () => {
-  it('are joined where they meet, and used by all who ask within them', () => {
-    const gaps = new Gaps();
-    gaps.add('a', 10, 20);
-    gaps.add('a', 20, 30);
-    expect([9, 10, 15, 29, 30].map((after) => gaps.endOf('a', after))).toEqual([9, 30, 30, 30, 30]);
-    expect(gaps.endOf('b', 15)).toBe(15);
-    gaps.add('a', 50, 60);
-    expect([15, 55].map((after) => gaps.endOf('a', after))).toEqual([15, 60]);
-  });
-
-  it('are remembered of few types', () => {
-    const gaps = new Gaps();
-    for (let i = 0; i < 100; i++) gaps.add(String(i), 0, 10);
-    expect([0, 35, 36, 99].map((type) => gaps.endOf(String(type), 0))).toEqual([0, 0, 10, 10]);
   });
 });

@@ -21,7 +21,8 @@ import { JetStreamRecorder } from './recorder';
 import { forgetEvents, JetStreamRetention } from './removal';
 import { KEYS_EXTRA_AGE, keysMissing, provideStreams, requireReady } from './setup';
 import { logStreams, type BeginCall, type Stream } from './stream';
-import { StreamWalk, type PlacedEvent } from './walk';
+import { SEARCH_WINDOW, TypeSearch } from './type-search';
+import { StreamWalk, within, type PlacedEvent } from './walk';
 
 /** Which event log of a NATS cluster is opened, and how. */
 export type JetStreamOptions = JetStreamAddress &
@@ -37,9 +38,6 @@ const CLOCK_TOLERANCE = 600_000;
 
 /** How long a step of a search looks at messages, in milliseconds: some hundred small ones, few large ones. */
 const SEARCH_STEP_TIME = 50;
-
-/** Maximum messages that a search asks for at a time: reading them takes this thread two milliseconds. */
-const SEARCH_WINDOW = 32;
 
 /** Maximum consumers that count at a time. */
 const COUNTING_CONSUMERS = 8;
@@ -79,6 +77,7 @@ class JetStreamEngine implements Engine {
   readonly #connection: JetStreamConnection;
   readonly #begin: BeginCall;
   readonly #recorder: JetStreamRecorder;
+  readonly #types = new TypeSearch();
 
   constructor(connection: JetStreamConnection, options: JetStreamOptions) {
     const { create, forgets = create, stream, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
@@ -115,7 +114,7 @@ class JetStreamEngine implements Engine {
 
   /** The events that a query asks for, in the order in which the page is filled. */
   async *#matching(query: EventQuery): AsyncGenerator<PlacedEvent> {
-    const { id, position, after = 0, before = Infinity, limit } = query;
+    const { id, position, type, after = 0, before = Infinity, limit } = query;
     const isUpwards = query.after !== undefined;
     const { events } = this.#begin();
     const walk = new StreamWalk(events);
@@ -125,6 +124,8 @@ class JetStreamEngine implements Engine {
       if (placed.sequence > after && placed.sequence < before) yield placed;
     } else if (id !== undefined) {
       yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), query, limit);
+    } else if (type !== undefined) {
+      yield* this.#types.find(events, type, query);
     } else {
       yield* within(isUpwards ? walk.upwards(after, limit) : walk.downwards(before, limit), after, before);
     }
@@ -218,13 +219,6 @@ class JetStreamEngine implements Engine {
 /** A position before every event that was recorded at a time or later: an event is stored after it was recorded. */
 async function startOf(time: number, events: Stream): Promise<number> {
   return time === -Infinity ? 0 : (await events.firstStoredSince(time - CLOCK_TOLERANCE)) - 1;
-}
-
-async function* within(placed: AsyncGenerator<PlacedEvent>, after: number, before: number) {
-  for await (const one of placed) {
-    if (one.sequence <= after || one.sequence >= before) return;
-    yield one;
-  }
 }
 
 function loggedEvent({ sequence, event: { id, attributes, data } }: PlacedEvent, dataOmitted: boolean): LoggedEvent {

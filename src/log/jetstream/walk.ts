@@ -123,6 +123,18 @@ export class StreamWalk {
   }
 }
 
+/** The events of a walk up to the first that is not between two positions. */
+export async function* within(
+  placed: AsyncGenerator<PlacedEvent>,
+  after: number,
+  before: number,
+): AsyncGenerator<PlacedEvent> {
+  for await (const one of placed) {
+    if (one.sequence <= after || one.sequence >= before) return;
+    yield one;
+  }
+}
+
 type Get<T> = (item: T) => Promise<Message | undefined>;
 
 async function* events(messages: AsyncGenerator<Message>, most: number): AsyncGenerator<PlacedEvent> {

@@ -1,5 +1,5 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import { isRepetition, type Engine, type Recorded, type RetentionSteps } from '../engine';
+import { isRepetition, typeIn, type Engine, type Recorded, type RetentionSteps } from '../engine';
 import { logOn } from '../engine-log';
 import type { Appended, EventLog, Progress, Retention } from '../event-log';
 import type {
@@ -64,13 +64,14 @@ class MemoryEngine implements Engine {
   }
 
   read(query: EventQuery): Promise<LoggedEvent[]> {
-    const { id, position, after = 0, before = Infinity } = query;
+    const { id, position, type, after = 0, before = Infinity } = query;
     const isUpwards = query.after !== undefined;
     const [first, end] = position === undefined ? [0, Infinity] : [position, position + 1];
     const page = new Page(query);
     const logged: LoggedEvent[] = [];
     for (const event of this.#between(Math.max(after, first - 1), Math.min(before, end), isUpwards)) {
       if (id !== undefined && event.id !== id) continue;
+      if (type !== undefined && typeIn(event.attributes) !== type) continue;
       const taken = page.take(sizeOf(event));
       if (taken === 'full') break;
       const { attributes, data } = event;

@@ -3,7 +3,7 @@ import type { EventQuery, FoundEvent, LoggedEvent, ScanQuery, SearchQuery, Searc
 import { SCAN_BYTES } from '../page';
 import { eventMatcher, textForms } from '../search';
 import type { PostgresConnection } from './connection';
-import { digestRange, shown } from './schema';
+import { digestRange, shown, TYPE_CHARACTERS, TYPE_START } from './schema';
 
 /** Maximum events and bytes that a step of a search looks at, unless a single event has more bytes. */
 const STEP_EVENTS = 512;
@@ -76,8 +76,15 @@ export class PostgresReader {
   }
 
   /** As `Engine.read`. */
-  async read({ id, position, after, before, limit, maxBytes = Infinity }: EventQuery): Promise<LoggedEvent[]> {
-    const where = new Conditions().add('sequence > ?', after).add('sequence < ?', before).add('sequence = ?', position);
+  async read({ id, position, type, after, before, limit, maxBytes = Infinity }: EventQuery): Promise<LoggedEvent[]> {
+    const where = new Conditions()
+      .add('sequence > ?', after)
+      .add('sequence < ?', before)
+      .add('sequence = ?', position)
+      .add(
+        `type = ? AND ${TYPE_START} = left(?, ${String(TYPE_CHARACTERS)})`,
+        type === undefined ? undefined : shown(type),
+      );
     if (id !== undefined) {
       const [start, end] = digestRange(id);
       where.add('id_digest >= ?', start).add('id_digest < ?', end);

@@ -5,6 +5,10 @@ import type { PostgresConnection } from './connection';
 /** Raised with every change of the tables. */
 const VERSION = 1;
 
+/** The part of a type that is in its index, whose entries have 2.7 kB at most. Queries must write it as the index does. */
+export const TYPE_CHARACTERS = 200;
+export const TYPE_START = `left(type, ${String(TYPE_CHARACTERS)})`;
+
 /**
  * The names of events are found by digests, since an entry of an index has 2.7 kB at most. `last` and `gaps` stand in rows of their
  * own: commits lock the first, and what forgets events the second.
@@ -30,6 +34,7 @@ const SCHEMA = `
   CREATE UNIQUE INDEX IF NOT EXISTS webhook_events_idempotency ON webhook_events (idempotency_digest);
   CREATE UNIQUE INDEX IF NOT EXISTS webhook_events_webhook ON webhook_events (webhook_digest);
   CREATE INDEX IF NOT EXISTS webhook_events_time ON webhook_events (recorded_at);
+  CREATE INDEX IF NOT EXISTS webhook_events_type ON webhook_events (${TYPE_START}, sequence);
   CREATE TABLE IF NOT EXISTS webhook_log (version integer NOT NULL, last bigint NOT NULL);
   CREATE TABLE IF NOT EXISTS webhook_gaps (gaps bigint NOT NULL);
   INSERT INTO webhook_log SELECT ${String(VERSION)}, 0 WHERE NOT EXISTS (SELECT FROM webhook_log);
@@ -50,13 +55,11 @@ export const TOTAL = '((SELECT last FROM webhook_log) - (SELECT gaps FROM webhoo
  * @throws {Error} they have another version, or are missing and not to be made.
  */
 export async function provideTables(connection: PostgresConnection, create: boolean): Promise<void> {
-  const [tables] = await connection.query<{ found: boolean }>(
-    `SELECT to_regclass('webhook_gaps') IS NOT NULL AS found`,
+  const [tables] = await connection.query<Record<'found' | 'complete', boolean>>(
+    `SELECT to_regclass('webhook_gaps') IS NOT NULL AS found, to_regclass('webhook_events_type') IS NOT NULL AS complete`,
   );
-  if (tables?.found !== true) {
-    if (!create) throw new Error('the database has no tables of an event log');
-    await connection.query(SCHEMA);
-  }
+  if (create && tables?.complete !== true) await connection.query(SCHEMA);
+  else if (tables?.found !== true) throw new Error('the database has no tables of an event log');
   const [log] = await connection.query<{ version: number }>('SELECT version FROM webhook_log');
   if (log?.version === VERSION) return;
   throw new Error(`its tables have the version ${String(log?.version)}, and this release reads ${String(VERSION)}`);

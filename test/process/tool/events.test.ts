@@ -251,6 +251,13 @@ describe('the tool for the event log', () => {
       expect(await run(['verify'])).toMatchObject({ code: 0, errors: '17 events verified. The log is whole.\n' });
     });
 
+    it('removes one that is damaged', async () => {
+      await fill(3);
+      directly(file, `UPDATE events SET data = '"data":"lost' WHERE sequence = 2`);
+      expect(await run(['forget', '2'])).toMatchObject({ code: 0, errors: '1 removed.\n' });
+      expect(await run(['verify'])).toMatchObject({ code: 0, errors: '2 events verified. The log is whole.\n' });
+    });
+
     it('removes one beside a running service, whose pages, totals and waiting readers go on', async () => {
       const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
       const record = (mark: string) => callOperation(service.url, 'soap11', 'RecordEvent', `<a>${mark}</a>`);

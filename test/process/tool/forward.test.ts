@@ -267,8 +267,8 @@ describe('forwarding', () => {
     expect(await endOf(forward(['--event', '2', '--event', '4']))).toEqual([
       1,
       `Forwarding the selected events to ${target.url}.`,
-      'There is no event 2.',
-      '1 event forwarded.',
+      'Event 2 is damaged and is passed over: its data is not valid JSON.',
+      '1 event forwarded, 1 passed over.',
       'Some of the events were not found or not taken.',
     ]);
   });
