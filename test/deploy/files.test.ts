@@ -64,6 +64,22 @@ describe('the links of the documents', () => {
   });
 });
 
+it('docs/architecture.md names only files and folders that exist', () => {
+  const page = PAGES.find(({ name }) => name === 'docs/architecture.md')?.text ?? '';
+  const [, tree = '', rest = ''] = /^## The tree\n(.*?)\n\n(?=\S)(.*)/ms.exec(page) ?? [];
+  const all = readdirSync(join(ROOT, 'src'), { recursive: true }).map(String);
+  const inTree = [...tree.matchAll(/(?<![\w./-])[\w-]+\.(?:ts|wsdl|mjs)\b/g)].map(([name]) => name);
+  const paths = [...rest.matchAll(/`((?:[\w-]+\/)*[\w-]+\.ts|(?:src|test|docs)\/[\w./-]+)`/g)].map(
+    ([, path = '']) => path,
+  );
+  const places = ['', 'src', 'wsdl', 'scripts'];
+  const isThere = (name: string) =>
+    places.some((place) => existsSync(join(ROOT, place, name))) || all.some((file) => file.endsWith(`/${name}`));
+  expect(inTree.length).toBeGreaterThan(20);
+  expect(paths.length).toBeGreaterThan(20);
+  expect([...inTree, ...paths].filter((name) => !isThere(name))).toEqual([]);
+});
+
 /** The elements of docs/xml-config-file.md and docs/logging-and-error-reporting.md of WinSW that 2.12 and 3 share, by what they are in. */
 const WINSW: Readonly<Record<string, readonly string[]>> = {
   '': ['service'],
