@@ -4,7 +4,7 @@ import { compareAnswers, seen, statusText, type Comparison } from './answers';
 import { callsOf, type ComparedCall } from './calls';
 import { differenceOf } from './canonical';
 import { settingsFor } from './settings';
-import { readService, type ComparedService, type Wsdl } from './wsdl';
+import { readService, type ComparedService } from './wsdl';
 
 /** Counts of a comparison. */
 export interface Tally {
@@ -29,7 +29,6 @@ export async function compare(from: string, to: string, client: HttpClient, prin
   const { places, lines } = differenceOf(old.wsdl.lines, other.wsdl.lines);
   const verdict = places === 0 ? 'a generated client sees no difference' : count(places);
   await print([`WSDL: ${verdict}`, ...lines]);
-  await print(['', 'Addresses in the WSDLs, which are not compared:', ...addressReport(old.wsdl, other.wsdl)]);
   await print([
     '',
     'Settings for the new service to take the place of the old one:',
@@ -103,21 +102,6 @@ function summary(differences: number, { calls, failures }: Tally): string {
   const found = differences === 0 ? 'A client sees no difference' : `A client sees ${count(differences)}`;
   if (failures > 0) return `${found}; ${String(failures)} of ${String(calls)} calls could not be compared.`;
   return calls === 0 ? `${found}, as far as the WSDLs tell.` : `${found}.`;
-}
-
-/** The addresses of the ports in both WSDLs, which differ on purpose. */
-function addressReport(old: Wsdl, other: Wsdl): string[] {
-  const names = new Set([...old.ports, ...other.ports].map(({ name }) => name));
-  const pairs = new Map<string, string[]>();
-  for (const name of names) {
-    const [before, after] = [old, other].map(({ ports }) => ports.find((port) => port.name === name)?.address ?? '–');
-    const pair = `  old: ${quoted(before ?? '')}\n  new: ${quoted(after ?? '')}`;
-    pairs.set(pair, [...(pairs.get(pair) ?? []), quoted(name)]);
-  }
-  return [...pairs].flatMap(([pair, ports]) => [
-    `  ${ports.join(', ')}`,
-    ...pair.split('\n').map((line) => `  ${line}`),
-  ]);
 }
 
 /** Says how the answers to a call compare. */

@@ -87,21 +87,15 @@ function adviceFor({ cause }: NoAnswerError): string {
 const TLS_ERROR = /CERT|SIGNATURE|^ERR_(?:SSL|TLS)/;
 const TLS_ADVICE = ' --ca FILE names an authority to trust; --insecure takes any certificate, and old versions of TLS.';
 
-const AS_A_FILE = 'Save its ?WSDL with a browser and give the file instead.';
-
 function refusal(name: string, { status, headers }: HttpAnswer): string {
   const answered = `${name} answered ${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
-  const schemes = headers.get('www-authenticate') ?? '';
   const location = headers.get('location');
   if (status >= 300 && status <= 399 && location !== undefined)
     return `${answered}: it redirects to ${quoted(URL.canParse(location, name) ? new URL(location, name).href : location)}. Give that address if it is right.`;
-  if (status === 401 && /\b(negotiate|ntlm)\b/i.test(schemes))
-    return `${answered}: it wants Windows authentication, which this tool does not speak. ${AS_A_FILE}`;
-  if (status === 401 && /\bbasic\b/i.test(schemes))
-    return `${answered}: it wants Basic authentication. Write http://user:password@host/… and check both.`;
-  if (status === 401 || status === 403) return `${answered}: it does not let everybody read it. ${AS_A_FILE}`;
-  if (status === 404) return `${answered}: check the address.`;
-  return `${answered}. If it shows no WSDL to other machines, save ?WSDL on its own machine and give the file instead.`;
+  const asFile = 'Save its ?WSDL with a browser and give the file instead';
+  if (status === 401)
+    return `${answered}. ${asFile}, or write http://user:password@host/… if it wants Basic authentication.`;
+  return `${answered}. Check the address. If it shows no WSDL to this machine: ${asFile}.`;
 }
 
 function wsdlOf(bytes: Buffer, given: Charset | undefined, name: string): Wsdl {
@@ -126,7 +120,6 @@ function nameOf(url: URL): string {
 
 /** A port of a service. */
 export interface Port {
-  readonly name: string;
   /** As in {@link protocolOf}. */
   readonly protocol: string | undefined;
   readonly address: string | undefined;
@@ -163,7 +156,6 @@ export class Wsdl {
         const address = extensionOf(port, 'address');
         const binding = this.#find('binding', port, 'binding');
         return {
-          name: port.attribute('name') ?? '',
           protocol: binding && protocolOf(binding),
           address: address && address.attribute('location'),
         };

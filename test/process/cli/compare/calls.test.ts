@@ -204,14 +204,12 @@ describe('calls on the old service and the new one', () => {
     expect(text).toMatch(/HelloWorld over SOAP 1\.1: same/);
   });
 
-  it('show only other addresses for two services with different roots', async () => {
+  it('show no difference between two services with different roots', async () => {
     const other = await startService({ SERVICE_ROOT: 'other' });
     const { outcome, text } = await compared(service.url, `${other.url}?wsdl`);
     expect(outcome).toEqual({ differences: 0, failures: 0, calls: 17 });
     expect(text).not.toContain('on purpose');
     expect(text).not.toMatch(/^ {2}[-+] /m);
-    expect(text).toContain(`old: ${service.url}`);
-    expect(text).toContain(`new: ${other.url}`);
     expect((await other.log.stats()).events).toBe(0);
   });
 
