@@ -119,65 +119,6 @@ describe('without READ_KEYS the pages of the events', () => {
   });
 });
 
-describe('the check of callers without keys', () => {
-  const callerCheck = (variables: Record<string, string>) => {
-    const config = readConfig(variables);
-    const access = new AccessControl(config, new Callers(config));
-    return (request: IncomingMessage) =>
-      void access.afterBody({ request, needs: 'read', hasEnvelope: false }, Buffer.alloc(0));
-  };
-  const check = (headers: Record<string, string>) =>
-    reasonOf(callerCheck({ ALLOWED_HOSTS: 'allowed.example' }), headers);
-
-  it.each([{ HOST: '0.0.0.0' }, { TRUST_PROXY: '1' }, { BASE_URL: 'https://hooks.example.com' }])(
-    'is not made where others reach the service (%j)',
-    (variables) => {
-      expect(reasonOf(callerCheck(variables), { host: 'evil.example' })).toBeUndefined();
-    },
-  );
-
-  it.each([
-    'localhost',
-    'a.localhost.',
-    '127.0.0.1:80',
-    '127.1',
-    '[::1]',
-    '192.0.2.1',
-    '[2001:db8::1]:80',
-    'allowed.example',
-  ])('takes calls to %s', (host) => {
-    expect(check({ host })).toBeUndefined();
-  });
-
-  it('takes calls without a name', () => {
-    expect(check({})).toBeUndefined();
-  });
-
-  it.each([
-    'webhook',
-    '0.0.0.0',
-    '0:80',
-    '[::]:80',
-    '[::ffff:127.0.0.1]',
-    '[::ffff:0.0.0.0]:80',
-    'evil.example',
-    'EVIL.Example:80',
-    'localhost.evil.example',
-    'evil.example.',
-    'evil.1a',
-    'evil.a1',
-    'evil.x',
-  ])('refuses calls to %s, also after one that it took', (host) => {
-    const callers = callerCheck({ ALLOWED_HOSTS: 'allowed.example' });
-    for (const name of ['localhost', 'allowed.example']) expect(reasonOf(callers, { host: name })).toBe(undefined);
-    expect(reasonOf(callers, { host })).toContain(host.replace(/:\d*$/, '').toLowerCase());
-  });
-
-  it('refuses what a page of another site sends', () => {
-    expect(check({ host: 'localhost', 'sec-fetch-site': 'cross-site' })).toBeDefined();
-  });
-});
-
 /** Why a check refuses a request with these header fields; undefined where it does not. */
 function reasonOf(check: (request: IncomingMessage) => void, headers: Record<string, string>): string | undefined {
   try {

@@ -44,7 +44,8 @@ describe('the service as a process', () => {
     const id = await callOperation(service.url, 'soap12', 'RecordEvent');
     const [victim = 0] = await childrenOf(service);
     process.kill(victim, 'SIGKILL');
-    await service.logged('a worker ended, another one takes its place');
+    const ended = await service.logged('a worker ended, another one takes its place');
+    expect(ended).toMatchObject({ worker: victim, cause: 'SIGKILL' });
     await eventually('a new worker answers', () => service.output().match(/"started"/g)?.length === 3);
     expect(await idsAt(service.url)).toEqual([id]);
     expect(await service.end('SIGTERM')).toBe(0);

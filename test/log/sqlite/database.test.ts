@@ -26,6 +26,16 @@ describe('the database of a log', () => {
     await log.close();
   });
 
+  it('has the lock from the beginning of a transaction that writes, so that what it reads stays true', () => {
+    const [one, other] = [new Database({ file: file() }), new Database({ file: file() })];
+    one.write(() => {
+      expect(() => other.write(() => 1, 0)).toThrow('database is locked');
+      expect(other.read(() => 1)).toBe(1);
+    });
+    expect(other.write(() => 1, 0)).toBe(1);
+    for (const database of [one, other]) database.close();
+  });
+
   it('overwrites the events that it deletes', async () => {
     const log = await openSqliteLog({ file: file() });
     const { id } = await log.append(newEvent({ id: 'an id to forget', data: '"data":"a text to forget"' }));

@@ -261,20 +261,6 @@ describe('a large message', () => {
   });
 });
 
-it('closes a connection on which more than 64 requests wait', async () => {
-  const service = await startService();
-  const page = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
-  const patient = await openConnection(service.url);
-  let answers = 0;
-  patient.on('data', (chunk: Buffer) => (answers += chunk.toString().split('HTTP/1.1 200 OK').length - 1));
-  patient.write(page.repeat(64));
-  await eventually('64 requests at once are answered', () => answers === 64);
-  patient.destroy();
-  await sendRaw(service.url, page.repeat(1000));
-  expect((await metricsAt(service.url)).get('webhook_refusals_total{reason="busy"}')).toBe(1);
-  await expectNothingHeld(service);
-});
-
 it('a half-open connection is closed', async () => {
   const service = await startService();
   const socket = await openConnection(service.url);

@@ -1,5 +1,4 @@
 import { resultOf } from '../../support/bindings';
-import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
 import { startProcess } from '../../support/process';
 import { everyEvent, recordFrom } from '../../support/load';
@@ -7,27 +6,6 @@ import { useTemporaryFolder } from '../../support/temporary-folder';
 
 describe('what was answered', () => {
   const folder = useTemporaryFolder();
-
-  it('is in the log once after the process was killed in the middle of 50 callers', async () => {
-    const service = await startProcess({}, folder.path);
-    let killed = false;
-    let calls = 0;
-    const recording = recordFrom(50, service.url, () => {
-      calls++;
-      return killed;
-    });
-    await eventually('calls are under way', () => calls > 500);
-    killed = true;
-    expect(await service.end('SIGKILL')).toBe('SIGKILL');
-    const answered = await recording;
-    expect(answered.length).toBeGreaterThan(100);
-
-    const again = await startProcess({}, folder.path);
-    const ids = (await everyEvent(again.url)).map(({ id }) => id);
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(answered.filter((id) => !ids.includes(id))).toEqual([]);
-    await again.end('SIGTERM');
-  });
 
   it('of 1,000 copies of one CloudEvent from 50 connections to two processes is one event with one id', async () => {
     const services = await Promise.all([startProcess({}, folder.path), startProcess({}, folder.path)]);

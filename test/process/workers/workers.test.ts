@@ -61,28 +61,6 @@ describe('with several workers', () => {
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
-  it('one that dies is replaced, and no answered event is lost', async () => {
-    const service = await start();
-    const [victim = 0] = await childrenOf(service);
-    let calls = 0;
-    const recording = record(
-      service.url,
-      () => calls++ > 1000,
-      () => undefined,
-    );
-    await eventually('calls are made', () => calls > 250);
-    process.kill(victim, 'SIGKILL');
-    const ids = await recording;
-    const lost = await service.logged('a worker ended, another one takes its place');
-    expect(lost).toMatchObject({ worker: victim, cause: 'SIGKILL' });
-    await eventually('another one has started', () => count(service, '"started"') === 3);
-    expect(await childrenOf(service)).toHaveLength(2);
-    const logged = (await everyEvent(service.url)).map(({ id }) => id);
-    expect(ids.filter((id) => !logged.includes(id))).toEqual([]);
-    expect(new Set(logged).size).toBe(logged.length);
-    expect(await service.end('SIGINT')).toBe(0);
-  });
-
   it('any of them shows what all of them refused, also those that are gone', async () => {
     const service = await start();
     const refuse = async (name: string): Promise<void> => {
@@ -171,14 +149,6 @@ describe('with several workers', () => {
     await service.logged('the workers were not replaced');
     expect(service.output()).toContain('This worker is of another build than its supervisor');
     expect(await childrenOf(service)).toEqual(old);
-    expect(await answers(service.url)).toBe(true);
-    expect(await service.end('SIGTERM')).toBe(0);
-  });
-
-  it('all of them that die at once are replaced, on the same port', async () => {
-    const service = await start();
-    for (const pid of await childrenOf(service)) kill(pid, 'SIGKILL');
-    await eventually('each has started', () => count(service, '"started"') === 4);
     expect(await answers(service.url)).toBe(true);
     expect(await service.end('SIGTERM')).toBe(0);
   });

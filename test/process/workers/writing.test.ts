@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { rename, writeFile } from 'node:fs/promises';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../support/events';
-import { callOperation, eventsOf, resultOf } from '../../support/bindings';
+import { callOperation } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
 import { everyEvent, recordFrom } from '../../support/load';
@@ -46,35 +46,6 @@ describe('with several workers, what they record', () => {
     expect(new Set(ids).size).toBe(ids.length);
     expect(answered.filter((id) => !ids.includes(id))).toEqual([]);
     expect(await again.end('SIGTERM')).toBe(0);
-  });
-
-  it('is one event with one id where 1,000 copies of a CloudEvent come over 50 connections', async () => {
-    const service = await start();
-    const headers = { 'Content-Type': 'application/cloudevents+json' };
-    const body = JSON.stringify({ specversion: '1.0', id: 'the one', source: '/sender', type: 't', data: 1 });
-    const connection = async (): Promise<string[]> => {
-      const ids: string[] = [];
-      for (let copy = 0; copy < 20; copy++) {
-        const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body });
-        expect(answer.status).toBe(200);
-        ids.push(resultOf(answer));
-      }
-      return ids;
-    };
-    const ids = (await Promise.all(Array.from({ length: 50 }, connection))).flat();
-    expect([ids.length, ...new Set(ids)]).toEqual([1000, 'the one']);
-    expect((await everyEvent(service.url)).map(({ id }) => id)).toEqual(['the one']);
-    expect(await service.end('SIGTERM')).toBe(0);
-  });
-
-  it('is forgotten when RETENTION_MAX_EVENTS says so', async () => {
-    const service = await start({ RETENTION_MAX_EVENTS: '5' });
-    const ids: string[] = [];
-    for (let i = 0; i < 12; i++) ids.push(await callOperation(service.url, 'httpget', 'RecordEvent'));
-    const kept = async () => eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).map(({ id }) => id);
-    await eventually('the oldest are gone', async () => (await kept()).length === 5);
-    expect(await kept()).toEqual(ids.slice(-5));
-    expect(await service.end('SIGTERM')).toBe(0);
   });
 
   it('is kept while retention fails, which each worker says and counts, until it works again', async () => {
