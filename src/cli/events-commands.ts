@@ -99,7 +99,7 @@ export function eventsCommand(log: LogCommands): ToolCommand {
     .action((file: string) => log.backup(file));
   program
     .command('restore')
-    .description('Put such a copy in the place of the log, which is kept beside it; stop the service first')
+    .description('Put the events of such a copy in the place of those of the log, which is copied before')
     .argument('<file>', '', namedFile)
     .action((file: string) => log.restore(file));
   return program;
@@ -110,9 +110,11 @@ what the log keeps beside it in the member _log; follow prints short lines on a
 terminal. A <file> may be - for standard output or input, except for backup, restore
 and --position.`;
 
-const EXIT_CODES = `Exit code: 0 done, 1 failed, (verify) not whole, or (--event, a search) some not
-found or not taken, 2 arguments that make no sense, 3 the address refused an
-event or redirected it.`;
+const EXIT_CODES = `Exit code: 0 done, 1 failed, or (verify) the log is not whole, or (export) damaged
+events were left out, 2 arguments that make no sense.`;
+
+const FORWARD_EXIT_CODES = `Exit code: 0 done, 1 failed, or some of the selected events were not found or not taken,
+2 arguments that make no sense, 3 the address refused an event or redirected it.`;
 
 const FORWARD_NOTES = `Events are posted in order, each until the address took it.
 
@@ -187,7 +189,7 @@ function addForward(program: ToolCommand, log: LogCommands): void {
         ...names,
       ]),
     )
-    .addHelpText('after', `\n${FORWARD_NOTES}\n\n${EXIT_CODES}`);
+    .addHelpText('after', `\n${FORWARD_NOTES}\n\n${FORWARD_EXIT_CODES}`);
   until.conflicts('follow');
   withOptions(command, [...search, ...sourceOptions()]).action((url: URL, values: ForwardValues) =>
     log.forward(sourceOf(values), forwardOrder(url, values)),
