@@ -37,6 +37,13 @@ describe('a page of events', () => {
     expect(await positions({ maxBytes, after: 0 })).toEqual(['1', '2', '3']);
   });
 
+  it('has no event that the disk has damaged, also if it was asked for', async () => {
+    await log.append(newEvent({ id: 'a', data: '"data":"lost' }));
+    expect(await positions({})).toEqual([]);
+    expect(await positions({ position: 1 })).toEqual([]);
+    expect(await positions({ id: 'a' })).toEqual([]);
+  });
+
   it('has events without their data where that is too large only as XML text, and goes on after them', async () => {
     await record('a', '&'.repeat(900), '&'.repeat(900), '&'.repeat(900), 'b');
     const omitted = ['2 without data', '3 without data', '4 without data'];

@@ -1,10 +1,11 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, DatabaseError, Pool, type ClientBase, type ClientConfig, type PoolClient } from 'pg';
+import { Client, Pool, type ClientBase, type ClientConfig, type PoolClient } from 'pg';
 import pgpass, { type PasswordOf } from 'pgpass';
 import { within } from '../../util/promises';
 import type { EventLogSettings } from '../event-log';
 import { PASSWORDS, type PostgresAddress } from './address';
+import { explained, isLost, isWithoutTls, mayPass, NoAnswerError, UnfitServerError } from './errors';
 
 /** How long a host may take to let a connection in, in milliseconds. */
 const CONNECT_TIMEOUT = 2000;
@@ -13,12 +14,6 @@ const RETRY_PAUSE = 50;
 
 /** The oldest server that has all that the log uses. */
 const OLDEST = 12;
-
-/** The SQLSTATEs of failures that pass: a lost connection, a deadlock, a server that is read-only, full, starting or ending. */
-const PASSING = /^(?:08|40|25006|53300|57P0)/;
-
-/** Thrown for a server that no event may be sent to, whatever is tried. */
-class UnfitServerError extends Error {}
 
 /** The connections to a database, on the one of its hosts that takes writes. They are restored whenever they are lost. */
 export class PostgresConnection {
@@ -83,7 +78,7 @@ export class PostgresConnection {
       } catch (error) {
         failure = error as Error;
         // An earlier attempt may have got a better answer: the last one was cut short, or asked for TLS, which the next one does not.
-        if (!(failure instanceof NoAnswerError || failure.message.includes(NO_TLS))) reason = failure;
+        if (!(failure instanceof NoAnswerError || isWithoutTls(failure))) reason = failure;
         reason ??= failure;
         isRepeated ||= client !== undefined;
         if (failure instanceof NoAnswerError && client !== undefined) cancelStatement(client);
@@ -128,7 +123,7 @@ export class PostgresConnection {
   #leave(pool: Pool, failure: Error): void {
     if (pool !== this.#pool || this.#isClosed) return;
     const { hosts, sslmode } = this.#address;
-    this.#isEncrypted = sslmode !== 'disable' && !(sslmode === 'prefer' && failure.message.includes(NO_TLS));
+    this.#isEncrypted = sslmode !== 'disable' && !(sslmode === 'prefer' && isWithoutTls(failure));
     if (this.#isEncrypted || sslmode === 'disable') this.#host = (this.#host + 1) % hosts.length;
     this.#pool = this.#newPool();
     void pool.end();
@@ -207,13 +202,6 @@ export class PostgresConnection {
   }
 }
 
-/** Thrown for a statement or a new connection that the server did not answer in time. */
-class NoAnswerError extends Error {
-  constructor() {
-    super('no answer in time');
-  }
-}
-
 /** Takes a connection of a pool; one that comes too late is given back. */
 async function connected(pool: Pool, deadline: number): Promise<PoolClient> {
   const connecting = pool.connect();
@@ -254,20 +242,6 @@ function cancelStatement(client: PoolClient & BackendKey & Partial<Pick<Client, 
     .end(request);
 }
 
-/** Whether the connection cannot be used any more. */
-function isLost(error: Error): boolean {
-  return error instanceof DatabaseError ? /^(?:08|25006|57P0)/.test(error.code ?? '') : error.message !== ALL_BUSY;
-}
-
-function mayPass(error: Error): boolean {
-  if (error instanceof UnfitServerError) return false;
-  return error instanceof DatabaseError ? PASSING.test(error.code ?? '') : true;
-}
-
-/** Messages of the library: the server has no TLS, and every connection is in use. */
-const NO_TLS = 'does not support SSL';
-const ALL_BUSY = 'timeout exceeded when trying to connect';
-
 /**
  * Called if the server asks for a password and none was given.
  *
@@ -280,30 +254,3 @@ async function passwordFromFile(connection?: PasswordOf): Promise<string> {
   if (password !== undefined) return password;
   throw new UnfitServerError(`the server asks for a password: give it in ${PASSWORDS}`);
 }
-
-/** Adds what helps to the message of a server. */
-function explained(error: Error): Error {
-  const hint = HINTS.get((error as DatabaseError).code ?? '');
-  if (hint !== undefined && !error.message.endsWith(hint)) error.message += `; ${hint}`;
-  return error;
-}
-
-/** Whether a call failed since the disk of the server is full. */
-export function isWithoutRoom(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === DISK_FULL;
-}
-
-const DISK_FULL = '53100';
-
-const HINTS: ReadonlyMap<string, string> = new Map([
-  ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'].map(
-    (code): [string, string] => [code, 'name the file of its authority in sslrootcert'],
-  ),
-  ['28P01', `see ${PASSWORDS}`],
-  ['3D000', "create it, with ENCODING 'UTF8'"],
-  [
-    '42501',
-    'the role has to own the tables of the log, and to create them needs CREATE on the first schema of its search_path',
-  ],
-  [DISK_FULL, 'the disk of the database is full'],
-]);

@@ -78,7 +78,8 @@ describe('a SQLite event log with damaged events', () => {
       directly(file, `UPDATE events SET ${column} = 'x' WHERE sequence < 3`);
       expect((await log.read({ ...everyEvent, after: 0, limit: 1 })).map(({ id }) => id)).toEqual(['three']);
       expect((await log.read(everyEvent)).map(({ id }) => id)).toEqual(['three']);
-      expect(await log.read({ position: 1, limit: 1 })).toEqual([]);
+      // Only its reader can say what is wrong with one that was named.
+      expect((await log.read({ position: 1, limit: 1 })).map(({ id }) => id)).toEqual(['one']);
       expect(hint).toHaveBeenCalledWith('damaged event', expect.stringContaining('Event 1 cannot be read'));
       expect((await log.search({ limit: 10, type: 'webhook.recorded' })).more).toBe(false);
       await log.close();
