@@ -2,6 +2,7 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Database } from '../../../src/log/sqlite/database';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import { SqliteRecorder } from '../../../src/log/sqlite/recorder';
 import { newEvent } from '../../support/events';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
@@ -34,6 +35,19 @@ describe('the database of a log', () => {
     });
     expect(other.write(() => 1, 0)).toBe(1);
     for (const database of [one, other]) database.close();
+  });
+
+  it('that has room for small events alone cannot take events while a larger one was refused', () => {
+    const database = new Database({ file: file(), maxPages: 60 });
+    const recorder = new SqliteRecorder(database);
+    const large = newEvent({ data: `"data":"${'x'.repeat(400_000)}"` });
+    expect(() => recorder.append([large])).toThrow('full');
+    expect(() => {
+      recorder.check();
+    }).toThrow('full');
+    recorder.append([newEvent()]);
+    recorder.check();
+    database.close();
   });
 
   it('overwrites the events that it deletes', async () => {
