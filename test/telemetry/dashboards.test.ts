@@ -66,7 +66,8 @@ describe('the dashboard and the alerts in docs', () => {
     for (const { query } of (await dashboard()).templating.list.filter(({ name }) => name === 'instance')) {
       expect(known.has(/\((\w+), instance\)/.exec(query)?.[1] ?? '')).toBe(true);
     }
-  });
+    // Five processes start, one after the other.
+  }, 60_000);
 });
 
 /** What a query names that does not exist. */
