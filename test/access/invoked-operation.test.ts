@@ -182,7 +182,7 @@ describe('a large message from a caller who has proved nothing', () => {
     ];
   };
   const UNNAMED = { 'Content-Type': 'text/xml' };
-  const SIGNED = { 'webhook-id': '1', 'webhook-timestamp': '1', 'webhook-signature': 'v1,x' };
+  const SIGNED = { 'X-Hub-Signature-256': `sha256=${'0'.repeat(64)}` };
 
   it('is refused with the need for a key at once where no message can hold one', async () => {
     expect(await refusal('/RecordEvent', {})).toEqual([401, 'RecordEvent needs a record key']);
