@@ -322,7 +322,7 @@ describe('the answers of a service that cannot be trusted', () => {
   });
 });
 
-it('follows behind a proxy that holds answers back until they end', async () => {
+it('follows behind a proxy that holds answers back until they end, and says so once', async () => {
   const service = await startService();
   const proxy = createHttpServer((request, response) => {
     const upstream = get(
@@ -339,6 +339,7 @@ it('follows behind a proxy that holds answers back until they end', async () => 
     response.on('close', () => upstream.destroy());
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const said = jest.spyOn(console, 'error').mockReturnValue();
   const stop = new AbortController();
   const url = new URL(`http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}/`);
   const log = new RemoteLog({ url }, stop.signal, 3000);
@@ -350,6 +351,8 @@ it('follows behind a proxy that holds answers back until they end', async () => 
     await service.log.append(newEvent());
   }
   expect(seen).toEqual([1, 2, 3]);
+  expect(said.mock.calls.flat()).toEqual([expect.stringMatching(/^A proxy before the service holds answers back/)]);
+  jest.restoreAllMocks();
   proxy.closeAllConnections();
   proxy.close();
   await service.stop();

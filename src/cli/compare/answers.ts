@@ -66,7 +66,7 @@ function answerLines(call: ComparedCall, answer: SeenAnswer): string[] {
   // Caches keep neither answers to POST nor faults (RFC 9111, section 3).
   const isKept = call.method === 'GET' && status === 200;
   const fields = COMPARED_FIELDS.filter((field) => headers.has(field) && (field !== 'cache-control' || isKept));
-  const body = bodyLines(answer);
+  const body = bodyLines(call, answer);
   return [
     first,
     ...fields.map((field) => `${fieldName(field)}: ${normalized(field, headers.get(field) ?? '')}`),
@@ -101,9 +101,16 @@ function fieldName(field: string): string {
   return field.replace(/(^|-)(www(?=-)|[a-z])/g, (part) => part.toUpperCase());
 }
 
-function bodyLines({ xml, text }: SeenAnswer): string[] {
-  if (xml !== undefined) return canonicalLines(xml);
+function bodyLines({ compares }: ComparedCall, { xml, text }: SeenAnswer): string[] {
+  if (xml !== undefined) return canonicalLines(compares === 'all' ? xml : withoutResult(xml));
   return text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/);
+}
+
+/** Masks the result of an operation: ids and events differ from call to call. */
+function withoutResult(element: XmlElement): XmlElement {
+  const isResult = element.name === 'string' || element.name.endsWith('Result');
+  const content = element.content.map((child) => (typeof child === 'string' ? child : withoutResult(child)));
+  return element.withContent(isResult ? ['…'] : content);
 }
 
 /** The beginning of the service's answer to a message that it cannot read; the words of the XML parser follow. */

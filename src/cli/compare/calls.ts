@@ -10,9 +10,12 @@ export interface ComparedCall extends OutgoingRequest {
   readonly name: string;
   /** The text after the endpoint's address. */
   readonly location: string;
-  /** The compared parts of the answers. */
-  readonly compares: 'all' | 'status';
+  /** The compared parts of the answers: all, all but the result, which differs from call to call, or the status alone. */
+  readonly compares: 'all' | 'all but the result' | 'status';
 }
+
+/** Operations that are called only when they are asked for. */
+export type AskedOperation = 'RecordEvent' | 'GetEvents';
 
 /** The operation that changes nothing. */
 const HARMLESS = 'HelloWorld';
@@ -25,12 +28,15 @@ const ALL = { compares: 'all' } as const;
 
 /**
  * The calls to compare two services by, as a client makes them that was generated from the WSDL of the old one: HelloWorld and
- * mistakes over each protocol that both have, and the service page.
+ * mistakes over each protocol that both have, the service page, and the operations that are asked for.
  */
-export function callsOf(old: Wsdl, other: Wsdl): ComparedCall[] {
+export function callsOf(old: Wsdl, other: Wsdl, asked: readonly AskedOperation[]): ComparedCall[] {
   const have = (protocol: string): boolean => old.protocols.includes(protocol) && other.protocols.includes(protocol);
+  const results = asked.flatMap((operation) =>
+    successes(old, operation, have).map((call): ComparedCall => ({ ...call, compares: 'all but the result' })),
+  );
   return [
-    ...successes(old, have),
+    ...successes(old, HARMLESS, have),
     ...(have('SOAP 1.1') ? soap11Mistakes(old) : []),
     ...(have('SOAP 1.2') ? soap12Mistakes(old) : []),
     ...(have('HTTP GET') ? getMistakes() : []),
@@ -38,18 +44,19 @@ export function callsOf(old: Wsdl, other: Wsdl): ComparedCall[] {
       ? [{ ...ALL, name: 'an unknown operation over HTTP POST', location: `/${UNKNOWN}`, ...form() }]
       : []),
     { name: 'the service page', location: '', method: 'GET', compares: 'status' },
+    ...results,
   ];
 }
 
-function successes(old: Wsdl, have: (protocol: string) => boolean): ComparedCall[] {
+function successes(old: Wsdl, operation: string, have: (protocol: string) => boolean): ComparedCall[] {
   const calls = (
     protocol: string,
     write: (call: OperationCall) => (OutgoingRequest & { location?: string })[],
   ): ComparedCall[] => {
-    const call = have(protocol) ? old.call(HARMLESS, protocol) : undefined;
+    const call = have(protocol) ? old.call(operation, protocol) : undefined;
     const written = call === undefined ? [] : write(call);
     return written.map((question, i) => {
-      const name = `${HARMLESS} over ${protocol}${i === 0 ? '' : ' with an action'}`;
+      const name = `${operation} over ${protocol}${i === 0 ? '' : ' with an action'}`;
       return { ...ALL, location: '', ...question, name };
     });
   };

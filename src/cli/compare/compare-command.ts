@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
+import { parseDuration } from '../../util/time';
 import type { Reach } from '../http-client';
-import { fileError } from '../terminal';
-import { option, ToolCommand } from '../tool-command';
+import { fileError, misuse, quoted } from '../terminal';
+import { option, repeatable, ToolCommand } from '../tool-command';
+import type { AskedOperation } from './calls';
+import type { CompareTask } from './compare';
 
 /** The work of the commands; each service is an address or the name of a file. */
 export interface CompareCommands {
-  compare(old: string, other: string, reach: Reach): Promise<void>;
+  compare(task: CompareTask, reach: Reach): Promise<void>;
   /** @param file - the `.env` file to add the settings to; undefined: print them. */
   settings(old: string, file: string | undefined, reach: Reach): Promise<void>;
 }
@@ -18,8 +21,17 @@ export function compareCommand(commands: CompareCommands): ToolCommand {
     .description('Compares the service that is to be replaced with the one that replaces it, as clients see them')
     .argument('<old>')
     .argument('<new>')
+    .addOption(
+      repeatable(
+        '--call <operation>',
+        'also call RecordEvent or GetEvents on both services; RecordEvent records an event',
+        askedOperation,
+      ),
+    )
     .addHelpText('after', `\n${NOTES}`)
-    .action((old: string, other: string, values: ReachValues) => commands.compare(old, other, reachOf(values)));
+    .action((old: string, other: string, { call = [], ...reach }: CompareValues) =>
+      commands.compare({ old, new: other, asked: call }, reachOf(reach)),
+    );
   const finding = program
     .command('settings')
     .description(
@@ -34,7 +46,8 @@ export function compareCommand(commands: CompareCommands): ToolCommand {
   for (const command of [program, finding]) {
     command
       .addOption(option('--ca <file>', 'trust the certificate authorities in a PEM file too', authority))
-      .option('--insecure', 'accept any certificate, and TLS older than 1.2');
+      .option('--insecure', 'accept any certificate, and TLS older than 1.2')
+      .addOption(option('--timeout <duration>', 'longest time for each answer (30s)', timeout));
   }
   return program;
 }
@@ -52,13 +65,19 @@ written.`;
 interface ReachValues {
   readonly ca?: string;
   readonly insecure?: boolean;
+  readonly timeout?: number;
 }
 
-/** How long an answer may take, in milliseconds: a service of ASP.NET is compiled when it is first called. */
-const TIMEOUT = 60_000;
+interface CompareValues extends ReachValues {
+  readonly call?: readonly AskedOperation[];
+}
 
-function reachOf({ ca, insecure: isInsecure = false }: ReachValues): Reach {
-  return { ca, isInsecure, timeout: TIMEOUT };
+/** How long an answer may take, in milliseconds. */
+const STANDARD_TIMEOUT = 30_000;
+const MAX_TIMEOUT = 3_600_000;
+
+function reachOf({ ca, insecure: isInsecure = false, timeout = STANDARD_TIMEOUT }: ReachValues): Reach {
+  return { ca, isInsecure, timeout };
 }
 
 function authority(file: string): string {
@@ -67,4 +86,15 @@ function authority(file: string): string {
   } catch (error) {
     throw fileError(file, 'read', error);
   }
+}
+
+function askedOperation(name: string): AskedOperation {
+  if (name === 'RecordEvent' || name === 'GetEvents') return name;
+  throw misuse(`--call ${quoted(name)} is neither RecordEvent nor GetEvents.`);
+}
+
+function timeout(text: string): number {
+  const timeout = parseDuration(text);
+  if (timeout !== undefined && timeout > 0 && timeout <= MAX_TIMEOUT) return timeout;
+  throw misuse(`--timeout ${quoted(text)} is not a duration up to 1h, as in 30s.`);
 }

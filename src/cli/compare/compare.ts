@@ -1,10 +1,20 @@
 import { noAnswer, NoAnswerError, type HttpAnswer, type HttpClient } from '../http-client';
 import { quoted } from '../terminal';
 import { compareAnswers, seen, statusText, type Comparison } from './answers';
-import { callsOf, type ComparedCall } from './calls';
+import { callsOf, type AskedOperation, type ComparedCall } from './calls';
 import { differenceOf } from './canonical';
 import { settingsFor } from './settings';
 import { readService, type ComparedService } from './wsdl';
+
+/** Comparing two services. */
+export interface CompareTask {
+  /** An address or the name of a file. */
+  readonly old: string;
+  /** An address or the name of a file. */
+  readonly new: string;
+  /** Operations to call besides the harmless ones. */
+  readonly asked: readonly AskedOperation[];
+}
 
 /** Counts of a comparison. */
 export interface Tally {
@@ -18,13 +28,13 @@ export interface Tally {
 type Print = (lines: readonly string[]) => Promise<void>;
 
 /**
- * Compares two services, each an address or the name of a file, and prints what was found as it goes.
+ * Compares two services and prints what was found as it goes.
  *
  * @throws {WsdlError} one of the WSDLs cannot be had.
  */
-export async function compare(from: string, to: string, client: HttpClient, print: Print): Promise<Tally> {
-  const old = await readService(from, client);
-  const other = await readService(to, client);
+export async function compare(task: CompareTask, client: HttpClient, print: Print): Promise<Tally> {
+  const old = await readService(task.old, client);
+  const other = await readService(task.new, client);
   await print([`Old service: ${old.name}`, `New service: ${other.name}`, '']);
   const { places, lines } = differenceOf(old.wsdl.lines, other.wsdl.lines);
   const verdict = places === 0 ? 'a generated client sees no difference' : count(places);
@@ -35,7 +45,7 @@ export async function compare(from: string, to: string, client: HttpClient, prin
     ...settingsFor(old.wsdl).lines.map((line) => `  ${line}`),
     '',
   ]);
-  const calls = await compareCalls(old, other, client, print);
+  const calls = await compareCalls(old, other, task.asked, client, print);
   const differences = places + calls.differences;
   await print(['', summary(differences, calls)]);
   return { ...calls, differences };
@@ -46,6 +56,7 @@ const NO_CALLS: Tally = { differences: 0, failures: 0, calls: 0 };
 async function compareCalls(
   old: ComparedService,
   other: ComparedService,
+  asked: readonly AskedOperation[],
   client: HttpClient,
   print: Print,
 ): Promise<Tally> {
@@ -54,7 +65,7 @@ async function compareCalls(
     await print([`Calls: none was made, since the ${which} service is only a document.`]);
     return NO_CALLS;
   }
-  const calls = callsOf(old.wsdl, other.wsdl);
+  const calls = callsOf(old.wsdl, other.wsdl, asked);
   await print([`Calls: ${String(calls.length)}, as a client of the old service makes them`]);
   let [differences, failures] = [0, 0];
   for (const call of calls) {

@@ -12,8 +12,8 @@ import { readService } from './wsdl';
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 const COMMANDS: CompareCommands = {
-  async compare(old, other, reach) {
-    const { differences, failures } = await compare(old, other, clientFor(reach), printLines);
+  async compare(task, reach) {
+    const { differences, failures } = await compare(task, clientFor(reach), printLines);
     if (failures > 0) process.exitCode = 2;
     else if (differences > 0) process.exitCode = 1;
   },

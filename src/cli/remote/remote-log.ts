@@ -26,6 +26,10 @@ const SILENCE = 15_000;
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 5000;
 
+/** How long one answer may go on with new events, in seconds: as a rule, and behind a proxy that holds answers back until they end. */
+const WAIT = 600;
+const SHORT_WAIT = 2;
+
 /**
  * Reads the log of a service over HTTP, with `?events=export` of its events' pages: one download for all events, or for all that a
  * search finds. Once the service has answered, a download that ends early goes on after the last event, for as long as it takes.
@@ -36,11 +40,11 @@ export class RemoteLog extends ReadableLog {
   readonly #http: HttpClient;
   readonly #stop: AbortSignal;
   readonly #silence: number;
-  /** How long one answer may go on with new events, in seconds. Some proxies hold an answer back until it ends. */
-  readonly #wait: number;
   #hasAnswered = false;
   /** Whether the line that the service does not answer has been printed. */
   #isMissing = false;
+  #wait = WAIT;
+  #saidHeldBack = false;
 
   /**
    * @param stop - ends what is under way.
@@ -52,7 +56,6 @@ export class RemoteLog extends ReadableLog {
     this.#http = new HttpClient({ timeout: silence, ca: source.ca }, 0);
     this.#stop = stop;
     this.#silence = silence;
-    this.#wait = Math.max(1, Math.floor((silence * 2) / 3000));
   }
 
   async scan({ limit, ...start }: ScanQuery) {
@@ -171,7 +174,13 @@ export class RemoteLog extends ReadableLog {
   async #orAgain(error: unknown): Promise<void> {
     if (error instanceof RemoteLogError || this.#stop.aborted) throw error;
     if (error instanceof LineTooLongError) throw new RemoteLogError('The service sent too long a line.');
+    if (error instanceof SilenceError) this.#changeWait();
     await this.#pause(FIRST_PAUSE);
+  }
+
+  /** After silence: a proxy that holds answers back passes on a short one. */
+  #changeWait(): void {
+    this.#wait = this.#wait === WAIT ? SHORT_WAIT : WAIT;
   }
 
   /** Waits before another try, unless it is stopped. */
@@ -182,17 +191,22 @@ export class RemoteLog extends ReadableLog {
 
   /** Asks until there is an answer with events; at first only once. */
   async #asked(parameters: Parameters, method: 'GET' | 'HEAD' = 'GET'): Promise<IncomingMessage> {
+    const { wait } = parameters;
     let pause = FIRST_PAUSE;
     for (;;) {
-      const url = addressOf(this.#source.url, parameters);
+      const url = addressOf(this.#source.url, { ...parameters, wait: wait && this.#wait });
       const { response, problem } = await this.#tried(url, method);
       if (response !== undefined) {
         if (this.#isMissing) console.error('The service answers again.');
         this.#isMissing = false;
         this.#hasAnswered = true;
+        if (wait !== undefined && this.#wait === SHORT_WAIT) this.#sayHeldBack();
         return response;
       }
-      if (!this.#hasAnswered) throw new RemoteLogError(`${nameOf(this.#source.url)}: ${reasonOf(problem)}.`);
+      const mayBeHeldBack = wait !== undefined && problem instanceof SilenceError;
+      if (mayBeHeldBack) this.#changeWait();
+      if (!this.#hasAnswered && !(mayBeHeldBack && this.#wait === SHORT_WAIT))
+        throw new RemoteLogError(`${nameOf(this.#source.url)}: ${reasonOf(problem)}.`);
       // A service that starts again is back after the first pause.
       if (pause > FIRST_PAUSE && !this.#isMissing) {
         console.error(`${nameOf(this.#source.url)}: ${reasonOf(problem)}. Trying again until it answers.`);
@@ -201,6 +215,15 @@ export class RemoteLog extends ReadableLog {
       await this.#pause(pause);
       pause = Math.min(2 * pause, LONGEST_PAUSE);
     }
+  }
+
+  #sayHeldBack(): void {
+    if (!this.#saidHeldBack)
+      console.error(
+        `A proxy before the service holds answers back until they end: asking again every ${String(SHORT_WAIT)} s. ` +
+          'Let it pass on each part of an answer at once.',
+      );
+    this.#saidHeldBack = true;
   }
 
   async #tried(url: URL, method: 'GET' | 'HEAD'): Promise<{ response?: IncomingMessage; problem?: unknown }> {

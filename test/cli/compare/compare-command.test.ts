@@ -3,7 +3,8 @@ import { UsageError } from '../../../src/cli/terminal';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { writeFile } from 'node:fs/promises';
 
-const REACH = { ca: undefined, isInsecure: false, timeout: 60_000 };
+const REACH = { ca: undefined, isInsecure: false, timeout: 30_000 };
+const TASK = { old: 'a', new: 'b', asked: [] };
 
 describe('the arguments of the comparison', () => {
   const folder = useTemporaryFolder();
@@ -22,14 +23,16 @@ describe('the arguments of the comparison', () => {
   it.each([
     ['settings a', ['a', undefined, REACH]],
     ['settings a --write .env', ['a', '.env', REACH]],
-    ['settings --insecure a', ['a', undefined, { ...REACH, isInsecure: true }]],
-    ['a b', ['a', 'b', REACH]],
+    ['settings --insecure --timeout 1m a', ['a', undefined, { ...REACH, isInsecure: true, timeout: 60_000 }]],
+    ['a b', [TASK, REACH]],
+    ['a b --call GetEvents --call RecordEvent', [{ ...TASK, asked: ['GetEvents', 'RecordEvent'] }, REACH]],
+    ['a b --timeout 500ms', [TASK, { ...REACH, timeout: 500 }]],
   ])('can be %s', async (args, given) => {
     expect(await asked(args)).toEqual(given);
   });
 
   it.each([
-    ['--help', /^Usage: asmx-webhook-compare \[options\] <old> <new>\n[^]* {2}--ca <[^]*Exit code: /],
+    ['--help', /^Usage: asmx-webhook-compare \[options\] <old> <new>\n[^]* {2}--call <[^]*Exit code: /],
     ['settings --help', /^Usage: asmx-webhook-compare settings \[options\] <old>\n[^]* {2}--write <file> /],
     ['-v', /^\d+\.\d+\.\d+\n$/],
   ])('are answered: %s', async (args, page) => {
@@ -41,13 +44,16 @@ describe('the arguments of the comparison', () => {
   it('name authorities in a file', async () => {
     const file = `${folder.path}/ca.pem`;
     await writeFile(file, 'PEM');
-    expect(await asked(`a b --ca ${file}`)).toEqual(['a', 'b', { ...REACH, ca: 'PEM' }]);
+    expect(await asked(`a b --ca ${file}`)).toEqual([TASK, { ...REACH, ca: 'PEM' }]);
     await expect(asked('a b --ca nowhere')).rejects.toThrow('nowhere cannot be read: there is no such file or folder.');
   });
 
   it.each([
     ['', "Missing required argument 'old'."],
     ['a b c', 'Too many arguments. Expected 2 arguments but got 3.'],
+    ['a b --call HelloWorld', '--call HelloWorld is neither RecordEvent nor GetEvents.'],
+    ['a b --timeout soon', '--timeout soon is not a duration up to 1h, as in 30s.'],
+    ['a b --timeout 0s', '--timeout 0s is not a duration up to 1h, as in 30s.'],
     ['a b --insecur', "Unknown option '--insecur'. Did you mean --insecure?"],
     ['a b --write .env', "Unknown option '--write'."],
     ['a', "Missing required argument 'new'."],

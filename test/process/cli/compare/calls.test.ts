@@ -1,7 +1,7 @@
 import { compareAnswers, seen, type Comparison } from '../../../../src/cli/compare/answers';
 import { callsOf, type ComparedCall } from '../../../../src/cli/compare/calls';
 import { HttpClient, type HttpAnswer } from '../../../../src/cli/http-client';
-import { compare, type Tally } from '../../../../src/cli/compare/compare';
+import { compare, type CompareTask, type Tally } from '../../../../src/cli/compare/compare';
 import { Wsdl } from '../../../../src/cli/compare/wsdl';
 import {
   RECORDED_WSDL,
@@ -13,13 +13,17 @@ import { startService, type TestService } from '../../../support/service';
 
 const client = new HttpClient({ timeout: 10_000 }, 4 * 1024 * 1024);
 
-async function compared(old: string, other: string): Promise<{ outcome: Tally; text: string }> {
+async function compared(
+  old: string,
+  other: string,
+  options: Partial<CompareTask> = {},
+): Promise<{ outcome: Tally; text: string }> {
   const lines: string[] = [];
   const print = (printed: readonly string[]): Promise<void> => {
     lines.push(...printed);
     return Promise.resolve();
   };
-  const outcome = await compare(old, other, client, print);
+  const outcome = await compare({ old, new: other, asked: [], ...options }, client, print);
   return { outcome, text: lines.join('\n') };
 }
 
@@ -52,7 +56,7 @@ describe('calls on the old service and the new one', () => {
     service = await startService();
     const original = await startRecordedService();
     const wsdl = new Wsdl(RECORDED_WSDL);
-    for (const call of callsOf(wsdl, wsdl)) {
+    for (const call of callsOf(wsdl, wsdl, [])) {
       const [old, other] = [original, service].map(({ url }) => client.ask(new URL(url + call.location), call));
       if (old !== undefined && other !== undefined) exchanges.push({ call, old: await old, other: await other });
     }
@@ -60,10 +64,10 @@ describe('calls on the old service and the new one', () => {
   });
   afterAll(() => service.stop());
 
-  async function replaced(planted?: Plant) {
+  async function replaced(planted?: Plant, options?: Partial<CompareTask>) {
     const original = await startRecordedService(planted);
     try {
-      return { ...(await compared(original.url, service.url)), requests: original.requests };
+      return { ...(await compared(original.url, service.url, options)), requests: original.requests };
     } finally {
       await original.stop();
     }
@@ -198,23 +202,27 @@ describe('calls on the old service and the new one', () => {
 
   it.each(['urn:shop:hooks', 'http://example.com/hooks'])('call two services under %s', async (namespace) => {
     const url = async () => (await startService({ SERVICE_NAMESPACE: namespace })).url;
-    const { outcome, text } = await compared(await url(), await url());
-    expect(outcome).toEqual({ differences: 0, failures: 0, calls: 17 });
+    const asked = { asked: ['RecordEvent', 'GetEvents'] } as const;
+    const { outcome, text } = await compared(await url(), await url(), asked);
+    expect(outcome).toEqual({ differences: 0, failures: 0, calls: 27 });
     expect(text).toContain(`SERVICE_NAMESPACE=${namespace}`);
     expect(text).toMatch(/HelloWorld over SOAP 1\.1: same/);
   });
 
   it('show no difference between two services with different roots', async () => {
     const other = await startService({ SERVICE_ROOT: 'other' });
-    const { outcome, text } = await compared(service.url, `${other.url}?wsdl`);
-    expect(outcome).toEqual({ differences: 0, failures: 0, calls: 17 });
+    const asked = { asked: ['RecordEvent', 'GetEvents'] } as const;
+    const { outcome, text } = await compared(service.url, `${other.url}?wsdl`, asked);
+    expect(outcome).toEqual({ differences: 0, failures: 0, calls: 27 });
     expect(text).not.toContain('on purpose');
+    // The ids of the events that were recorded differ.
+    expect(text).toContain('RecordEvent over SOAP 1.1: same\n');
     expect(text).not.toMatch(/^ {2}[-+] /m);
-    expect((await other.log.stats()).events).toBe(0);
+    expect((await other.log.stats()).events).toBe(5);
   });
 
   it('are not the same where both services refuse the caller', async () => {
-    const { outcome, text } = await compared(service.url, service.url);
+    const { outcome, text } = await replaced(undefined, { old: service.url });
     expect(outcome.failures).toBe(0);
     const refusing = async () => (await startService({ RATE_LIMIT: '1/1h' })).url;
     const [old, other] = [await refusing(), await refusing()];
