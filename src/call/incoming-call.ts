@@ -8,7 +8,7 @@ import type { HttpResponse } from '../http/response';
 import { EventTooLargeError } from '../log/event-log';
 import { CallError, type Call, type CallContent } from '../service/call';
 import type { SignedBy } from '../senders/sender';
-import { LARGE_MESSAGE } from '../util/promises';
+import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 import { Ticket } from './admission';
 import type { Endpoint } from './endpoint';
 import type { Reader } from './reader-thread';
@@ -85,7 +85,10 @@ export abstract class IncomingCall implements Call {
   async answer(): Promise<void> {
     try {
       try {
-        const sending = this.reply(await this.invoke(await this.#receive()));
+        const result = await this.invoke(await this.#receive());
+        // To encode it takes as long as to write it.
+        if (result.length > LARGE_MESSAGE) await letOthersRun();
+        const sending = this.reply(result);
         if (sending !== undefined) await sending;
       } finally {
         this.ticket.giveBack();

@@ -7,7 +7,7 @@ import { eventJson, wireBytes, type NewEvent } from '../events/stored-event';
 import type { PageQuery } from './event-page';
 import { EventReader, waitParameter } from './event-reader';
 import { CallError, type Call, type ParameterValues, type Service } from './call';
-import { letOthersRun } from '../util/promises';
+import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 
 /**
  * Returns the WebHook service: the three operations of the interface document, on an event log.
@@ -32,7 +32,10 @@ export function webhookService(log: EventLog, config: Config, maxResultBytes: nu
       async run(call, parameters) {
         const query = queryOf(call, parameters, config.getEventsLimit, maxResultBytes);
         const page = await reader.read(query, waitParameter(parameters, query), call);
-        return `[${page.map((event) => listedEvent(event, call)).join(',')}]`;
+        const batch = `[${page.map((event) => listedEvent(event, call)).join(',')}]`;
+        // To write it as XML takes as long as what was done until here.
+        if (batch.length > LARGE_MESSAGE) await letOthersRun();
+        return batch;
       },
     },
 
