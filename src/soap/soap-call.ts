@@ -121,7 +121,7 @@ export class SoapCall extends IncomingCall {
       });
     // A WS-Security header has a secret in it.
     if (body.length <= MAX_KEPT && message.security === undefined)
-      last.set(operation, { mediaType, bytes: Buffer.from(body), message });
+      last.set(operation, { mediaType, bytes: body, message });
     this.#accept(message);
   }
 
