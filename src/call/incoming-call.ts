@@ -86,7 +86,7 @@ export abstract class IncomingCall implements Call {
     try {
       try {
         const result = await this.invoke(await this.#receive());
-        // To encode it takes as long as to write it.
+        // Encoding a large result takes as long as writing it.
         if (result.length > LARGE_MESSAGE) await letOthersRun();
         const sending = this.reply(result);
         if (sending !== undefined) await sending;

@@ -133,9 +133,9 @@ export function wrongNames(variables: readonly Variable<unknown>[], environment:
 
 /** A name that no variable has. */
 interface UnknownName extends Problem {
-  /** Whether it is that of a variable with a typing error, beyond doubt. */
+  /** True if it is clearly the name of a variable with a typing error. */
   readonly isMisspelling: boolean;
-  /** Whether it may be meant for this service: it is close to a name, or ends as the names of secrets do. */
+  /** True if it may be meant for this service: it is close to the name of a setting, or ends like one of a secret. */
   readonly resembles: boolean;
 }
 

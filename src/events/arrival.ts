@@ -48,9 +48,9 @@ export class Arrival {
   }
 
   /**
-   * Returns the header fields that a request like this one has for another target: without those of the connection and of the message
-   * on its way (RFC 9110, section 7.6.1), of the browser that sent it, and without those by which many targets take a request for another
-   * one, or for another caller's. Some servers read an underscore in a name as a hyphen.
+   * Returns the header fields to send when the request is sent again, perhaps to another target. Fields of the connection and of framing
+   * (RFC 9110, section 7.6.1), those that only browsers send, and those that make many targets mistake the request or its caller are left
+   * out. Some servers read an underscore in a name as a hyphen.
    */
   static passedOn(headers: HeaderFields): HeaderFields {
     const named = headers

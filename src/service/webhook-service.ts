@@ -33,7 +33,7 @@ export function webhookService(log: EventLog, config: Config, maxResultBytes: nu
         const query = queryOf(call, parameters, config.getEventsLimit, maxResultBytes);
         const page = await reader.read(query, waitParameter(parameters, query), call);
         const batch = `[${page.map((event) => listedEvent(event, call)).join(',')}]`;
-        // To write it as XML takes as long as what was done until here.
+        // Writing it as XML takes as long as reading it did.
         if (batch.length > LARGE_MESSAGE) await letOthersRun();
         return batch;
       },

@@ -18,17 +18,17 @@ const PASSING = /^(?:08|40|25006|53300|57P0)/;
 const NO_TLS = 'does not support SSL';
 const ALL_BUSY = 'timeout exceeded when trying to connect';
 
-/** Whether a server cannot be reached over TLS. */
+/** Returns true if the server does not offer TLS. */
 export function isWithoutTls(error: Error): boolean {
   return error.message.includes(NO_TLS);
 }
 
-/** Whether the connection cannot be used any more. */
+/** Returns true if the connection is no longer usable. */
 export function isLost(error: Error): boolean {
   return error instanceof DatabaseError ? /^(?:08|25006|57P0)/.test(error.code ?? '') : error.message !== ALL_BUSY;
 }
 
-/** Whether another attempt may go well. */
+/** Returns true if another attempt may succeed. */
 export function mayPass(error: Error): boolean {
   if (error instanceof UnfitServerError) return false;
   return error instanceof DatabaseError ? PASSING.test(error.code ?? '') : true;

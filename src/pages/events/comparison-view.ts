@@ -149,7 +149,7 @@ async function runsMarkup(runs: readonly Run[], maxBytes: number) {
     const text = (some: readonly string[]) => some.map((line) => `${SIGNS[of]}${line}\n`).join('');
     const first = i === 0 ? 0 : CONTEXT;
     const last = i === runs.length - 1 ? lines.length : lines.length - CONTEXT;
-    // The end of a line shows where it is not the same.
+    // Lines that differ show their carriage returns.
     const withEnds = text(lines).replaceAll('\r\n', '\u240D\n');
     if (of !== 'both') await add(`<span class="${of === 'before' ? 'removed' : 'added'}">`, withEnds, '</span>');
     else if (last - first <= CONTEXT) await add('', text(lines), '');
