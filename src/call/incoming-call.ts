@@ -111,7 +111,11 @@ export abstract class IncomingCall implements Call {
     const body = this.hasBody ? await bodies.read(request, response, access.beforeBody(this)) : EMPTY;
     ticket.takeSlot();
     const reading = this.read(body);
-    if (reading !== undefined) await reading;
+    if (reading !== undefined) {
+      await reading;
+      // To take over what was read of a large message takes as long as to pass it on.
+      await letOthersRun();
+    }
     this.signedBy = access.afterBody(this, body);
     return this.operation ?? '';
   }

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { NewEvent } from '../../events/stored-event';
-import { letOthersRun } from '../../util/promises';
+import { LARGE_MESSAGE, letOthersRun } from '../../util/promises';
 import type { Appended } from '../event-log';
 import type { PostgresConnection } from './connection';
 import { DIGESTS, shown } from './schema';
@@ -188,12 +188,13 @@ const INSERTED: readonly Column[] = [
 ];
 const COMPARED: readonly Column[] = [time, type, arrival, data, ...digests];
 
-/** Others run after each column of a large batch. */
+/** Others run after each large column. */
 async function columnsOf(events: readonly NewEvent[], columns: readonly Column[]): Promise<Buffer[]> {
   const made: Buffer[] = [];
   for (const column of columns) {
-    made.push(column(events));
-    if (events.length > MANY) await letOthersRun();
+    const bytes = column(events);
+    made.push(bytes);
+    if (events.length > MANY || bytes.length > LARGE_MESSAGE) await letOthersRun();
   }
   return made;
 }
