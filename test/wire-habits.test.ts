@@ -54,6 +54,18 @@ describe('a client may', () => {
     wire.socket.destroy();
   });
 
+  it('wait for 100 Continue and then send no body: it counts as empty, and nothing is recorded of it', async () => {
+    const answers = ['HelloWorld', 'GetEvents', 'RecordEvent'].map(async (operation) => {
+      const wire = await openWire(service.url);
+      const fields = ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 9', 'Expect: 100-continue'];
+      wire.write(`POST ${path}/${operation} HTTP/1.1\r\nHost: localhost\r\n${fields.join('\r\n')}\r\n\r\n`);
+      await wire.until(/100 Continue\r\n\r\n/);
+      wire.socket.end();
+      return /HTTP\/1\.1 (?!100)\d+/.exec(await wire.untilClosed())?.[0];
+    });
+    expect(await Promise.all(answers)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
+
   it('announce Expect: 100-continue and send the body without waiting', async () => {
     const wire = await openWire(service.url);
     wire.write(head('1.1', length, 'Expect: 100-continue'), HELLO);

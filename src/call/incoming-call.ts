@@ -109,6 +109,8 @@ export abstract class IncomingCall implements Call {
     this.#readMediaType();
     this.route();
     const body = this.hasBody ? await bodies.read(request, response, access.beforeBody(this)) : EMPTY;
+    // Recorded as empty, it would take the key that the same call, repeated, comes with.
+    if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
     ticket.takeSlot();
     const reading = this.read(body);
     if (reading !== undefined) {

@@ -21,6 +21,9 @@ export class HttpRequest extends IncomingMessage {
     | undefined;
   /** Whether it counts for RATE_LIMIT already. */
   isCounted = false;
+  /** Whether its caller waited for `100 Continue` and then closed the connection: the body counts as empty. */
+  isBodyMissing = false;
+  #hasBegun = false;
   #failure: RequestError | undefined;
   /** Takes the body in place of the stream. */
   #taker: BodyTaker | undefined;
@@ -54,6 +57,9 @@ export class HttpRequest extends IncomingMessage {
           this.#taker = NO_TAKER;
           resolve(body.take());
         },
+        end: () => {
+          resolve(EMPTY);
+        },
         fail: reject,
       };
       // The bytes that arrived before are in the queue of the stream.
@@ -66,6 +72,16 @@ export class HttpRequest extends IncomingMessage {
     this.#failure = error;
     this.#taker?.fail(error);
     if (this.listenerCount('error') > 0) this.emit('error', error);
+  }
+
+  /** Ends a body at the end of its connection: it was cut short, or its caller never began it, as {@link isBodyMissing} says. */
+  cutShort(): void {
+    if (this.headers.expect === undefined || this.#hasBegun) this.fail(HTTP_ERRORS.cutShort());
+    else {
+      this.isBodyMissing = true;
+      if (this.#isStream) super.push(null);
+      else this.#taker?.end();
+    }
   }
 
   /**
@@ -104,6 +120,7 @@ export class HttpRequest extends IncomingMessage {
 
   /** Called by Node's parser with each piece of the body, then with null. */
   override push(piece: Buffer | null): boolean {
+    this.#hasBegun = true;
     if (this.#isStream) return super.push(piece);
     if (piece !== null) this.#taker?.add(piece);
     return true;
@@ -127,10 +144,11 @@ export class HttpRequest extends IncomingMessage {
 
 interface BodyTaker {
   add(piece: Buffer): void;
+  end(): void;
   fail(error: RequestError): void;
 }
 
-const NO_TAKER: BodyTaker = { add: () => undefined, fail: () => undefined };
+const NO_TAKER: BodyTaker = { add: () => undefined, end: () => undefined, fail: () => undefined };
 
 const ACCESS_TOKEN = 'access_token';
 const MAY_HAVE_TOKEN = /access_token|%/;

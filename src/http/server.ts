@@ -146,7 +146,8 @@ export class HttpServer {
     // The body of the last request ends wrongly. Its handler answers: with the error if it reads the body.
     last.shouldKeepAlive = false;
     connection.close();
-    last.req.fail(error);
+    if (problem.code === 'HPE_INVALID_EOF_STATE') last.req.cutShort();
+    else last.req.fail(error);
   }
 
   /** Why TLS was not agreed on; undefined if the caller went away or has sent nothing. */

@@ -54,7 +54,7 @@ export class BodyReader {
     const { headers } = request;
     const limit = lower !== undefined && lower.maxBytes < this.#limit.maxBytes ? lower : this.#limit;
     const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
-    if (!request.hasBody) return Promise.resolve(EMPTY);
+    if (!request.hasBody || request.isBodyMissing) return Promise.resolve(EMPTY);
     if (length !== undefined && length > limit.maxBytes) return Promise.reject(limit.refusal());
     const { failure } = request;
     if (failure !== undefined) return Promise.reject(failure);
