@@ -66,7 +66,7 @@ export function readContent(
   if ('batch' in sent) return { batch: sent.batch.map(eventContent) };
   const { payload } = sent;
   const handshake =
-    sent.attributes === undefined && message.handshakes.length > 0
+    sent.attributes === undefined
       ? Sender.handshakeOf(message.handshakes, { method, headers, query, hasBody: body.length > 0, payload }, signedBy)
       : undefined;
   const value = payload !== undefined && 'json' in payload ? payload.value : undefined;

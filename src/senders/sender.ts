@@ -55,6 +55,7 @@ export class Sender {
    * is its sender's handshake or none.
    */
   static handshakeOf(wanted: readonly string[], request: HandshakeRequest, { sender }: Partial<SignedBy> = {}) {
+    if (wanted.length === 0) return undefined;
     for (const { handshake } of sender === undefined ? Sender.all : [sender]) {
       const answer = handshake !== undefined && wanted.includes(handshake.name) ? handshake.answer(request) : undefined;
       if (answer !== undefined) return { type: handshake?.type ?? '', answer };

@@ -40,6 +40,8 @@ export interface MessageContract {
   readonly namespace: string;
   /** The names of the parameters of each operation. */
   readonly parameters: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The names of the operations that record what they are sent. */
+  readonly recording: ReadonlySet<string>;
 }
 
 /** Both versions, and no operation. */
@@ -47,6 +49,7 @@ export const ANY_MESSAGE: MessageContract = {
   bindings: SoapVersion.all.map(({ binding }) => binding),
   namespace: '',
   parameters: new Map(),
+  recording: new Set(),
 };
 
 /** Limits on a message's XML, each checked while it is read. */

@@ -16,7 +16,7 @@ export interface SoapRequest {
   readonly named: Readonly<Partial<Record<SoapVersion['binding'], string | undefined>>>;
 }
 
-/** A SOAP message that was read, and the content of its call. */
+/** A SOAP message that was read, and the content of its call if that records. */
 export interface SoapMessage extends Omit<Envelope, 'version' | 'payload'> {
   readonly binding: SoapVersion['binding'];
   readonly content: Outcome<CallContent>;
@@ -39,11 +39,15 @@ export function readMessage(
   const { binding } = envelope.version;
   const { mandatoryHeaders, security, hasAddressing, ignored, element } = envelope;
   const operation = { namespace: contract.namespace, name: named[binding] ?? element?.name ?? '' };
-  const content = outcomeOf(() => contentOf(envelope.payload(operation)));
+  const content = contract.recording.has(operation.name)
+    ? outcomeOf(() => contentOf(envelope.payload(operation)))
+    : NONE;
   // Spreading the envelope takes as long as reading a short one.
   const { arguments: given } = envelope;
   return { binding, mandatoryHeaders, security, hasAddressing, ignored, element, arguments: given, hints, content };
 }
+
+const NONE: Outcome<CallContent> = { result: {} };
 
 function contentOf({ of, content }: ReturnType<Envelope['payload']>): CallContent {
   const text = content.text(FAULTS.payloadGrowth);

@@ -53,6 +53,7 @@ export class SoapBindings {
       bindings: versions.map(({ binding }) => binding),
       namespace: contract.namespace,
       parameters: parameterNames(contract, service),
+      recording: new Set(Object.keys(service).filter((name) => service[name]?.access === 'record')),
     };
     return new SoapBindings(messages, Object.fromEntries(servers));
   }

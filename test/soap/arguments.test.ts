@@ -12,6 +12,7 @@ const contractOf = (names: readonly string[]): MessageContract => ({
   bindings: ['soap11', 'soap12'],
   namespace: NAMESPACE,
   parameters: new Map([['Op', new Set(names)]]),
+  recording: new Set(),
 });
 
 const argumentsOf = (message: string, names = ['a', 'b']): Arguments =>
