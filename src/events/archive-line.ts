@@ -19,11 +19,8 @@ const LOG_MEMBERS: readonly string[] = ['recordedAt', 'idempotencyKey', 'webhook
  */
 const KEY = /^(?:[^\p{Cc}\p{Surrogate}]+\n){0,2}[\t\x20-\xff]*$/u;
 
-const DATA_MEMBERS: readonly string[] = ['data', 'data_base64'];
-
 /** The members of a line that are not attributes of its event. */
-const NO_ATTRIBUTES: readonly string[] = ['sequence', ...DATA_MEMBERS, LOG];
-const ATTRIBUTE_TYPES: readonly string[] = ['string', 'number', 'boolean'];
+const NO_ATTRIBUTES: readonly string[] = ['sequence', 'data', 'data_base64', LOG];
 
 /** One line of an archive: an event with everything that the log keeps of it, or any other CloudEvent in the JSON format. */
 export class ArchiveLine {
@@ -48,9 +45,16 @@ export class ArchiveLine {
     return `${eventJson(event).slice(0, -1)},"${LOG}":${log},"arrival":${arrival}}}`;
   }
 
-  /** Says what keeps an event from being read as a CloudEvent, if anything does. */
+  /** Says what keeps the line of an event from being read, if anything does. */
   static problemOf(this: void, event: StoredEvent): string | undefined {
-    return attributesProblem(event) ?? dataProblem(event) ?? arrivalProblem(event);
+    for (const [part, read] of PARTS) {
+      try {
+        read(event);
+      } catch {
+        return `its ${part} cannot be read`;
+      }
+    }
+    return undefined;
   }
 
   /** The position of the event in the log from which the line comes, if it has one. */
@@ -118,49 +122,22 @@ function keyIn(log: Readonly<Record<string, unknown>>, name: string): string | u
   throw new CloudEventError(`The member ${name} in ${LOG} must hold only what a header field may hold.`);
 }
 
-/** The attributes that every CloudEvent has (CloudEvents 1.0, section 3.1), and what must stand in them. */
-const REQUIRED: ReadonlyMap<string, (value: string, event: StoredEvent) => boolean> = new Map([
-  ['specversion', (value: string) => value === '1.0'],
-  ['id', (value: string, { id }: StoredEvent) => value === id],
-  ['source', (value: string, { source }: StoredEvent) => value === source],
-  ['type', (value: string) => value !== ''],
+/** The parts of an event that are read, each by a function that throws if it cannot be. */
+const PARTS: ReadonlyMap<string, (event: StoredEvent) => unknown> = new Map([
+  [
+    'attributes',
+    ({ attributes, id, source }: StoredEvent) => {
+      const own = senderAttributes(parseJsonObject(attributes));
+      if (own.id !== id || own.source !== source)
+        throw new CloudEventError('These are the attributes of another event.');
+    },
+  ],
+  [
+    'data',
+    ({ data = '' }: StoredEvent) => {
+      const members = parseJsonObject(`{${data}}`);
+      bytesOf(members.data, members.data_base64);
+    },
+  ],
+  ['arrival', ({ arrival }: StoredEvent) => parseJsonObject(arrival)],
 ]);
-
-function attributesProblem(event: StoredEvent): string | undefined {
-  const attributes = parsedObject(event.attributes);
-  if (attributes === undefined) return 'its attributes are not a JSON object';
-  for (const [name, isRight] of REQUIRED) {
-    const value = attributes[name];
-    if (value === undefined) return `its attribute ${name} is missing`;
-    if (typeof value !== 'string' || !isRight(value, event))
-      return `its attribute ${name} is not the one that it must be`;
-  }
-  const nested = Object.keys(attributes).find((name) => !ATTRIBUTE_TYPES.includes(typeof attributes[name]));
-  return nested === undefined ? undefined : 'one of its attributes is not a string, a number or a boolean';
-}
-
-function dataProblem({ data }: StoredEvent): string | undefined {
-  if (data === undefined) return undefined;
-  const members = parsedObject(`{${data}}`);
-  const [name = '', another] = Object.keys(members ?? {});
-  if (members === undefined || !DATA_MEMBERS.includes(name) || another !== undefined)
-    return 'its data is not valid JSON';
-  try {
-    bytesOf(undefined, members.data_base64);
-  } catch {
-    return 'its data is not valid base64';
-  }
-  return undefined;
-}
-
-function arrivalProblem({ arrival }: StoredEvent): string | undefined {
-  return parsedObject(arrival) === undefined ? 'its arrival is not a JSON object' : undefined;
-}
-
-function parsedObject(json: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    return parseJsonObject(json);
-  } catch {
-    return undefined;
-  }
-}

@@ -4,10 +4,10 @@ import { mayBeSecret, memoized } from '../util/text';
 import { withoutReservedNames, type SenderAttributes } from './cloudevents/attributes';
 import { JsonText } from './cloudevents/json-text';
 import { SentEvent } from './cloudevents/sent-event';
-import { isMediaType, traceAttributes, type TraceAttributes } from './cloudevents/syntax';
+import { isMediaType, traceAttributes } from './cloudevents/syntax';
 import type { SoapPayload } from './arrival';
 import type { NewEvent } from './stored-event';
-import { dataMember, xmlSafe, type EventPayload } from './payload';
+import { dataMember, type EventPayload } from './payload';
 
 /** A call from which an event is made. */
 export interface RecordedCall {
@@ -82,19 +82,12 @@ const MAX_MEDIA_TYPE_LENGTH = 255;
 /** Makes events from calls: CloudEvents 1.0 in the JSON format. */
 export class EventFactory {
   readonly #defaults: EventDefaults;
-  /** The default `source` and a type as JSON members. */
-  readonly #defaultMembers: (type: string) => string;
   readonly #mayBeSecret = memoized(mayBeSecret);
-  /** The member `datacontenttype` with a comma before it, by the media type of a payload; empty without one. */
-  readonly #contentTypeMember = memoized((mediaType) =>
-    isContentType(mediaType) ? `,"datacontenttype":${JSON.stringify(mediaType)}` : '',
-  );
-  #lastTime = { milliseconds: NaN, text: '' };
+  /** Whether the media type of a payload becomes the `datacontenttype`; it is readable among the header fields in any case. */
+  readonly #isContentType = memoized((text) => text.length <= MAX_MEDIA_TYPE_LENGTH && isMediaType(text));
 
   constructor(defaults: EventDefaults) {
     this.#defaults = defaults;
-    const { source } = defaults;
-    this.#defaultMembers = memoized((type) => xmlSafe(JSON.stringify({ source, type })).slice(1, -1));
   }
 
   /**
@@ -128,24 +121,36 @@ export class EventFactory {
    */
   make(call: RecordedCall, content: EventContent): NewEvent {
     const recordedAt = Date.now();
-    const { binding, headers, signedBy, keyScope } = call;
-    const mediaType = content.payload?.mediaType;
+    const { headers, signedBy, keyScope } = call;
     const sender = content.sender ?? senderFacts(call);
-    const trace = headers.traceparent === undefined ? undefined : traceAttributes(headers);
-    const { id, source, attributes } = content.attributes
-      ? this.#withSenderAttributes(binding, mediaType, content.attributes, trace, recordedAt)
-      : this.#withDefaults(
-          binding,
-          mediaType,
-          content.handshake?.type ?? this.#defaults.type ?? sender?.type,
-          trace,
-          recordedAt,
-        );
+    const { source: ownSource, type: ownType } = this.#defaults;
+    const {
+      id = uuidv7(),
+      source = ownSource,
+      type = content.handshake?.type ?? ownType ?? sender?.type ?? DEFAULT_TYPE,
+      time = new Date(recordedAt).toISOString(),
+      datacontenttype: sentType,
+      ...others
+    }: Partial<SenderAttributes> = content.attributes ?? {};
+    const mediaType = content.payload?.mediaType;
+    const datacontenttype = mediaType !== undefined && this.#isContentType(mediaType) ? mediaType : sentType;
+    const isTraced = others.traceparent !== undefined || others.tracestate !== undefined;
+    const extensions = { ...withoutReservedNames(others), ...(isTraced ? undefined : traceAttributes(headers)) };
+    const { binding } = call;
     const keys = signedBy === undefined ? headers : NO_HEADERS;
     return {
       id,
       source,
-      attributes,
+      attributes: JSON.stringify({
+        specversion: '1.0',
+        id,
+        source,
+        type,
+        time,
+        binding,
+        datacontenttype,
+        ...extensions,
+      }),
       data: content.payload?.data,
       arrival: this.#arrival(call, content),
       recordedAt,
@@ -168,51 +173,6 @@ export class EventFactory {
     const key = Array.isArray(field) ? field.join(', ') : field;
     const about = `${source === this.#defaults.source ? '' : `${source}\n`}${scope === undefined ? '' : `${scope}\n`}`;
     return about === '' ? key : `${name}${about}${key}`;
-  }
-
-  /** Writes the attributes as text: `JSON.stringify` takes twice as long, and nearly every event is made here. */
-  #withDefaults(
-    binding: string,
-    mediaType: string | undefined,
-    type: string | undefined,
-    trace: TraceAttributes | undefined,
-    recordedAt: number,
-  ): Pick<NewEvent, 'id' | 'source' | 'attributes'> {
-    const id = uuidv7();
-    const contentType = mediaType === undefined ? '' : this.#contentTypeMember(mediaType);
-    const time = this.#timeText(recordedAt);
-    const traceMembers = trace === undefined ? '' : `,${JSON.stringify(trace).slice(1, -1)}`;
-    const attributes =
-      `{"specversion":"1.0","id":"${id}",${this.#defaultMembers(type ?? DEFAULT_TYPE)},"time":"${time}",` +
-      `"binding":"${binding}"${contentType}${traceMembers}}`;
-    return { id, source: this.#defaults.source, attributes };
-  }
-
-  #withSenderAttributes(
-    binding: string,
-    mediaType: string | undefined,
-    attributes: SenderAttributes,
-    trace: TraceAttributes | undefined,
-    recordedAt: number,
-  ): Pick<NewEvent, 'id' | 'source' | 'attributes'> {
-    const { id, source, type, time = this.#timeText(recordedAt), datacontenttype, ...others } = attributes;
-    const isTraced = others.traceparent !== undefined || others.tracestate !== undefined;
-    const missing = isTraced ? undefined : trace;
-    const context = { id, source, type, time, binding, ...withoutReservedNames(others), ...missing };
-    const contentType = mediaType !== undefined && isContentType(mediaType) ? mediaType : datacontenttype;
-    return {
-      id,
-      source,
-      attributes: JSON.stringify({ specversion: '1.0', ...context, datacontenttype: contentType }),
-    };
-  }
-
-  /** RFC 3339 in UTC with milliseconds. The calls of one millisecond share the text. */
-  #timeText(milliseconds: number): string {
-    if (this.#lastTime.milliseconds !== milliseconds) {
-      this.#lastTime = { milliseconds, text: new Date(milliseconds).toISOString() };
-    }
-    return this.#lastTime.text;
   }
 
   #arrival(call: RecordedCall, { payload, soap }: EventContent): string {
@@ -238,11 +198,6 @@ export class EventFactory {
 /** Returns only the members that differ from the defaults of `Arrival`: an arrival is stored with every event. */
 function unusual({ of, added }: SoapPayload) {
   return { of: of === 'operation' ? undefined : of, added: added.length === 0 ? undefined : added };
-}
-
-/** Whether a content type becomes the `datacontenttype`; any other stays readable among the header fields of the arrival. */
-function isContentType(mediaType: string): boolean {
-  return mediaType.length <= MAX_MEDIA_TYPE_LENGTH && isMediaType(mediaType);
 }
 
 /** Beside a signature, which covers the body alone, header fields give no keys. */

@@ -99,7 +99,7 @@ export class SentEvent {
   static read(json: string): SentEvent {
     const members = new JsonText(json).members();
     if (members === undefined) throw noObject();
-    const attributes = senderAttributes(Object.fromEntries(attributesIn(members)));
+    const attributes = attributesIn(members);
     const data = members.get('data')?.value.trim();
     const base64 = members.get('data_base64')?.value;
     const bytes = bytesOf(data, base64 && parse(base64));
@@ -111,12 +111,10 @@ export class SentEvent {
 /** No attribute within the limits is written with more characters. */
 const MAX_ATTRIBUTE_TEXT = 100_000;
 
-function* attributesIn(members: ReadonlyMap<string, MemberText>): Generator<readonly [string, unknown]> {
-  for (const [name, { value }] of members) {
-    if (DATA_NAMES.includes(name)) continue;
-    if (value.length > MAX_ATTRIBUTE_TEXT) throw tooLarge();
-    yield [name, JSON.parse(value)];
-  }
+function attributesIn(members: ReadonlyMap<string, MemberText>): SenderAttributes {
+  const given = [...members].filter(([name]) => !DATA_NAMES.includes(name));
+  if (given.some(([, { value }]) => value.length > MAX_ATTRIBUTE_TEXT)) throw tooLarge();
+  return senderAttributes(Object.fromEntries(given.map(([name, { value }]) => [name, JSON.parse(value) as unknown])));
 }
 
 const QUOTED = /^"((?:[^"\\]|\\.)*)"$/;

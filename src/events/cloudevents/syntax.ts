@@ -46,7 +46,7 @@ const TRACEPARENT = /^(?!ff)([\da-f]{2})-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{1
 
 /** W3C Trace Context, section 3.3: `key=value` members, separated by commas. */
 const TRACESTATE_MEMBER =
-  /^(?:[a-z][\w*/-]{0,255}|[a-z\d][\w*/-]{0,240}@[a-z][\w*/-]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
+  /^(?:[a-z][a-z\d_*/-]{0,255}|[a-z\d][a-z\d_*/-]{0,240}@[a-z][a-z\d_*/-]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 const MAX_TRACEPARENT_LENGTH = 255;
 const MAX_TRACESTATE_LENGTH = 512;
 const MAX_TRACESTATE_MEMBERS = 32;
@@ -59,27 +59,15 @@ export function traceAttributes({
   traceparent,
   tracestate,
 }: Readonly<Record<string, string | string[] | undefined>>): TraceAttributes | undefined {
-  if (typeof traceparent !== 'string' || !isTraceparent(traceparent)) return undefined;
-  if (typeof tracestate !== 'string' || !isTracestate(tracestate)) return { traceparent };
-  return { traceparent, tracestate };
-}
-
-function isTraceparent(text: string): boolean {
-  const match = text.length <= MAX_TRACEPARENT_LENGTH ? TRACEPARENT.exec(text) : null;
-  return match !== null && (match[1] !== '00' || match[2] === undefined);
+  if (typeof traceparent !== 'string' || traceparent.length > MAX_TRACEPARENT_LENGTH) return undefined;
+  const match = TRACEPARENT.exec(traceparent);
+  if (match === null || (match[1] === '00' && match[2] !== undefined)) return undefined;
+  return typeof tracestate === 'string' && isTracestate(tracestate) ? { traceparent, tracestate } : { traceparent };
 }
 
 function isTracestate(text: string): boolean {
   if (text.length > MAX_TRACESTATE_LENGTH) return false;
-  const members = text
-    .split(',')
-    .map((member) => member.trim())
-    .filter((member) => member !== '');
-  const keys = new Set(members.map((member) => member.slice(0, member.indexOf('='))));
-  return (
-    members.length > 0 &&
-    members.length <= MAX_TRACESTATE_MEMBERS &&
-    keys.size === members.length &&
-    members.every((member) => TRACESTATE_MEMBER.test(member) && !/[A-Z]/.test(member.slice(0, member.indexOf('='))))
-  );
+  const members = text.split(',').flatMap((member) => member.trim() || []);
+  const areValid = members.length > 0 && members.length <= MAX_TRACESTATE_MEMBERS;
+  return areValid && members.every((member) => TRACESTATE_MEMBER.test(member));
 }

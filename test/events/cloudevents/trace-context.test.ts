@@ -71,7 +71,6 @@ describe('the trace context of a request', () => {
     'A=1',
     'aB=1',
     '0=1',
-    'a=1,a=2',
     'a=1,B=2',
     'A=1,b=2',
     'a=b=c',

@@ -254,8 +254,8 @@ describe('forwarding', () => {
       `UPDATE events SET data = '"data":"lost' WHERE sequence = 2; UPDATE events SET attributes = 'x' WHERE sequence = 3`,
     );
     const problems = [
-      'Event 2 is damaged and is passed over: its data is not valid JSON.',
-      'Event 3 is damaged and is passed over: its attributes are not a JSON object.',
+      'Event 2 is damaged and is passed over: its data cannot be read.',
+      'Event 3 is damaged and is passed over: its attributes cannot be read.',
     ];
     expect(await endOf(forward(['--since', '0', '--position', 'position']))).toEqual([
       0,
@@ -267,7 +267,7 @@ describe('forwarding', () => {
     expect(await endOf(forward(['--event', '2', '--event', '4']))).toEqual([
       1,
       `Forwarding the selected events to ${target.url}.`,
-      'Event 2 is damaged and is passed over: its data is not valid JSON.',
+      'Event 2 is damaged and is passed over: its data cannot be read.',
       '1 event forwarded, 1 passed over.',
       'Some of the events were not found or not taken.',
     ]);
