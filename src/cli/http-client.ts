@@ -1,5 +1,5 @@
 import { constants } from 'node:crypto';
-import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent, request as requestHttps } from 'node:https';
 import { rootCertificates } from 'node:tls';
 import { reasonOf } from '../util/reason';
@@ -7,8 +7,7 @@ import { reasonOf } from '../util/reason';
 /** The answer of a server. */
 export interface HttpAnswer {
   readonly status: number;
-  /** Names in lower case. The values of a field that came several times are joined with commas. */
-  readonly headers: ReadonlyMap<string, string>;
+  readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   /** Why the body is not whole. */
   readonly cutOff: string | undefined;
@@ -156,7 +155,7 @@ export class HttpClient {
     } catch (error) {
       cutOff = reasonOf(error);
     }
-    const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const);
-    return { status: response.statusCode ?? 0, headers: new Map(headers), body: Buffer.concat(chunks), cutOff };
+    const { statusCode: status = 0, headers } = response;
+    return { status, headers, body: Buffer.concat(chunks), cutOff };
   }
 }

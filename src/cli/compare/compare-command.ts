@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { parseDuration } from '../../util/time';
 import type { Reach } from '../http-client';
 import { fileError, misuse, quoted } from '../terminal';
 import { option, repeatable, ToolCommand } from '../tool-command';
@@ -46,8 +45,7 @@ export function compareCommand(commands: CompareCommands): ToolCommand {
   for (const command of [program, finding]) {
     command
       .addOption(option('--ca <file>', 'trust the certificate authorities in a PEM file too', authority))
-      .option('--insecure', 'accept any certificate, and TLS older than 1.2')
-      .addOption(option('--timeout <duration>', 'longest time for each answer (30s)', timeout));
+      .option('--insecure', 'accept any certificate, and TLS older than 1.2');
   }
   return program;
 }
@@ -65,7 +63,6 @@ written.`;
 interface ReachValues {
   readonly ca?: string;
   readonly insecure?: boolean;
-  readonly timeout?: number;
 }
 
 interface CompareValues extends ReachValues {
@@ -73,11 +70,10 @@ interface CompareValues extends ReachValues {
 }
 
 /** How long an answer may take, in milliseconds. */
-const STANDARD_TIMEOUT = 30_000;
-const MAX_TIMEOUT = 3_600_000;
+const TIMEOUT = 30_000;
 
-function reachOf({ ca, insecure: isInsecure = false, timeout = STANDARD_TIMEOUT }: ReachValues): Reach {
-  return { ca, isInsecure, timeout };
+function reachOf({ ca, insecure: isInsecure = false }: ReachValues): Reach {
+  return { ca, isInsecure, timeout: TIMEOUT };
 }
 
 function authority(file: string): string {
@@ -91,10 +87,4 @@ function authority(file: string): string {
 function askedOperation(name: string): AskedOperation {
   if (name === 'RecordEvent' || name === 'GetEvents') return name;
   throw misuse(`--call ${quoted(name)} is neither RecordEvent nor GetEvents.`);
-}
-
-function timeout(text: string): number {
-  const timeout = parseDuration(text);
-  if (timeout !== undefined && timeout > 0 && timeout <= MAX_TIMEOUT) return timeout;
-  throw misuse(`--timeout ${quoted(text)} is not a duration up to 1h, as in 30s.`);
 }

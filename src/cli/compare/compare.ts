@@ -1,6 +1,6 @@
 import { noAnswer, NoAnswerError, type HttpAnswer, type HttpClient } from '../http-client';
 import { quoted } from '../terminal';
-import { compareAnswers, seen, statusText, type Comparison } from './answers';
+import { compareAnswers, statusText } from './answers';
 import { callsOf, type AskedOperation, type ComparedCall } from './calls';
 import { differenceOf } from './canonical';
 import { settingsFor } from './settings';
@@ -51,8 +51,6 @@ export async function compare(task: CompareTask, client: HttpClient, print: Prin
   return { ...calls, differences };
 }
 
-const NO_CALLS: Tally = { differences: 0, failures: 0, calls: 0 };
-
 async function compareCalls(
   old: ComparedService,
   other: ComparedService,
@@ -63,21 +61,25 @@ async function compareCalls(
   if (old.endpoint === undefined || other.endpoint === undefined) {
     const which = old.endpoint === undefined ? 'old' : 'new';
     await print([`Calls: none was made, since the ${which} service is only a document.`]);
-    return NO_CALLS;
+    return { differences: 0, failures: 0, calls: 0 };
   }
-  const calls = callsOf(old.wsdl, other.wsdl, asked);
+  const theirs = new Set(other.wsdl.protocols);
+  const protocols = new Set(old.wsdl.protocols.filter((protocol) => theirs.has(protocol)));
+  const calls = callsOf(old.wsdl.targetNamespace, protocols, asked);
   await print([`Calls: ${String(calls.length)}, as a client of the old service makes them`]);
   let [differences, failures] = [0, 0];
   for (const call of calls) {
     const [before, after] = [await ask(call, old.endpoint, client), await ask(call, other.endpoint, client)];
+    const title = `${call.name.charAt(0).toUpperCase()}${call.name.slice(1)} over ${call.protocol}`;
     if (before instanceof NoAnswerError || after instanceof NoAnswerError || bothRefuse(before, after)) {
       failures++;
-      await print(failureReport(call, before, after));
+      const problems = [...problemOf('old', before), ...problemOf('new', after)];
+      await print([`${title}: could not be compared`, ...problems]);
       continue;
     }
-    const comparison = compareAnswers(call, seen(before), seen(after));
-    if (comparison.intention === undefined) differences += comparison.places;
-    await print(callReport(call, comparison));
+    const { places, lines } = compareAnswers(call, before, after);
+    differences += places;
+    await print([`${title}: ${places === 0 ? 'same' : count(places)}`, ...lines]);
   }
   return { differences, failures, calls: calls.length };
 }
@@ -91,38 +93,19 @@ function bothRefuse(old: HttpAnswer, other: HttpAnswer): boolean {
 
 function ask(call: ComparedCall, endpoint: URL, client: HttpClient): Promise<HttpAnswer | NoAnswerError> {
   const url = new URL(endpoint);
-  const [path = '', ...query] = call.location.split('?');
-  url.pathname += path;
-  url.search = query.join('?');
+  url.pathname += call.location;
   return client.ask(url, call).catch(noAnswer);
 }
 
-function failureReport(
-  call: ComparedCall,
-  old: HttpAnswer | NoAnswerError,
-  other: HttpAnswer | NoAnswerError,
-): string[] {
-  const sides = Object.entries({ old, new: other }).flatMap(([side, answer]) => {
-    if (answer instanceof NoAnswerError) return [`  the ${side} service: ${quoted(answer.message)}`];
-    return REFUSALS.has(answer.status) ? [`  the ${side} service refuses the caller: ${statusText(answer)}`] : [];
-  });
-  return [`${titleOf(call)}: could not be compared`, ...sides];
+function problemOf(side: string, answer: HttpAnswer | NoAnswerError): string[] {
+  if (answer instanceof NoAnswerError) return [`  the ${side} service: ${quoted(answer.message)}`];
+  return REFUSALS.has(answer.status) ? [`  the ${side} service refuses the caller: ${statusText(answer)}`] : [];
 }
 
 function summary(differences: number, { calls, failures }: Tally): string {
   const found = differences === 0 ? 'A client sees no difference' : `A client sees ${count(differences)}`;
   if (failures > 0) return `${found}; ${String(failures)} of ${String(calls)} calls could not be compared.`;
   return calls === 0 ? `${found}, as far as the WSDLs tell.` : `${found}.`;
-}
-
-/** Says how the answers to a call compare. */
-function callReport(call: ComparedCall, { places, lines, intention }: Comparison): string[] {
-  const differs = intention === undefined ? count(places) : `differs on purpose: ${intention}`;
-  return [`${titleOf(call)}: ${places === 0 ? 'same' : differs}`, ...lines];
-}
-
-function titleOf({ name }: ComparedCall): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 /** `1 difference`, `2 differences`. */

@@ -58,8 +58,7 @@ function namespaceLines(targetNamespace: string): Replacement {
   return incomplete(`# ${problem} cannot be set as SERVICE_NAMESPACE.`);
 }
 
-function addressLines({ ports }: Wsdl): Replacement {
-  const address = ports.find((port) => port.address !== undefined)?.address ?? '';
+function addressLines({ address = '' }: Wsdl): Replacement {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const [, prefix = '', root = ''] = PATH.exec(url?.pathname ?? '') ?? [];
   if (url === undefined || !VARIABLES.serviceRoot.accepts(root)) {

@@ -62,7 +62,7 @@ export class Target {
       const isAnswer = !(answer instanceof NoAnswerError);
       const delivery = isAnswer ? this.#verdict(answer, milliseconds, event) : undefined;
       if (delivery !== undefined) return delivery;
-      const pause = pauseBefore(attempts, isAnswer ? answer.headers.get('retry-after') : undefined);
+      const pause = pauseBefore(attempts, isAnswer ? answer.headers['retry-after'] : undefined);
       const reason = isAnswer ? summaryOf(answer, milliseconds) : quoted(answer.message);
       const problem = `${name} was not taken by ${this.progress.name}: ${reason}.`;
       this.progress.undelivered('failed', problem);
@@ -75,7 +75,7 @@ export class Target {
 
   /** Says what an answer means for the event, unless another attempt may go better. The header alone decides. */
   #verdict(answer: HttpAnswer, milliseconds: number, event: StoredEvent): Delivery | undefined {
-    const { status, headers } = answer;
+    const { status } = answer;
     const answered = statusText(status, milliseconds);
     if (status >= 200 && status < 300) {
       this.progress.delivered(event, answered);
@@ -84,7 +84,7 @@ export class Target {
     if (status >= 500 || LATER.has(status)) return undefined;
     const outcome = status >= 400 ? 'refused' : 'redirected';
     const place = `Event ${String(event.position)} was ${outcome} by ${this.progress.name}`;
-    const location = headers.get('location');
+    const { location } = answer.headers;
     const to = location === undefined ? '' : ` to ${quoted(withoutSecrets(location))}`;
     const reason =
       outcome === 'refused'

@@ -83,19 +83,9 @@ describe('a document that is not a WSDL', () => {
       `<!DOCTYPE a []>${RECORDED_WSDL.replace(/^.*\n/, '')}`,
       'document type declaration',
     ],
-    ['other XML', '<a xmlns="urn:x"/>', 'It is not a WSDL 1.1: its root element is {urn:x}a.'],
+    ['other XML', '<a xmlns="urn:x"/>', 'It is not a WSDL 1.1: its root element is a.'],
     ['a deep document', '<a>'.repeat(200), 'more than 100 levels'],
     ['a WSDL without a service', changed(/<wsdl:service .*<\/wsdl:service>/s, ''), 'It describes no service.'],
-    [
-      'a WSDL in parts',
-      changed('<wsdl:types>', '<wsdl:import namespace="urn:x" location="b.wsdl" /><wsdl:types>'),
-      'b.wsdl, which is not read',
-    ],
-    [
-      'a schema elsewhere',
-      changed('<s:element name="RecordEvent">', '<s:include schemaLocation="a.xsd" /><s:element name="RecordEvent">'),
-      'a.xsd, which is not read',
-    ],
   ])('is refused: %s', (_name, text, message) => {
     const read = (): Wsdl => new Wsdl(text);
     expect(read).toThrow(WsdlError);

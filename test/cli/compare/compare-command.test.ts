@@ -23,10 +23,9 @@ describe('the arguments of the comparison', () => {
   it.each([
     ['settings a', ['a', undefined, REACH]],
     ['settings a --write .env', ['a', '.env', REACH]],
-    ['settings --insecure --timeout 1m a', ['a', undefined, { ...REACH, isInsecure: true, timeout: 60_000 }]],
+    ['settings --insecure a', ['a', undefined, { ...REACH, isInsecure: true }]],
     ['a b', [TASK, REACH]],
     ['a b --call GetEvents --call RecordEvent', [{ ...TASK, asked: ['GetEvents', 'RecordEvent'] }, REACH]],
-    ['a b --timeout 500ms', [TASK, { ...REACH, timeout: 500 }]],
   ])('can be %s', async (args, given) => {
     expect(await asked(args)).toEqual(given);
   });
@@ -52,8 +51,6 @@ describe('the arguments of the comparison', () => {
     ['', "Missing required argument 'old'."],
     ['a b c', 'Too many arguments. Expected 2 arguments but got 3.'],
     ['a b --call HelloWorld', '--call HelloWorld is neither RecordEvent nor GetEvents.'],
-    ['a b --timeout soon', '--timeout soon is not a duration up to 1h, as in 30s.'],
-    ['a b --timeout 0s', '--timeout 0s is not a duration up to 1h, as in 30s.'],
     ['a b --insecur', "Unknown option '--insecur'. Did you mean --insecure?"],
     ['a b --write .env', "Unknown option '--write'."],
     ['a', "Missing required argument 'new'."],

@@ -23,7 +23,7 @@ describe('the program that compares two services', () => {
     const service = await startService();
     const hostile = await startRecordedService((answer) => ({
       ...answer,
-      headers: { ...answer.headers, Allow: '\u009b2J' },
+      headers: { ...answer.headers, Location: '\u009b2J' },
       body: answer.body
         .replace('service name="WebHook"', 'service name="&#x202e;&#x9b;2J&#10;A client sees no difference."')
         .replace('>Hello World<', '>\u001b[2J\u202eHello\r<'),
@@ -40,7 +40,7 @@ describe('the program that compares two services', () => {
     expect(await run('a.wsdl', 'b.wsdl')).toEqual({
       code: 2,
       output: '',
-      errors: 'a.wsdl cannot be read: there is no such file or folder.\n',
+      errors: 'a.wsdl cannot be read: there is no such file or folder. An address begins with http:// or https://.\n',
     });
     expect(await run()).toMatchObject({ code: 2, output: '' });
   });
