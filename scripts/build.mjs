@@ -54,6 +54,11 @@ function compilerPath() {
 }
 
 function build(compiler) {
+  console.log(
+    built.length > 1
+      ? 'Compiling what has changed …'
+      : 'Compiling the service for the first time, which takes some seconds …',
+  );
   rmSync(STAMP, { force: true });
   // The compiler writes only what has changed since its last run, even if an output is missing.
   if (!outputsAreWhole) rmSync(COMPILER_STATE, { force: true });
