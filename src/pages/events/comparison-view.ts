@@ -7,14 +7,14 @@ import { letOthersRun } from '../../util/promises';
 import { isJsonType } from '../received-request';
 import { dataText, MAX_BYTES, type ShownText } from './data-view';
 import { addressQuery, filterValues, type Filter } from './list-query';
-import { longMarkup } from './markup';
+import { longMarkup } from '../markup';
 import { countText, timeView } from './parts';
 
 /** Most lines of each text that are compared, and most characters of a text that is not data. */
 const MAX_LINES = 20_000;
 const MAX_CHARACTERS = 16 * 1024;
 
-/** Texts that differ in more lines are not compared between the first of these and the last: 10 ms, which grow with the square. */
+/** Texts that differ in more lines are shown one after the other: 10 ms, which grow with the square. */
 const MAX_EDITS = 300;
 
 /** Equal lines that are shown before and after a difference; others are folded if they are more. */
@@ -89,49 +89,22 @@ function linesOf(text: string): string[] {
 
 /** Shows texts line by line: lines of the first alone after a minus, those of the other alone after a plus. */
 async function differenceView(before: readonly string[], after: readonly string[], maxBytes: number) {
-  const runs = await runsOf(before.slice(0, MAX_LINES), after.slice(0, MAX_LINES));
+  // Few services are asked to compare.
+  const { diffArrays } = await import('diff');
+  const [one, other] = [before.slice(0, MAX_LINES), after.slice(0, MAX_LINES)];
+  const runs: readonly Run[] = diffArrays(one, other, { maxEditLength: MAX_EDITS }) ?? [
+    { removed: true, value: one },
+    { added: true, value: other },
+  ];
   await letOthersRun();
-  const count = (of: Run['of']) => runs.reduce((sum, run) => sum + (run.of === of ? run.lines.length : 0), 0);
-  const [removed, added] = [count('before'), count('after')];
+  const count = (side: 'removed' | 'added') => runs.reduce((sum, run) => sum + (run[side] ? run.value.length : 0), 0);
+  const [removed, added] = [count('removed'), count('added')];
   if (removed + added === 0) return { html: undefined, isCut: false };
   return { removed: countText(removed), added: countText(added), ...(await runsMarkup(runs, maxBytes)) };
 }
 
 /** Lines that follow each other, of both texts or of one of them. */
-interface Run {
-  readonly of: 'both' | 'before' | 'after';
-  readonly lines: readonly string[];
-}
-
-/** Finds the fewest differences, or, if there are too many, one from the first to the last of them. */
-async function runsOf(before: readonly string[], after: readonly string[]): Promise<Run[]> {
-  // Few services are asked to compare.
-  const { diffArrays } = await import('diff');
-  const shorter = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < shorter && before[start] === after[start]) start++;
-  let end = 0;
-  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end++;
-  const [removed, added] = [before.slice(start, before.length - end), after.slice(start, after.length - end)];
-  const changes = diffArrays(removed, added, { maxEditLength: MAX_EDITS });
-  const between = changes?.map((change): Run => ({ of: sideOf(change), lines: change.value })) ?? [
-    { of: 'before', lines: removed },
-    { of: 'after', lines: added },
-  ];
-  const runs: Run[] = [
-    { of: 'both', lines: before.slice(0, start) },
-    ...between,
-    { of: 'both', lines: before.slice(before.length - end) },
-  ];
-  return runs.filter(({ lines }) => lines.length > 0);
-}
-
-function sideOf({ added, removed }: ChangeObject<string[]>): Run['of'] {
-  if (added) return 'after';
-  return removed ? 'before' : 'both';
-}
-
-const SIGNS = { both: '  ', before: '- ', after: '+ ' } as const;
+type Run = Pick<ChangeObject<string[]>, 'value'> & Partial<Pick<ChangeObject<string[]>, 'removed' | 'added'>>;
 
 /** Shows runs one after the other. Of a long one that both texts have, the middle is folded. */
 async function runsMarkup(runs: readonly Run[], maxBytes: number) {
@@ -145,13 +118,14 @@ async function runsMarkup(runs: readonly Run[], maxBytes: number) {
     left -= Buffer.byteLength(shown.html);
     isCut = shown.isCut;
   };
-  for (const [i, { of, lines }] of runs.entries()) {
-    const text = (some: readonly string[]) => some.map((line) => `${SIGNS[of]}${line}\n`).join('');
+  for (const [i, { removed, added, value: lines }] of runs.entries()) {
+    const text = (some: readonly string[], sign = '  ') => some.map((line) => `${sign}${line}\n`).join('');
     const first = i === 0 ? 0 : CONTEXT;
     const last = i === runs.length - 1 ? lines.length : lines.length - CONTEXT;
     // Lines that differ show their carriage returns.
-    const withEnds = text(lines).replaceAll('\r\n', '\u240D\n');
-    if (of !== 'both') await add(`<span class="${of === 'before' ? 'removed' : 'added'}">`, withEnds, '</span>');
+    const withEnds = (sign: string) => text(lines, sign).replaceAll('\r\n', '\u240D\n');
+    if (removed) await add('<span class="removed">', withEnds('- '), '</span>');
+    else if (added) await add('<span class="added">', withEnds('+ '), '</span>');
     else if (last - first <= CONTEXT) await add('', text(lines), '');
     else {
       await add('', text(lines.slice(0, first)), '');

@@ -8,7 +8,7 @@ import { isJsonType, isXmlType } from '../received-request';
 import { curlCommand, forwardCommand, type EndpointAddress } from './commands';
 import { dataView } from './data-view';
 import { addressQuery, filterValues, isNarrowed, type Filter } from './list-query';
-import { shownText } from './markup';
+import { shownText } from '../markup';
 import { bindingView, PAIRS_BYTES, pairs, timeView, type Pair } from './parts';
 import { MediaType } from '../../http/content/media-type';
 import { sizeText } from '../../util/text';

@@ -3,7 +3,7 @@ import type { EventLog } from '../../log/event-log';
 import type { FoundEvent, SearchResult } from '../../log/log-reader';
 import { forwardCommand, type EndpointAddress } from './commands';
 import { addressQuery, filterValues, isNarrowed, type Filter, type ListQuery, type ListPosition } from './list-query';
-import { markup, shownText } from './markup';
+import { markup, shownText } from '../markup';
 import { BINDING_LABELS, bindingView, dayText, hexText, timeView } from './parts';
 import { replaceInvisible, sizeText } from '../../util/text';
 

@@ -1,7 +1,7 @@
 import { Binding } from '../../config/bindings';
 import { shortened } from '../../util/text';
 import { timeText } from '../../util/time';
-import { shownText } from './markup';
+import { shownText } from '../markup';
 
 /** A name with its value, both HTML. */
 export interface Pair {

@@ -11,11 +11,14 @@ import { timeText } from '../../util/time';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** The spans of time for which events are counted. Refused calls are counted in the minutes of the last hour. */
+/**
+ * The spans of time for which events are counted: the part of a time's text that names one, and below how many of them there is a time.
+ * Refused calls are counted in the minutes of the last hour.
+ */
 const RATE_SPANS = {
-  minute: { span: MINUTE, spans: 60, title: 'Last 60 minutes', each: 'minute', characters: 16, every: 10 },
-  hour: { span: HOUR, spans: 48, title: 'Last 48 hours', each: 'hour', characters: 16, every: 8 },
-  day: { span: 24 * HOUR, spans: 30, title: 'Last 30 days', each: 'day', characters: 10, every: 5 },
+  minute: { span: MINUTE, spans: 60, title: 'Last 60 minutes', named: [11, 16], every: 10 },
+  hour: { span: HOUR, spans: 48, title: 'Last 48 hours', named: [5, 16], every: 8 },
+  day: { span: 24 * HOUR, spans: 30, title: 'Last 30 days', named: [5, 10], every: 5 },
 } as const;
 
 type RateSpan = keyof typeof RATE_SPANS;
@@ -28,28 +31,26 @@ export type RateView = Awaited<ReturnType<typeof rateView>>;
 
 /** Counts events and refused calls for the chart. Spans begin with whole minutes, hours or days in UTC; the last has not ended. */
 export async function rateView(log: EventLog, per: RateSpan, now: number, refusals: Refusals) {
-  const { span, spans, title, each, characters, every } = RATE_SPANS[per];
+  const { span, spans, title, named, every } = RATE_SPANS[per];
   const until = (Math.floor(now / span) + 1) * span;
   const rates = (await log.rates({ until, span, spans })).map((rate) => ({
     ...rate,
     refused: per === 'minute' ? callsInMinute(refusals, rate.from) : 0,
   }));
+  const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
   const [events, refused] = [sum(rates.map((rate) => rate.events)), sum(rates.map((rate) => rate.refused))];
   const top = roundTop(Math.max(...rates.map(({ events, refused }) => events + refused)));
-  const times = rates.filter((_rate, i) => i % every === 0).map(({ from }) => shortTime(from, per));
+  // A single event or refused call stays visible beside many.
+  const heightOf = (count: number) => (count === 0 ? 0 : Math.max(top / 100, count));
   return {
     period: title.toLowerCase(),
-    each,
+    each: per,
     bars: rates.map(({ from, events, refused }) => {
-      // A single event or refused call stays visible beside many.
-      const heightOf = (count: number) => (count === 0 ? 0 : Math.max(top / 100, count));
-      const height = heightOf(events);
-      const refusedHeight = Math.min(heightOf(refused), top - height);
       const [start, end] = [from, from + span].map((time) => new Date(time).toISOString().slice(0, 16));
       return {
-        height,
-        refusedHeight,
-        from: timeText(from).slice(0, characters),
+        height: heightOf(events),
+        refusedHeight: Math.min(heightOf(refused), top - heightOf(events)),
+        from: timeText(from).slice(0, named[1]),
         dateTime: new Date(from).toISOString(),
         events: countText(events),
         refused: countText(refused),
@@ -61,13 +62,12 @@ export async function rateView(log: EventLog, per: RateSpan, now: number, refusa
     top,
     total: eventsText(events),
     isEmpty: events + refused === 0,
-    hasRefused: per === 'minute',
-    totalRefused: refused === 0 ? undefined : countText(refused),
-    isOneRefused: refused === 1,
+    refused: `${countText(refused)} refused ${refused === 1 ? 'call' : 'calls'}`,
+    hasRefused: refused > 0,
     /** The values at the lines of the chart. */
     lines: [top, top / 2, 0].map(countText),
     /** The times below the chart, at equal distances. */
-    times: [...times, per === 'day' ? 'today' : 'now'],
+    times: [...rates.filter((_rate, i) => i % every === 0).map(({ from }) => timeText(from).slice(...named)), 'now'],
     spans: Object.entries(RATE_SPANS).map(([name, one]) => ({
       title: one.title,
       href: `?${addressQuery({ events: 'rate', per: name === 'minute' ? undefined : name })}`,
@@ -116,16 +116,6 @@ async function eventsOfLastHour(log: EventLog, now: number): Promise<number> {
   const until = (Math.floor(now / MINUTE) + 1) * MINUTE;
   const [hour] = await log.rates({ until, span: HOUR, spans: 1 });
   return hour?.events ?? 0;
-}
-
-function shortTime(from: number, per: RateSpan): string {
-  const text = timeText(from);
-  if (per === 'minute') return text.slice(11, 16);
-  return text.slice(5, per === 'hour' ? 16 : 10);
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((all, count) => all + count, 0);
 }
 
 /** The lowest round number from `most` up whose half is round too. */

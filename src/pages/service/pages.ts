@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { distance } from 'fastest-levenshtein';
 import type { Access, Credential } from '../../access/credentials';
 import type { Endpoint } from '../../call/endpoint';
 import { shortened } from '../../util/text';
@@ -19,8 +18,7 @@ type Templates = {
   /** `numbers`: how many events there are, for callers who may know. */
   readonly service: { readonly numbers: EventNumbers | undefined };
   readonly operation: OperationView;
-  /** `meant`: an operation with a similar name. */
-  readonly 'unknown-operation': { readonly name: string; readonly meant: string | undefined };
+  readonly 'unknown-operation': { readonly name: string };
 };
 
 interface OperationView {
@@ -76,11 +74,9 @@ export async function loadPages({ contract, service, access }: Endpoint, soap: S
       });
     },
 
-    /** Says that the service has no operation of this name, and suggests a similar one. */
-    unknownOperation(name: string, url: string): HtmlPage {
-      const names = contract.operations.map((operation) => operation.name);
-      return unknownPage('Operation not found', url, { name: shortened(name), meant: meantOperation(name, names) });
-    },
+    /** Says that the service has no operation of this name, and lists those that it has. */
+    unknownOperation: (name: string, url: string): HtmlPage =>
+      unknownPage('Operation not found', url, { name: shortened(name) }),
   };
 }
 
@@ -105,22 +101,4 @@ function formField({ name, type, isRequired, documentation }: Parameter) {
     /** An example, if the name of the type does not show one. */
     placeholder: type.name === 'dateTime' ? type.example : '',
   };
-}
-
-const LETTERS_PER_ERROR = 3;
-
-/**
- * Finds the operation that an unknown name probably meant: the most similar one, ignoring case, that differs in at most a third
- * of its letters.
- */
-export function meantOperation(unknown: string, operations: readonly string[]): string | undefined {
-  const given = unknown.toLowerCase();
-  const near = operations
-    .map((name) => ({ name, allowed: Math.floor(name.length / LETTERS_PER_ERROR) }))
-    // Before the comparison, which takes time for each letter of both.
-    .filter(({ name, allowed }) => Math.abs(given.length - name.length) <= allowed)
-    .map(({ name, allowed }) => ({ name, allowed, errors: distance(given, name.toLowerCase()) }))
-    .filter(({ allowed, errors }) => errors <= allowed)
-    .sort((one, other) => one.errors - other.errors);
-  return near[0]?.name;
 }

@@ -510,7 +510,7 @@ describe('the pages of the events', () => {
     expect(await line()).toBe('120');
     expect((await get('?events=refusals')).body).toContain('<strong id="count">120</strong> refused in the last hour');
     const { body } = await get('?events=rate');
-    expect(body).toContain('<strong>120</strong> refused calls');
+    expect(body).toContain('120 refused calls</a>');
     expect(body).toMatch(
       /<td class="number">1<\/td><td class="number">120<\/td>|<td class="number">0<\/td><td class="number">\d+<\/td>/,
     );

@@ -1,6 +1,6 @@
 import escapeHtml from 'escape-html';
-import { letOthersRun } from '../../util/promises';
-import { replaceInvisible } from '../../util/text';
+import { letOthersRun } from '../util/promises';
+import { replaceInvisible } from '../util/text';
 
 /** A part of a page made of a caller's text. */
 export interface Markup {
@@ -9,51 +9,27 @@ export interface Markup {
   readonly isCut: boolean;
 }
 
-/** How many characters are escaped at a time. */
-const STEP = 1024;
-
 /**
  * Writes a text for a page: escaped, with each character that cannot be seen as its code point (`U+202E`), and cut before it
  * takes more than `maxBytes` bytes of UTF-8. Line breaks become line feeds.
  */
 export function markup(text: string, maxBytes: number): Markup {
-  let html = '';
-  let left = maxBytes;
-  for (const part of divided(text, STEP)) {
-    const piece = escaped(part);
-    const bytes = Buffer.byteLength(piece);
-    if (bytes > left) return { html: html + shortPart(part, left), isCut: true };
-    html += piece;
-    left -= bytes;
+  const start = text.slice(0, 2 * maxBytes).replaceAll('\r\n', '\n');
+  const html = escaped(start);
+  if (text.length <= 2 * maxBytes && Buffer.byteLength(html) <= maxBytes) return { html, isCut: false };
+  let fitting = '';
+  for (let [length, tooLong] = [0, start.length]; length < tooLong;) {
+    const middle = Math.ceil((length + tooLong) / 2);
+    // A surrogate pair that the cut divides is dropped.
+    const part = escaped(start.slice(0, middle).replace(/[\uD800-\uDBFF]$/, ''));
+    if (Buffer.byteLength(part) > maxBytes) tooLong = middle - 1;
+    else [length, fitting] = [middle, part];
   }
-  return { html, isCut: false };
-}
-
-/** Divides a text into parts of this length, or a little more: neither a surrogate pair nor a CRLF is divided. */
-function* divided(text: string, length: number): Iterable<string> {
-  let end: number;
-  for (let start = 0; start < text.length; start = end) {
-    end = start + length;
-    while (/[\uD800-\uDBFF\r]/.test(text.charAt(end - 1))) end++;
-    yield text.slice(start, end);
-  }
-}
-
-/** As much of a text, character by character, as fits. */
-function shortPart(text: string, maxBytes: number): string {
-  let html = '';
-  let left = maxBytes;
-  for (const character of text) {
-    const piece = escaped(character);
-    left -= Buffer.byteLength(piece);
-    if (left < 0) break;
-    html += piece;
-  }
-  return html;
+  return { html: fitting, isCut: true };
 }
 
 function escaped(text: string): string {
-  const html = escapeHtml(text.replace(/\r\n/g, '\n'));
+  const html = escapeHtml(text);
   if (ALL_VISIBLE.test(html)) return html;
   return replaceInvisible(html, (character, place) =>
     isJoining(html, place) ? character : `<span class="code-point">${codePoint(character)}</span>`,
@@ -92,8 +68,11 @@ const LONG_STEP = 32 * 1024;
 export async function longMarkup(text: string, maxBytes: number): Promise<Markup> {
   const pieces: string[] = [];
   let left = maxBytes;
-  for (const part of divided(text, LONG_STEP)) {
-    const { html, isCut } = markup(part, left);
+  for (let start = 0, end: number; start < text.length; start = end) {
+    end = start + LONG_STEP;
+    // Neither a surrogate pair nor a CRLF is divided.
+    while (/[\uD800-\uDBFF\r]/.test(text.charAt(end - 1))) end++;
+    const { html, isCut } = markup(text.slice(start, end), left);
     pieces.push(html);
     if (isCut) return { html: pieces.join(''), isCut };
     left -= Buffer.byteLength(html);

@@ -1,5 +1,5 @@
-import { markup, shownText } from '../../../src/pages/events/markup';
-import { dayText } from '../../../src/pages/events/parts';
+import { markup, shownText } from '../../src/pages/markup';
+import { dayText } from '../../src/pages/events/parts';
 
 const MAX = 100_000;
 const codePoint = (code: string): string => `<span class="code-point">U+${code}</span>`;
