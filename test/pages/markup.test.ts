@@ -1,5 +1,4 @@
 import { markup, shownText } from '../../src/pages/markup';
-import { dayText } from '../../src/pages/events/parts';
 
 const MAX = 100_000;
 const codePoint = (code: string): string => `<span class="code-point">U+${code}</span>`;
@@ -44,12 +43,4 @@ describe('a text on a page', () => {
     expect(shownText('שלום')).toBe('<bdi>שלום</bdi>');
     expect(shownText('abcdef', 3)).toBe('<bdi>abc…</bdi>');
   });
-});
-
-it('names each day of two years as Intl does', () => {
-  const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: 'UTC' });
-  for (let day = Date.UTC(2027, 0, 1); day < Date.UTC(2029, 0, 1); day += 86_400_000) {
-    // Some releases of Node write a comma after the day of the week.
-    for (const time of [day, day + 86_399_999]) expect(dayText(time)).toBe(format.format(time).replace(',', ''));
-  }
 });

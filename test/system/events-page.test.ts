@@ -383,20 +383,19 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
     const page = await open('?events', { timezoneId: 'Europe/Helsinki' });
     const times = () => page.locator('#rows time').allTextContents();
     const days = () => page.locator('#rows .day').allTextContents();
-    const comma = (text: string) => text.replace(',', '');
-    expect([await times(), (await days()).map(comma)]).toEqual([
+    expect([await times(), await days()]).toEqual([
       ['01:00:00.000', '22:30:00.000', '20:30:00.000'],
-      ['Sunday 22 November 2026', 'Saturday 21 November 2026'],
+      ['Sun, 22 Nov 2026', 'Sat, 21 Nov 2026'],
     ]);
     await page.getByRole('button', { name: 'Local time', pressed: false }).click();
     const local = [
       ['03:00:00.000', '00:30:00.000', '22:30:00.000'],
-      ['Sunday 22 November 2026', 'Saturday 21 November 2026'],
+      ['Sun, 22 Nov 2026', 'Sat, 21 Nov 2026'],
     ];
-    expect([await times(), (await days()).map(comma)]).toEqual(local);
+    expect([await times(), await days()]).toEqual(local);
     expect(await page.locator('#rows .day + tr + tr + .day').count()).toBe(1);
     await page.reload();
-    expect([await times(), (await days()).map(comma)]).toEqual(local);
+    expect([await times(), await days()]).toEqual(local);
     await page.getByText('Filter by').click();
     await page.getByLabel('From (local)').fill('2026-11-22T00:30');
     await loaded(page, page.getByRole('button', { name: 'Search' }).click());

@@ -64,14 +64,9 @@ export function eventsText(count: number): string {
   return `${countText(count)} ${count === 1 ? 'event' : 'events'}`;
 }
 
-const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
-const MONTHS = 'January February March April May June July August September October November December'.split(' ');
-
-/** Writes the day of a time for a person, in UTC: `Sunday 22 November 2026`. A format of `Intl` takes 12 ms and 6 MiB to make. */
+/** Writes the day of a time for a person, in UTC: `Sun, 22 Nov 2026`. */
 export function dayText(milliseconds: number): string {
-  const date = new Date(milliseconds);
-  const [weekday = '', month = ''] = [WEEKDAYS[date.getUTCDay()], MONTHS[date.getUTCMonth()]];
-  return `${weekday} ${String(date.getUTCDate())} ${month} ${String(date.getUTCFullYear())}`;
+  return new Date(milliseconds).toUTCString().slice(0, 'Sun, 22 Nov 2026'.length);
 }
 
 const BYTES_IN_LINE = 16;

@@ -79,25 +79,18 @@ export async function rateView(log: EventLog, per: RateSpan, now: number, refusa
 /** Longest that a page waits for numbers beside what it shows, in milliseconds. */
 const NUMBERS_TIMEOUT = 500;
 
-/** How many events the log has, for the service page. */
-export interface EventNumbers {
-  readonly all: string;
-  readonly lastHour: string;
-}
-
-/** Counts the events, for callers who may look at them. The service page is for everybody, and works while the log does not. */
-export async function eventNumbers(
+/**
+ * Counts the events, for callers who may look at them; otherwise undefined. The service page is for everybody, and works while the log
+ * does not.
+ */
+export async function eventCount(
   request: IncomingMessage,
   { log, access }: Pick<Endpoint, 'log' | 'access'>,
-): Promise<EventNumbers | undefined> {
+): Promise<number | undefined> {
   try {
     access.checkViewer(request);
-    const [{ events }, lastHour] = await within(
-      Promise.all([log.stats(), eventsOfLastHour(log, Date.now())]),
-      NUMBERS_TIMEOUT,
-      () => new EventLogError('The log did not answer in time.'),
-    );
-    return { all: countText(events), lastHour: countText(lastHour) };
+    const { events } = await within(log.stats(), NUMBERS_TIMEOUT, () => new EventLogError('The log did not answer.'));
+    return events;
   } catch (error) {
     if (error instanceof RequestError || error instanceof EventLogError) return undefined;
     throw error;
@@ -109,13 +102,6 @@ export async function refusedInLastHour(refusals: Promise<Refusals>): Promise<st
   const seen = await within(refusals, NUMBERS_TIMEOUT, () => new Error('too late')).catch(() => undefined);
   const calls = seen && callsOfLastHour(seen, Date.now());
   return calls ? countText(calls) : undefined;
-}
-
-/** Counts the events of the last 60 minutes, this one among them, as the chart does. */
-async function eventsOfLastHour(log: EventLog, now: number): Promise<number> {
-  const until = (Math.floor(now / MINUTE) + 1) * MINUTE;
-  const [hour] = await log.rates({ until, span: HOUR, spans: 1 });
-  return hour?.events ?? 0;
 }
 
 /** The lowest round number from `most` up whose half is round too. */

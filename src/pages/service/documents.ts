@@ -11,7 +11,7 @@ import type { SoapBindings } from '../../soap/soap-call';
 import { builderText } from '../../xml/characters';
 import { Semaphore } from '../../util/promises';
 import { SECURITY_HEADERS, type HtmlPage } from '../page-writer';
-import { eventNumbers } from '../events/rate-view';
+import { eventCount } from '../events/rate-view';
 import { loadPages, type Pages } from './pages';
 
 interface Document {
@@ -47,7 +47,7 @@ export async function documents(endpoint: Endpoint, soap: SoapBindings | undefin
       const endpointUrl = callers.baseUrl(request) + path;
       const document: Document =
         documentOf(request.url, contract, pages, endpointUrl) ??
-        pages.service(endpointUrl, await eventNumbers(request, endpoint));
+        pages.service(endpointUrl, await eventCount(request, endpoint));
       send(response, document, callers.vary);
       if (document.refusal !== undefined) throw document.refusal;
     })

@@ -7,7 +7,6 @@ import type { ContractOperation } from '../../contract/contract';
 import type { Parameter } from '../../contract/schema';
 import type { SoapBindings } from '../../soap/soap-call';
 import { PageWriter, type HtmlPage } from '../page-writer';
-import type { EventNumbers } from '../events/rate-view';
 import { sampleWriter, type Sample } from './samples';
 
 /** The HTML pages for a developer who opens the endpoint in a browser. */
@@ -15,8 +14,8 @@ export type Pages = Awaited<ReturnType<typeof loadPages>>;
 
 /** The values of each template. */
 type Templates = {
-  /** `numbers`: how many events there are, for callers who may know. */
-  readonly service: { readonly numbers: EventNumbers | undefined };
+  /** `events`: how many there are, for callers who may know. */
+  readonly service: { readonly events: number | undefined };
   readonly operation: OperationView;
   readonly 'unknown-operation': { readonly name: string };
 };
@@ -45,12 +44,8 @@ export async function loadPages({ contract, service, access }: Endpoint, soap: S
   const { bindings: on } = contract.protocols;
 
   return {
-    /**
-     * Lists the operations and links to the service description.
-     *
-     * @param numbers - how many events there are, for callers who may know.
-     */
-    service: (url: string, numbers: EventNumbers | undefined): HtmlPage => servicePage(undefined, url, { numbers }),
+    /** Lists the operations and links to the service description. */
+    service: (url: string, events: number | undefined): HtmlPage => servicePage(undefined, url, { events }),
 
     /** Shows one operation: a form that calls it, and its messages. */
     operation(name: string, url: string): HtmlPage | undefined {

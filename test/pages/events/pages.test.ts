@@ -191,7 +191,7 @@ describe('the pages of the events', () => {
         await service.log.append(newEvent({ recordedAt: Date.UTC(2026, 10, day, 23, 59) }));
       const { body } = await get('?events');
       const text = body.replace(/[^]*<tbody id="rows">|<\/tbody>[^]*/g, '').replace(/<[^>]*>|\s+/g, ' ');
-      expect(text).toMatch(/Sunday,? 22 November 2026 +Event +3 .* Saturday,? 21 November 2026 +Event +2 .* Event +1 /);
+      expect(text).toMatch(/Sun, 22 Nov 2026 +Event +3 .* Sat, 21 Nov 2026 +Event +2 .* Event +1 /);
       expect(text.match(/November/g)).toHaveLength(2);
     });
 

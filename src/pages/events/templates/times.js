@@ -45,11 +45,11 @@ function show() {
 /** Puts the heading of its day above the first row of each. */
 function headDays() {
   for (const heading of rows.querySelectorAll('.day')) heading.remove();
-  const days = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: isLocal ? undefined : 'UTC' });
   let last;
   for (const row of [...rows.children]) {
-    // As the service writes it; some browsers put a comma after the day of the week.
-    const day = days.format(new Date(row.querySelector('time').dateTime)).replace(',', '');
+    const time = new Date(row.querySelector('time').dateTime);
+    // As the service writes it: `Sun, 22 Nov 2026`.
+    const day = (isLocal ? local(time) : time).toUTCString().slice(0, 16);
     if (day !== last) {
       const cell = document.createElement('th');
       Object.assign(cell, { scope: 'rowgroup', colSpan: row.children.length, textContent: day });
@@ -75,7 +75,12 @@ function inUtc(time) {
 }
 
 function inLocal(time) {
-  return inUtc(new Date(time - time.getTimezoneOffset() * 60_000));
+  return inUtc(local(time));
+}
+
+/** The time whose text in UTC is that of a time in the local zone. */
+function local(time) {
+  return new Date(time - time.getTimezoneOffset() * 60_000);
 }
 
 function remembered() {
