@@ -12,6 +12,7 @@ const LAYERS = [
   ['cli', 'workers'],
   ['lean-start', 'index'],
   ['app'],
+  ['forward'],
   ['endpoint'],
   ['pages'],
   ['soap', 'get-post'],

@@ -13,48 +13,51 @@ import { linesOf } from './lines';
 import { matcherOf, positionBefore, type EventFilter } from './scan';
 import { eventLine, fileError, print, printableJson, quoted } from './terminal';
 
-/** How followed events are printed, and which. */
-export interface FollowForm extends EventFilter {
-  /** Each as one CloudEvent, on a terminal, too. */
+/** How events are printed, and which. */
+export interface PrintForm extends EventFilter {
+  /** Each as one CloudEvent, on a terminal, too; by default {@link eventLine} writes them there. */
   readonly json: boolean;
 }
 
 /** Prints the events from a start on. */
-export function printEvents(log: ReadableLog, start: Start, filter: EventFilter, stop: AbortSignal): Promise<void> {
-  return printPages(log.pages(start), jsonLine(), filter, stop);
+export async function printEvents(log: ReadableLog, start: Start, form: PrintForm, stop: AbortSignal): Promise<void> {
+  await printPages(log.pages(start), form, stop, () => undefined);
 }
 
-/**
- * Prints the events from a start on, and those that are recorded until the signal: to a terminal as {@link eventLine} writes them,
- * unless they are wanted as JSON.
- */
-export async function followEvents(
-  log: ReadableLog,
-  start: Start,
-  { json, ...filter }: FollowForm,
-  stop: AbortSignal,
-): Promise<void> {
+/** Prints the events from a start on, and those that are recorded until the signal. Says what it waits for, and how many it printed. */
+export async function followEvents(log: ReadableLog, start: Start, form: PrintForm, stop: AbortSignal): Promise<void> {
   const after = await positionBefore(log, start);
-  const lineOf = process.stdout.isTTY && !json ? eventLine : jsonLine();
-  await printPages(log.follow({ after }, stop, sayChange), lineOf, filter, stop);
+  console.error(`Waiting for events after ${String(after)}${conditionsOf(form)}.`);
+  let printed = 0;
+  try {
+    await printPages(log.follow({ after }, stop, sayChange), form, stop, (events) => (printed += events));
+  } finally {
+    console.error(`${String(printed)} ${printed === 1 ? 'event' : 'events'} printed.`);
+  }
+}
+
+/** The options of a filter, as they are given. */
+function conditionsOf({ headers, type, binding, sender, text }: EventFilter): string {
+  const fields = headers.map((field) => ['header', field.join('=')] as const);
+  const options = [...Object.entries({ type, binding, sender, text }), ...fields].flatMap(([name, value]) =>
+    value === undefined ? [] : `--${name} ${quoted(value)}`,
+  );
+  return options.length === 0 ? '' : ` with ${options.join(' ')}`;
 }
 
 async function printPages(
   pages: AsyncIterable<readonly StoredEvent[]>,
-  lineOf: (event: StoredEvent) => string,
-  filter: EventFilter,
+  { json, ...filter }: PrintForm,
   stop: AbortSignal,
+  printed: (events: number) => void,
 ): Promise<void> {
+  const lineOf = process.stdout.isTTY && !json ? eventLine : jsonLine();
   const isChosen = matcherOf(filter);
   try {
     for await (const page of pages) {
-      await print(
-        pageText(
-          page.filter((event) => isChosen(event) && isWhole(event)),
-          lineOf,
-        ),
-        stop,
-      );
+      const chosen = page.filter((event) => isChosen(event) && isWhole(event));
+      await print(pageText(chosen, lineOf), stop);
+      printed(chosen.length);
       if (stop.aborted) return;
     }
   } catch (error) {

@@ -4,7 +4,7 @@ import { variablesOf } from '../config/variable';
 import { VARIABLES } from '../config/variables';
 import { localAuthority } from '../http/callers';
 import { shortened } from '../util/text';
-import { HttpClient } from './http-client';
+import { HttpClient } from '../util/http-client';
 
 /** The text with which a program answers its arguments, instead of doing its work. */
 interface CommandLineAnswer {

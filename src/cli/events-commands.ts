@@ -14,26 +14,27 @@ import {
   type LogSource,
   type ReadingValues,
 } from './events-options';
-import type { FollowForm } from './archive';
+import type { PrintForm } from './archive';
 import type { ForwardTask } from './forward/forward';
-import type { SignerName } from './forward/received-message';
-import { FROM_THE_FIRST, type EventFilter, type EventSelection } from './scan';
-import { Sender } from '../senders/sender';
+import { SIGNING } from '../forward/signing';
+import type { Sender } from '../senders/sender';
+import { FROM_THE_FIRST, type EventSelection } from './scan';
 import { misuse, quoted } from './terminal';
 import { option, repeatable, ToolCommand } from './tool-command';
 
 /** A {@link ForwardTask} as the arguments give it. */
-interface ForwardOrder extends Omit<ForwardTask, 'asReceived' | 'metrics'> {
+export interface ForwardOrder extends Omit<ForwardTask, 'asReceived' | 'metrics'> {
   /** Sends requests as they arrived. */
-  readonly received: { readonly signer: SignerName | undefined } | undefined;
+  readonly received:
+    { readonly signer: { readonly sender: Sender; readonly secretFile: string } | undefined } | undefined;
   readonly metricsPort: number | undefined;
 }
 
 /** The work of the commands on the event log; `-` is standard output or input. */
 export interface LogCommands {
-  print(source: LogSource, start: Start, filter: EventFilter): Promise<void>;
+  print(source: LogSource, start: Start, form: PrintForm): Promise<void>;
   /** @param start - undefined: the events that are yet to be recorded. */
-  follow(source: LogSource, start: Start | undefined, form: FollowForm): Promise<void>;
+  follow(source: LogSource, start: Start | undefined, form: PrintForm): Promise<void>;
   forward(source: LogSource, order: ForwardOrder): Promise<void>;
   export(source: LogSource, file: string, start: Start): Promise<void>;
   import(file: string): Promise<void>;
@@ -48,21 +49,25 @@ export interface LogCommands {
   restore(file: string): Promise<void>;
 }
 
+interface PrintValues extends ReadingValues {
+  readonly json?: boolean;
+}
+
 /** Returns the command line of the tool for the event log. */
 export function eventsCommand(log: LogCommands): ToolCommand {
   const program = new ToolCommand('asmx-webhook-events').asTool();
   program
     .description('Works on the event log that EVENT_LOG names, also while the service runs.')
     .addHelpText('after', `\n${NOTES}\n\n${EXIT_CODES}`);
-  withOptions(program.command('print'), [sinceOption(), ...filterOptions(), ...sourceOptions()])
+  const printing = () => [sinceOption(), ...filterOptions(), jsonOption(), ...sourceOptions()];
+  withOptions(program.command('print'), printing())
     .description('Print all events, or those --since')
-    .action(({ since = FROM_THE_FIRST, ...values }: ReadingValues) =>
-      log.print(sourceOf(values), since, filterOf(values)),
+    .action(({ since = FROM_THE_FIRST, json = false, ...values }: PrintValues) =>
+      log.print(sourceOf(values), since, { ...filterOf(values), json }),
     );
-  withOptions(program.command('follow'), [sinceOption(), ...filterOptions(), ...sourceOptions()])
+  withOptions(program.command('follow'), printing())
     .description('Print events as they are recorded, and before them those --since')
-    .option('--json', 'print CloudEvents on a terminal, too, instead of a short line for each')
-    .action(({ since, json = false, ...values }: ReadingValues & { readonly json?: boolean }) =>
+    .action(({ since, json = false, ...values }: PrintValues) =>
       log.follow(sourceOf(values), since, { ...filterOf(values), json }),
     );
   addForward(program, log);
@@ -105,9 +110,13 @@ export function eventsCommand(log: LogCommands): ToolCommand {
   return program;
 }
 
+function jsonOption(): Option {
+  return new Option('--json', 'print CloudEvents on a terminal, too, instead of a short line for each');
+}
+
 const NOTES = `Events are printed, exported and imported as one CloudEvent a line (NDJSON), with
-what the log keeps beside it in the member _log; follow prints short lines on a
-terminal. A <file> may be - for standard output or input, except for backup, restore
+what the log keeps beside it in the member _log; print and follow print short lines
+on a terminal. A <file> may be - for standard output or input, except for backup, restore
 and --position.`;
 
 const EXIT_CODES = `Exit code: 0 done, 1 failed, or (verify) the log is not whole, or (export) damaged
@@ -116,7 +125,9 @@ events were left out, 2 arguments that make no sense.`;
 const FORWARD_EXIT_CODES = `Exit code: 0 done, 1 failed, or some of the selected events were not found or not taken,
 2 arguments that make no sense, 3 the address refused an event or redirected it.`;
 
-const FORWARD_NOTES = `Events are posted in order, each until the address took it.
+const FORWARD_NOTES = `Events are posted in order, each until the address took it: with --follow as often as
+needed, otherwise at most --tries times. On a terminal --follow passes over an event that
+the address refuses, and Enter tries again at once.
 
 --event, --type, --binding, --sender, --text, --header and --until select events; an
 event must match all of them. With --follow they are the only ones that are posted.
@@ -125,12 +136,6 @@ changed.
 
 FORWARD_SECRETS does what --secret does, and other users of the machine do not see it.`;
 
-/** The senders that sign, by their names in lower case. */
-const SIGNING = new Map(
-  Sender.all
-    .filter(({ field, signature }) => field !== undefined && signature !== undefined)
-    .map((sender) => [sender.name.toLowerCase().replaceAll(' ', '-'), sender]),
-);
 const SIGNING_NAMES = [...SIGNING.keys()];
 
 /** The options of `forward`, as commander reads them. */
@@ -145,6 +150,7 @@ interface ForwardValues extends ReadingValues {
   readonly secret?: readonly string[];
   readonly event?: readonly string[];
   readonly until?: Start;
+  readonly tries?: number;
 }
 
 function addForward(program: ToolCommand, log: LogCommands): void {
@@ -154,7 +160,7 @@ function addForward(program: ToolCommand, log: LogCommands): void {
   const command = program
     .command('forward')
     .description('Post events to an address')
-    .argument('<url>', 'an http or https address', target)
+    .argument('<url>', 'an http or https address, or a port of this machine', target)
     .option('--follow', 'go on with events as they are recorded')
     .addOption(sinceOption())
     .addOption(
@@ -168,6 +174,9 @@ function addForward(program: ToolCommand, log: LogCommands): void {
     )
     .addOption(option('--secret-file <file>', 'a file with the secret for --sign', namedFile))
     .option('--skip-refused', 'pass over events that are answered with 4xx, instead of ending')
+    .addOption(
+      option('--tries <number>', 'post an event at most so often without --follow (3)', tries).conflicts('follow'),
+    )
     .addOption(
       option(
         '--metrics-port <port>',
@@ -212,6 +221,7 @@ function forwardOrder(url: URL, values: ForwardValues): ForwardOrder {
     secrets: secret,
     received: receivedOf(values),
     skipRefused,
+    tries: values.tries ?? TRIES,
     metricsPort: values.metricsPort,
   };
 }
@@ -239,10 +249,24 @@ function selectionOf(values: ForwardValues): EventSelection | undefined {
   return { search, headers: filterOf(values).headers };
 }
 
+/** How often an event is posted without --follow. */
+const TRIES = 3;
+
+function tries(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw misuse(`--tries ${quoted(text)} is not a number from 1 on.`);
+}
+
+/** A port of this machine, a host with a port, or `localhost`, each perhaps with a path. */
+const WITHOUT_SCHEME = /^(?:localhost|[\w.-]+:\d+|\[[\da-f:]+\]:\d+)(?=$|[/?])/i;
+
 function target(text: string): URL {
-  const url = httpAddress(text);
+  const address = text.replace(/^:?(?=\d{1,5}(?:$|[/?]))/, 'localhost:');
+  const url = httpAddress(WITHOUT_SCHEME.test(address) ? `http://${address}` : address);
   if (url !== undefined) return url;
-  throw misuse('forward needs an http or https address, as in http://127.0.0.1:3000/hook.');
+  throw misuse(
+    'forward needs an address: http://127.0.0.1:3000/hook, localhost:3000/hook, or 3000 for a port of this machine.',
+  );
 }
 
 /** Returns a parser for the value of an option that a setting has, too. */

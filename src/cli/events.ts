@@ -5,7 +5,8 @@ import { readConfig } from '../config/config';
 import { ProcessConfig } from '../config/process-config';
 import type { EventLogLocation } from '../log/engines';
 import type { EventLog } from '../log/event-log';
-import { eventsCommand, type LogCommands } from './events-commands';
+import type { ReceivedForm } from '../forward/message';
+import { eventsCommand, type ForwardOrder, type LogCommands } from './events-commands';
 import type { LogSource } from './events-options';
 import type { MetricsAddress } from './forward/metrics';
 import { endOf } from './scan';
@@ -18,9 +19,9 @@ type LogAccess = 'read' | 'write' | 'import';
 
 /** Each loads only what it needs. */
 const COMMANDS: LogCommands = {
-  async print(source, start, filter) {
+  async print(source, start, form) {
     const { printEvents } = await import('./archive.js');
-    await withSource(source, (log, stop) => printEvents(log, start, filter, stop));
+    await withSource(source, (log, stop) => printEvents(log, start, form, stop));
   },
   async follow(source, start, form) {
     const { followEvents } = await import('./archive.js');
@@ -28,8 +29,7 @@ const COMMANDS: LogCommands = {
   },
   async forward(source, { received, metricsPort, ...task }) {
     const { forwardEvents } = await import('./forward/forward.js');
-    const { receivedForm } = await import('./forward/received-message.js');
-    const asReceived = received && (await receivedForm(ProcessConfig.ofTool('namespace').namespace, received.signer));
+    const asReceived = received && (await receivedForm(received));
     const { secrets = ProcessConfig.ofTool('forwardSecrets').forwardSecrets } = task;
     const metrics = metricsPort === undefined ? undefined : metricsAddress(metricsPort);
     await withSource(source, (log, stop) => forwardEvents(log, { ...task, secrets, asReceived, metrics }, stop));
@@ -76,6 +76,24 @@ async function main(): Promise<void> {
   await eventsCommand(COMMANDS).run(process.argv.slice(2));
 }
 
+/** @throws the secret cannot be read, or is not one of the sender's; the message is one line. */
+async function receivedForm({ signer }: NonNullable<ForwardOrder['received']>): Promise<ReceivedForm> {
+  const { Contract } = await import('../contract/contract.js');
+  const contract = await Contract.load(ProcessConfig.ofTool('namespace').namespace);
+  if (signer === undefined) return { contract };
+  const { signerOf } = await import('../forward/signing.js');
+  const { sender, secretFile } = signer;
+  const sign = signerOf(sender, await textOf(secretFile));
+  if (sign === undefined) throw new Error(`${secretFile} does not hold a secret of ${sender.name}.`);
+  return { contract, sign };
+}
+
+function textOf(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    throw fileError(file, 'read', error);
+  });
+}
+
 /** Figures are served with the default limits. */
 function metricsAddress(port: number): MetricsAddress {
   const { admin } = ProcessConfig.ofTool('admin');
@@ -103,13 +121,9 @@ async function withSource(
     if (keyFile !== undefined || ca !== undefined) throw misuse('--key-file and --ca go with --from.');
     return withLog('read', (log) => work(log, stop));
   }
-  const read = (file: string) =>
-    readFile(file, 'utf8').catch((error: unknown) => {
-      throw fileError(file, 'read', error);
-    });
-  const key = keyFile === undefined ? ProcessConfig.readKey() : (await read(keyFile)).trim();
+  const key = keyFile === undefined ? ProcessConfig.readKey() : (await textOf(keyFile)).trim();
   const { RemoteLog } = await import('./remote/remote-log.js');
-  const log = new RemoteLog({ url, key, ca: ca === undefined ? undefined : await read(ca) }, stop);
+  const log = new RemoteLog({ url, key, ca: ca === undefined ? undefined : await textOf(ca) }, stop);
   await work(log, stop);
 }
 

@@ -3,8 +3,11 @@ import { Socket } from 'node:net';
 import type { StoredEvent } from '../events/stored-event';
 import { foundEvent } from '../log/search';
 import { reasonOf } from '../util/reason';
-import { plainReason, replaceInvisible, shortened, sizeText, visible } from '../util/text';
+import { plainReason, quoted, replaceInvisible, sizeText } from '../util/text';
+
 import { timeText } from '../util/time';
+
+export { quoted };
 
 /** Thrown for arguments that make no sense; the message is one line. */
 export class UsageError extends Error {
@@ -74,11 +77,6 @@ export function stopSignal(): AbortSignal {
     });
   }
   return stop.signal;
-}
-
-/** Quotes a text from elsewhere in a message: shortened, on one line, its control characters escaped. */
-export function quoted(text: string): string {
-  return visible(JSON.stringify(shortened(text)).slice(1, -1));
 }
 
 /** Returns a line that is safe to print: control characters are escaped, tabs become spaces, and line feeds `lineFeed`. */

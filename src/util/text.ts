@@ -99,3 +99,8 @@ export function sizeText(bytes: number): string {
   const [size, unit] = bytes < MIB ? [bytes / KIB, 'KiB'] : [bytes / MIB, 'MiB'];
   return `${String(Math.round(size * 10) / 10)} ${unit}`;
 }
+
+/** Quotes a text from elsewhere in a message: shortened, on one line, its control characters escaped. */
+export function quoted(text: string): string {
+  return visible(JSON.stringify(shortened(text)).slice(1, -1));
+}

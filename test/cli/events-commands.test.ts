@@ -12,6 +12,7 @@ const FORWARD = {
   filter: undefined,
   secrets: undefined,
   skipRefused: false,
+  tries: 3,
 } as const;
 
 /** The log that EVENT_LOG names, and all of its events. */
@@ -22,10 +23,10 @@ describe('the arguments of the tool', () => {
   afterEach(() => jest.restoreAllMocks());
 
   it.each<[string[], unknown[]]>([
-    [['print'], ['print', HERE, { after: 0 }, ALL]],
+    [['print'], ['print', HERE, { after: 0 }, { ...ALL, json: false }]],
     [
       ['print', '--since=7'],
-      ['print', HERE, { after: 7 }, ALL],
+      ['print', HERE, { after: 7 }, { ...ALL, json: false }],
     ],
     [['follow'], ['follow', HERE, undefined, { ...ALL, json: false }]],
     [
@@ -66,6 +67,18 @@ describe('the arguments of the tool', () => {
       ['forward', 'http://u:p@[::1]:3000/hook?a=b', '--follow'],
       ['forward', HERE, { ...FORWARD, url: new URL('http://u:p@[::1]:3000/hook?a=b'), follow: true, filter: ALL }],
     ],
+    ...[
+      ['3000', 'http://localhost:3000'],
+      ['3000/hook?a=b', 'http://localhost:3000/hook?a=b'],
+      [':3000', 'http://localhost:3000'],
+      ['localhost:3000/hook', 'http://localhost:3000/hook'],
+      ['localhost/hook', 'http://localhost/hook'],
+      ['[::1]:3000', 'http://[::1]:3000'],
+      ['h:80', 'http://h'],
+    ].map(([address = '', url = '']): [string[], unknown[]] => [
+      ['forward', address, '--since', '7', '--tries', '5'],
+      ['forward', HERE, { ...FORWARD, url: new URL(url), since: { after: 7 }, tries: 5 }],
+    ]),
     [
       ['forward', '--since', '7', 'HTTPS://h'],
       ['forward', HERE, { ...FORWARD, url: new URL('https://h/'), since: { after: 7 } }],
@@ -185,6 +198,11 @@ describe('the arguments of the tool', () => {
       ],
     ),
     [
+      ['forward', 'http://h', '--tries', '2', '--follow'],
+      "Option '--tries <number>' cannot be used with option '--follow'.",
+    ],
+    [['forward', 'http://h', '--since', '0', '--tries', '0'], '--tries 0 is not a number from 1 on.'],
+    [
       ['forward', 'http://h', '--until', '1h', '--follow'],
       "Option '--until <when>' cannot be used with option '--follow'.",
     ],
@@ -214,12 +232,18 @@ describe('the arguments of the tool', () => {
       ['forward', 'http://h', '--until', 'tomorrow'],
       '--until tomorrow is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.',
     ],
-    ...['h:80', '/hook', 'ftp://us-er:heim@h', 'http://us-er:heim%zz@h', 'http://us-er:heim@h:99999'].map(
-      (url): [string[], string] => [
-        ['forward', url, '--follow'],
-        'forward needs an http or https address, as in http://127.0.0.1:3000/hook.',
-      ],
-    ),
+    ...[
+      'hook',
+      '/hook',
+      '99999',
+      'us-er:80@h',
+      'ftp://us-er:heim@h',
+      'http://us-er:heim%zz@h',
+      'http://us-er:heim@h:99999',
+    ].map((url): [string[], string] => [
+      ['forward', url, '--follow'],
+      'forward needs an address: http://127.0.0.1:3000/hook, localhost:3000/hook, or 3000 for a port of this machine.',
+    ]),
     ...['heim', 'whsec_heim', `${SECRET},heim`, `WHSEC_${SECRET.slice(6)}`].map((secret): [string[], string] => [
       ['forward', 'http://h', '--follow', '--secret', secret],
       '--secret must be whsec_ and base64 of 16 bytes or more; several are separated by commas' +

@@ -1,5 +1,6 @@
 import { Console } from 'node:console';
 import { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { runCompareTool } from '../../src/cli/compare/main';
 import { runEventsTool } from '../../src/cli/events';
 import { eventually } from './eventually';
@@ -7,6 +8,8 @@ import type { RunningTool } from './tool';
 
 /** A tool that runs in this process. */
 export interface ToolHere extends Omit<RunningTool, 'stopListening'> {
+  /** Types a line on its terminal. */
+  type(line: string): void;
   /** What it has printed so far on standard output. */
   output(): string;
 }
@@ -16,6 +19,10 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** Takes what a tool prints. It is a socket, as a pipe would be. */
 class Output extends Socket {
   text = '';
+
+  constructor(readonly isTTY: boolean) {
+    super();
+  }
 
   override write(chunk: Uint8Array | string, ...rest: unknown[]): boolean {
     this.text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
@@ -37,13 +44,16 @@ afterAll(async () => {
 /**
  * Runs the tool for the event log in this process, with arguments and variables, of which EVENT_LOG names the log. One can run at a
  * time; a process takes half a second longer.
+ *
+ * @param options.isTerminal - whether input and output are a terminal.
  */
 export function startToolHere(
   args: readonly string[],
   variables: Readonly<Record<string, string>>,
   cwd: string,
+  { isTerminal = false } = {},
 ): ToolHere {
-  return start(runEventsTool, args, variables, cwd);
+  return start(runEventsTool, args, variables, cwd, isTerminal);
 }
 
 /** Runs the tool for the event log in this process to its end. */
@@ -72,12 +82,14 @@ function start(
   args: readonly string[],
   variables: Readonly<Record<string, string>>,
   cwd: string,
+  isTerminal = false,
 ): ToolHere {
   if (running !== undefined) throw new Error('another tool runs in this process');
-  const output = new Output();
-  const errors = new Output();
+  const output = new Output(isTerminal);
+  const errors = new Output(isTerminal);
+  const input = Object.assign(new PassThrough(), { isTTY: isTerminal });
   const earlier = new Set<unknown>(SIGNALS.flatMap((name) => process.rawListeners(name)));
-  const restore = takeProcess(args, variables, cwd, output, errors);
+  const restore = takeProcess(args, variables, cwd, input, output, errors);
   /** What the tool does at a signal; the jest worker has listeners of its own. */
   const reactions = (name: NodeJS.Signals) => process.rawListeners(name).filter((each) => !earlier.has(each));
   const signal = (name: NodeJS.Signals): void => {
@@ -98,6 +110,7 @@ function start(
   return {
     output: () => output.text,
     errors: () => errors.text,
+    type: (line) => void input.write(`${line}\n`),
     said: (wanted) =>
       eventually(`the tool says ${wanted}`, () => {
         if (!errors.text.includes(wanted) && isOver) throw new Error(`the tool ended: ${errors.text}`);
@@ -116,10 +129,11 @@ function takeProcess(
   args: readonly string[],
   variables: Readonly<Record<string, string>>,
   cwd: string,
+  input: PassThrough,
   output: Output,
   errors: Output,
 ): () => number {
-  const { argv, env, stdout, stderr, exitCode } = process;
+  const { argv, env, stdin, stdout, stderr, exitCode } = process;
   const before = { cwd: process.cwd(), console: globalThis.console };
   const set = (members: Readonly<Record<string, unknown>>): void => {
     for (const [name, value] of Object.entries(members))
@@ -128,6 +142,7 @@ function takeProcess(
   set({
     argv: [process.execPath, 'tool', ...args],
     env: { PATH: env.PATH ?? '', ...variables },
+    stdin: input,
     stdout: output,
     stderr: errors,
   });
@@ -139,7 +154,7 @@ function takeProcess(
     process.chdir(before.cwd);
     process.exitCode = exitCode;
     globalThis.console = before.console;
-    set({ argv, env, stdout, stderr });
+    set({ argv, env, stdin, stdout, stderr });
     return code;
   };
 }

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { HttpClient } from '../../src/cli/http-client';
+import { HttpClient } from '../../src/util/http-client';
 import { readService } from '../../src/cli/compare/wsdl';
 import { RECORDED_WSDL } from '../support/recorded-service';
 import { temporaryFolder } from '../support/temporary-folder';

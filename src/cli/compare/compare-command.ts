@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Reach } from '../http-client';
+import type { Reach } from '../../util/http-client';
 import { fileError, misuse, quoted } from '../terminal';
 import { option, repeatable, ToolCommand } from '../tool-command';
 import type { AskedOperation } from './calls';

@@ -1,4 +1,4 @@
-import { noAnswer, NoAnswerError, type HttpAnswer, type HttpClient } from '../http-client';
+import { noAnswer, NoAnswerError, type HttpAnswer, type HttpClient } from '../../util/http-client';
 import { quoted } from '../terminal';
 import { compareAnswers, statusText } from './answers';
 import { callsOf, type AskedOperation, type ComparedCall } from './calls';

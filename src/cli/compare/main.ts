@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { requireNode } from '../../config/package-info';
 requireNode();
-import { HttpClient, type Reach } from '../http-client';
+import { HttpClient, type Reach } from '../../util/http-client';
 import { print, printable, runProgram } from '../terminal';
 import { compare } from './compare';
 import { compareCommand, type CompareCommands } from './compare-command';

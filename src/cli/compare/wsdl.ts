@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Charset } from '../../http/content/charset';
 import { MediaType } from '../../http/content/media-type';
 import { XmlElement, XmlError } from '../../xml/xml-tree';
-import { NoAnswerError, type HttpAnswer, type HttpClient } from '../http-client';
+import { NoAnswerError, type HttpAnswer, type HttpClient } from '../../util/http-client';
 import { fileError, quoted } from '../terminal';
 import { contractLines, HTTP, SOAP, SOAP12, WSDL } from './canonical';
 

@@ -1,12 +1,12 @@
 import type { StoredEvent } from '../../events/stored-event';
+import type { PostedForm } from '../../forward/message';
+import { Target } from '../../forward/target';
 import type { Start } from '../../log/log-reader';
 import type { ReadableLog } from '../../log/readable-log';
 import { endOf, matcherOf, positionBefore, selectedEvents, type EventFilter, type EventSelection } from '../scan';
-import type { PostedForm } from './message';
-import type { MetricsAddress, MetricsServer } from './metrics';
+import type { MetricsAddress } from './metrics';
 import { missingBetween, PositionFile, refuseChange, type ForwardPosition } from './position';
 import { ForwardProgress } from './progress';
-import { Target } from './target';
 
 /** Posting events to an address. */
 export interface ForwardTask extends PostedForm {
@@ -22,8 +22,10 @@ export interface ForwardTask extends PostedForm {
   readonly selection: EventSelection | undefined;
   /** Which events are posted of those that are recorded; the others are passed over without a word. */
   readonly filter?: EventFilter | undefined;
-  /** Whether to go on after an event that the target refused. */
+  /** Whether to go on after an event that the target refused. On a terminal that is followed, always. */
   readonly skipRefused: boolean;
+  /** How often an event is posted; those that are followed as often as needed. */
+  readonly tries: number;
   /** Where the figures are served, if anywhere. */
   readonly metrics?: MetricsAddress | undefined;
 }
@@ -33,54 +35,55 @@ export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
+/** The longest pause between two tries, in milliseconds; on a terminal somebody waits. */
+const LONGEST_PAUSE = 60_000;
+const LONGEST_PAUSE_ON_TERMINAL = 2000;
+
 /**
  * Posts events to an address, in the order of the log, and each until the target takes it: at least once, since an event whose answer
  * was lost is posted again.
  *
  * @param stop - ends it after the attempt that is under way.
  * @throws {RefusedError} the target refused an event, or answered with a redirect.
+ * @throws it took one in none of the tries.
  */
 export async function forwardEvents(log: ReadableLog, task: ForwardTask, stop: AbortSignal): Promise<void> {
-  const { selection } = task;
+  const { selection, url, follow } = task;
   // Nothing is posted if the position is not of this log.
   const kept = selection === undefined ? await keptPosition(log, task) : undefined;
-  // Paths and queries of webhooks hold secrets, as users and passwords do.
-  const target = new Target(new ForwardProgress(task.url.origin), task.url, task);
-  let metrics: MetricsServer | undefined;
+  const progress = new ForwardProgress(url.origin);
+  const target = new Target(url, task, {
+    most: follow ? Infinity : task.tries,
+    longestPause: progress.isTerminal ? LONGEST_PAUSE_ON_TERMINAL : LONGEST_PAUSE,
+    wait: (problem, pause) => progress.again(problem, pause, stop),
+  });
+  const metrics = task.metrics && (await import('./metrics.js')).serveMetrics(progress, log, task.metrics);
   try {
-    metrics = task.metrics && (await startMetrics(target.progress, task.metrics));
-    if (selection !== undefined) await forwardSelected(log, target, selection, stop);
-    else if (kept !== undefined) await new Forwarder(log, target, task, kept).forward(stop);
+    if (metrics !== undefined) progress.report(`Figures at ${(await metrics).url}.`);
+    if (selection !== undefined) await forwardSelected(log, target, progress, selection, stop);
+    else if (kept !== undefined) await forwardAfter(log, target, progress, kept, task, stop);
   } catch (error) {
     if (!stop.aborted) throw error;
   } finally {
     kept?.file?.unlock();
-    target.progress.end();
-    await metrics?.close();
+    progress.end();
+    await (await metrics)?.close();
   }
-  if (stop.aborted && !task.follow) throw stop.reason;
-}
-
-/** Loads what serves metrics only if they are wanted. */
-async function startMetrics(progress: ForwardProgress, address: MetricsAddress): Promise<MetricsServer> {
-  const { serveMetrics } = await import('./metrics.js');
-  const server = await serveMetrics(progress, address);
-  progress.report(`Figures at ${server.url}.`);
-  return server;
+  if (stop.aborted && !follow) throw stop.reason;
 }
 
 /**
  * Posts the selected events, and goes on after those that are missing or refused.
  *
- * @throws some were missing or refused, or the target answered with a redirect.
+ * @throws some were missing or refused, or the target redirects or takes none.
  */
 async function forwardSelected(
   log: ReadableLog,
   target: Target,
+  progress: ForwardProgress,
   selection: EventSelection,
   stop: AbortSignal,
 ): Promise<void> {
-  const { progress } = target;
   let isFound = false;
   let isWhole = true;
   progress.report(`Forwarding the selected events to ${progress.name}.`);
@@ -90,11 +93,13 @@ async function forwardSelected(
   };
   for await (const event of selectedEvents(log, selection, stop, leaveOut)) {
     isFound = true;
-    const { outcome, reason } = await target.post(event, stop);
-    if (outcome === 'redirected') throw new Error(reason);
-    if (reason !== undefined) {
+    const delivery = await target.post(event, stop);
+    const { outcome, text } = delivery;
+    progress.attempted(event, delivery);
+    if (outcome === 'redirected' || outcome === 'failed') throw new Error(text);
+    if (outcome === 'refused' || outcome === 'damaged') {
       isWhole = false;
-      progress.skipped(reason);
+      progress.skipped(text);
     }
     if (stop.aborted) return;
   }
@@ -131,67 +136,43 @@ async function firstPosition(log: ReadableLog, start: Start): Promise<ForwardPos
   return { sequence, event: await log.at(sequence) };
 }
 
-/** Posts the events after a position to a target, and keeps its position. */
-class Forwarder {
-  readonly #log: ReadableLog;
-  readonly #target: Target;
-  readonly #task: ForwardTask;
-  readonly #file: PositionFile | undefined;
-  readonly #isChosen: (event: StoredEvent) => boolean;
-  #position: ForwardPosition;
-
-  constructor(log: ReadableLog, target: Target, task: ForwardTask, { file, position }: KeptPosition) {
-    this.#log = log;
-    this.#target = target;
-    this.#task = task;
-    this.#file = file;
-    this.#position = position;
-    this.#isChosen = matcherOf(task.filter ?? { headers: [] });
-  }
-
-  async forward(stop: AbortSignal): Promise<void> {
-    const { progress } = this.#target;
-    const { sequence: after, event } = this.#position;
-    progress.report(`Forwarding the events after ${String(after)} to ${progress.name}.`);
-    progress.begin(this.#log, after);
-    const start = { after, event };
-    const pages = this.#task.follow ? this.#log.follow(start, stop, refuseChange) : this.#log.pages(start);
-    for await (const page of pages) {
-      await this.#reportMissing(page);
-      let passed: StoredEvent | undefined;
-      for (const event of page) {
-        passed = this.#isChosen(event) ? undefined : event;
-        if (stop.aborted || (passed === undefined && !(await this.#take(event, stop)))) return;
-      }
-      // The next time it need not look at these again.
-      if (passed !== undefined) await this.#moveTo(passed);
+/** Posts the events after a position, and keeps the position of the last. */
+async function forwardAfter(
+  log: ReadableLog,
+  target: Target,
+  progress: ForwardProgress,
+  { file, position: { sequence: after, event } }: KeptPosition,
+  { follow, filter, skipRefused }: ForwardTask,
+  stop: AbortSignal,
+): Promise<void> {
+  const skips = skipRefused || (follow && progress.isTerminal);
+  const isChosen = matcherOf(filter ?? { headers: [] });
+  let reached = after;
+  const moveTo = async ({ position, id, recordedAt }: StoredEvent): Promise<void> => {
+    reached = progress.position = position;
+    await file?.write({ sequence: position, event: { id, recordedAt } });
+  };
+  progress.report(`Forwarding the events after ${String(after)} to ${progress.name}.`);
+  progress.position = after;
+  for await (const page of follow ? log.follow({ after, event }, stop, refuseChange) : log.pages({ after })) {
+    const missing = page[0] && (await missingBetween(log, reached, page[0].position));
+    if (missing !== undefined) progress.report(missing);
+    let passed: StoredEvent | undefined;
+    for (const each of page) {
+      if (stop.aborted) return;
+      passed = isChosen(each) ? undefined : each;
+      if (passed !== undefined) continue;
+      const delivery = await target.post(each, stop);
+      const { outcome, text } = delivery;
+      progress.attempted(each, delivery);
+      if (outcome === 'stopped') return;
+      if (outcome === 'failed') throw new Error(text);
+      if (outcome === 'redirected') throw new RefusedError(text);
+      if (outcome === 'refused' && !skips) throw new RefusedError(`${text} (--skip-refused passes over such events.)`);
+      if (outcome !== 'delivered') progress.skipped(text);
+      await moveTo(each);
     }
-  }
-
-  /** Reports the events that are missing between the position and a page. */
-  async #reportMissing([first]: readonly StoredEvent[]): Promise<void> {
-    if (first === undefined) return;
-    const missing = await missingBetween(this.#log, this.#position.sequence, first.position);
-    if (missing !== undefined) this.#target.progress.report(missing);
-  }
-
-  /** Resolves to false if the forwarder was stopped before the event was delivered. */
-  async #take(event: StoredEvent, stop: AbortSignal): Promise<boolean> {
-    const { progress } = this.#target;
-    const { outcome, reason } = await this.#target.post(event, stop);
-    if (outcome === 'stopped') return false;
-    if (outcome === 'redirected') throw new RefusedError(reason);
-    if (outcome === 'refused' && !this.#task.skipRefused)
-      throw new RefusedError(`${reason} (--skip-refused passes over such events.)`);
-    if (reason !== undefined) progress.skipped(reason);
-    await this.#moveTo(event);
-    return true;
-  }
-
-  async #moveTo(event: StoredEvent): Promise<void> {
-    const { position, id, recordedAt } = event;
-    this.#position = { sequence: position, event: { id, recordedAt } };
-    this.#target.progress.position = position;
-    await this.#file?.write(this.#position);
+    // The next time it need not look at these again.
+    if (passed !== undefined) await moveTo(passed);
   }
 }

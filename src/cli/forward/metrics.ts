@@ -3,6 +3,7 @@ import type { Config, ListenAddress } from '../../config/config';
 import { AdminPages } from '../../http/admin';
 import { within } from '../../util/promises';
 import { reasonOf } from '../../util/reason';
+import type { ReadableLog } from '../../log/readable-log';
 import type { ForwardProgress } from './progress';
 
 /** Where the figures of a forwarder are served. */
@@ -26,20 +27,24 @@ const COUNT_TIMEOUT = 1000;
  */
 export async function serveMetrics(
   progress: ForwardProgress,
+  log: Pick<ReadableLog, 'stats' | 'scan'>,
   { limits, ...address }: MetricsAddress,
 ): Promise<MetricsServer> {
   const check = () => {
     const { problem } = progress;
     return problem === undefined ? Promise.resolve() : Promise.reject(new Error(problem));
   };
-  const pages = new AdminPages(check, metricsOf(progress));
+  const pages = new AdminPages(check, metricsOf(progress, log));
   const { url, close } = await pages.listen(address, { limits }).catch((error: unknown) => {
     throw new Error(`--metrics-port ${String(address.port)} cannot be used: ${reasonOf(error)}.`);
   });
   return { url: `${url}metrics`, close };
 }
 
-function metricsOf(progress: ForwardProgress): Registry {
+function metricsOf(progress: ForwardProgress, log: Pick<ReadableLog, 'stats' | 'scan'>): Registry {
+  // Questions that come meanwhile get the same answer: a service elsewhere may be away for long.
+  let counting: Promise<number | undefined> | undefined;
+  const behind = () => (counting ??= eventsAfter(progress.position, log).finally(() => (counting = undefined)));
   const registry = new Registry();
   const registers = [registry];
   const gauge = (name: string, help: string, valueOf: () => number | undefined | Promise<number | undefined>): void => {
@@ -61,7 +66,7 @@ function metricsOf(progress: ForwardProgress): Registry {
   );
   // Keeps its last value while the log does not answer.
   gauge('webhook_forward_events_behind', 'Events after that position', () =>
-    within(progress.behind(), COUNT_TIMEOUT, () => new Error('too late')).catch(() => undefined),
+    within(behind(), COUNT_TIMEOUT, () => new Error('too late')).catch(() => undefined),
   );
   gauge(
     'webhook_forward_last_error_timestamp_seconds',
@@ -80,4 +85,15 @@ function metricsOf(progress: ForwardProgress): Registry {
     },
   });
   return registry;
+}
+
+async function eventsAfter(
+  position: number | undefined,
+  log: Pick<ReadableLog, 'stats' | 'scan'>,
+): Promise<number | undefined> {
+  if (position === undefined) return undefined;
+  const { last } = await log.stats();
+  // The last position may be that of a repetition or of a forgotten event.
+  const isLeft = last > position && (await log.scan({ after: position, limit: 1 })).length > 0;
+  return isLeft ? Math.max(0, last - position) : 0;
 }

@@ -1,5 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import type { StoredEvent } from '../../events/stored-event';
-import type { ReadableLog } from '../../log/readable-log';
+import type { Delivery } from '../../forward/target';
 import { eventLine } from '../terminal';
 
 /** Reports forwarding on standard error, in lines, and counts it. On a terminal there is a line for each event. */
@@ -12,21 +13,14 @@ export class ForwardProgress {
   lastErrorAt: number | undefined;
   /** Why the target does not get its next event; a line that names both. */
   problem: string | undefined;
+  readonly isTerminal = process.stderr.isTTY;
   #skipped = 0;
-  #log: Pick<ReadableLog, 'stats' | 'scan'> | undefined;
-  #counting: Promise<number | undefined> | undefined;
 
   /** @param name - that of the target in messages. */
   constructor(readonly name: string) {}
 
   report(line: string): void {
     console.error(line);
-  }
-
-  /** Begins after a position of a log. */
-  begin(log: Pick<ReadableLog, 'stats' | 'scan'>, position: number): void {
-    this.#log = log;
-    this.position = position;
   }
 
   /** Prints what was done. */
@@ -36,18 +30,13 @@ export class ForwardProgress {
     console.error(`${String(delivered)} ${delivered === 1 ? 'event' : 'events'} forwarded${skipped}.`);
   }
 
-  /** Counts an event that the target took; on a terminal it prints the event and the answer. */
-  delivered(event: StoredEvent, answer: string): void {
-    this.attempts.delivered++;
-    this.problem = undefined;
-    if (process.stderr.isTTY) this.report(`${eventLine(event)}  ${answer}`);
-  }
-
-  /** Counts any other attempt. */
-  undelivered(outcome: 'failed' | 'refused' | 'redirected', problem: string): void {
+  /** Counts the last attempt for an event; on a terminal it prints an event that was delivered, and the answer. */
+  attempted(event: StoredEvent, { outcome, text }: Delivery): void {
+    if (outcome === 'damaged' || outcome === 'stopped') return;
     this.attempts[outcome]++;
-    this.problem = problem;
-    this.lastErrorAt = Date.now();
+    this.problem = outcome === 'delivered' ? undefined : text;
+    if (outcome !== 'delivered') this.lastErrorAt = Date.now();
+    else if (this.isTerminal) this.report(`${eventLine(event)}  ${text}`);
   }
 
   /** Counts an event that was passed over, and prints the reason. */
@@ -57,17 +46,20 @@ export class ForwardProgress {
     this.report(reason);
   }
 
-  /** Counts the events after the position. Callers meanwhile get the same answer: a service elsewhere may be away for long. */
-  behind(): Promise<number | undefined> {
-    this.#counting ??= this.#count().finally(() => (this.#counting = undefined));
-    return this.#counting;
-  }
-
-  async #count(): Promise<number | undefined> {
-    if (this.#log === undefined || this.position === undefined) return undefined;
-    const { last } = await this.#log.stats();
-    // The last position may be that of a repetition or of a forgotten event.
-    const isLeft = last > this.position && (await this.#log.scan({ after: this.position, limit: 1 })).length > 0;
-    return isLeft ? Math.max(0, last - this.position) : 0;
+  /** Counts a failed attempt, says why it failed, and waits for the next one: for a time, on a terminal for Enter, or for the signal. */
+  async again(problem: string, pause: number, stop: AbortSignal): Promise<void> {
+    this.attempts.failed++;
+    this.problem = problem;
+    this.lastErrorAt = Date.now();
+    const { stdin } = process;
+    const canAsk = this.isTerminal && stdin.isTTY;
+    this.report(`${problem} Trying again in ${(pause / 1000).toFixed(1)} s${canAsk ? ', or at once with Enter' : ''}.`);
+    const enter = new AbortController();
+    const wake = (): void => {
+      enter.abort();
+    };
+    if (canAsk) stdin.once('data', wake).resume();
+    await setTimeout(pause, undefined, { signal: AbortSignal.any([stop, enter.signal]) }).catch(() => undefined);
+    if (canAsk) stdin.off('data', wake).pause();
   }
 }

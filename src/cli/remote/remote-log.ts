@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, ScanQuery, SearchQuery, Start } from '../../log/log-reader';
 import { isSame, ReadableLog, type FollowStart, type OnLogChange } from '../../log/readable-log';
 import { reasonOf } from '../../util/reason';
-import { HttpClient } from '../http-client';
+import { HttpClient } from '../../util/http-client';
 import { LineTooLongError } from '../lines';
 import { eventsIn, lastIn, nameOf, notAsked, problemOf, RemoteLogError, SilenceError } from './remote-answer';
 

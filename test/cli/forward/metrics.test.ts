@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { serveMetrics, type MetricsServer } from '../../../src/cli/forward/metrics';
 import { ForwardProgress } from '../../../src/cli/forward/progress';
-import { Target } from '../../../src/cli/forward/target';
+import { Target } from '../../../src/forward/target';
 import { readConfig } from '../../../src/config/config';
 import type { StoredEvent } from '../../../src/events/stored-event';
 import type { EventLog } from '../../../src/log/event-log';
@@ -32,15 +32,20 @@ describe('the figures of a forwarder', () => {
     lines = [];
     progress = new ForwardProgress(receiver.url);
     jest.spyOn(console, 'error').mockImplementation((line: string) => lines.push(line));
-    server = await serveMetrics(progress, ADDRESS);
+    server = await serveMetrics(progress, log, ADDRESS);
   });
   afterEach(async () => {
     jest.restoreAllMocks();
     await Promise.all([server.close(), receiver.close(), log.close()]);
   });
 
-  const post = (stop = never) =>
-    new Target(progress, new URL(receiver.url), { secrets: undefined }).post(events[0] as StoredEvent, stop);
+  const post = async (stop = never) => {
+    const wait = (problem: string, pause: number) => progress.again(problem, pause, stop);
+    const target = new Target(new URL(receiver.url), {}, { most: Infinity, longestPause: 500, wait });
+    const delivery = await target.post(events[0] as StoredEvent, stop);
+    progress.attempted(events[0] as StoredEvent, delivery);
+    return delivery;
+  };
   const figure = async (name: string, labels = '') =>
     (await metricsAt(server.url)).get(`webhook_forward_${name}{target="${receiver.url}"${labels}}`);
   const attempts = (outcome: string) => figure('attempts_total', `,outcome="${outcome}"`);
@@ -57,7 +62,7 @@ describe('the figures of a forwarder', () => {
   });
 
   it('say how far the target is, and how many events are left', async () => {
-    progress.begin(log, 1);
+    progress.position = 1;
     expect([await figure('position'), await figure('events_behind')]).toEqual([1, 2]);
     progress.position = 3;
     expect([await figure('position'), await figure('events_behind')]).toEqual([3, 0]);
@@ -87,9 +92,9 @@ describe('the figures of a forwarder', () => {
 
   it('do not keep an event that was passed over as what is wrong', async () => {
     status = 404;
-    const { reason = '' } = await post();
-    progress.skipped(reason);
-    expect([await ready(), lines]).toEqual([[200, 'ready'], [reason]]);
+    const { text } = await post();
+    progress.skipped(text);
+    expect([await ready(), lines]).toEqual([[200, 'ready'], [text]]);
   });
 
   it('count an attempt that is followed by another', async () => {
@@ -104,7 +109,13 @@ describe('the figures of a forwarder', () => {
 
   it('come while the log does not answer, which is asked once', async () => {
     let asked = 0;
-    progress.begin({ scan: () => log.scan({ after: 0, limit: 1 }), stats: () => (asked++, new Promise(() => 0)) }, 2);
+    progress.position = 2;
+    await server.close();
+    const silent = {
+      scan: () => log.scan({ after: 0, limit: 1 }),
+      stats: () => (asked++, new Promise<never>(() => 0)),
+    };
+    server = await serveMetrics(progress, silent, ADDRESS);
     const began = performance.now();
     expect(await Promise.all([figure('position'), figure('events_behind')])).toEqual([2, undefined]);
     expect(performance.now() - began).toBeLessThan(5000);
@@ -115,7 +126,7 @@ describe('the figures of a forwarder', () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo;
-    await expect(serveMetrics(progress, { ...ADDRESS, port })).rejects.toThrow(
+    await expect(serveMetrics(progress, log, { ...ADDRESS, port })).rejects.toThrow(
       `--metrics-port ${String(port)} cannot be used: another program uses it.`,
     );
     other.close();

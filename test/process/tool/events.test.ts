@@ -431,10 +431,11 @@ describe('the tool for the event log', () => {
     await log.append(newEvent({ id: 'new', recordedAt: Date.now() }));
     await log.close();
     await eventually('an event is printed', () => tool.output().includes('\n'));
-    expect(tool.errors()).toBe('');
+    expect(tool.errors()).toBe('Waiting for events after 5.\n');
     const lines = tool.output().split('\n').filter(Boolean);
     expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(['new']);
     expect(await tool.end('SIGTERM')).toBe(0);
+    expect(tool.errors()).toBe('Waiting for events after 5.\n1 event printed.\n');
   });
 
   it('copies the log while the service runs, to a file that is a complete log', async () => {

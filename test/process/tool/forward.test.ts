@@ -38,6 +38,10 @@ describe('forwarding', () => {
       { EVENT_LOG: `sqlite:${path(file)}`, ...variables },
       folder.path,
     );
+  const forwardOnTerminal = (...args: readonly string[]) =>
+    startToolHere(['forward', target?.url ?? '', ...args], { EVENT_LOG: `sqlite:${path('events.db')}` }, folder.path, {
+      isTerminal: true,
+    });
   /** Forwards in a process, which can be killed. */
   const forwardElsewhere = (...args: readonly string[]) =>
     startTool(['forward', target?.url ?? '', ...args], { EVENT_LOG: `sqlite:${path('events.db')}` }, folder.path);
@@ -183,6 +187,56 @@ describe('forwarding', () => {
     await tool.said('Event 3');
     expect(await tool.end('SIGINT')).toBe(0);
     expect(tool.errors()).toMatch(/\n2 events forwarded\.\n$/);
+  });
+
+  it('ends with code 1 and the reason if the target takes an event in none of its tries, without --follow', async () => {
+    target = await startTarget(() => 503);
+    await record('a', 'b');
+    const reason = `Event 1 was not taken by ${target.url}: 503 Service Unavailable (1 ms). It was tried`;
+    for (const args of [
+      ['--since', '0', '--position', 'position'],
+      ['--event', 'a', '--event', 'b'],
+      ['--text', 'a'],
+    ]) {
+      const before = target.received.length;
+      const [code, ...lines] = await endOf(forward(args));
+      expect([code, lines.at(-1)]).toEqual([1, `${reason} 3 times.`]);
+      expect(target.received).toHaveLength(before + 3);
+    }
+    expect(await savedSequence()).toBe(0);
+    expect((await endOf(forward(['--since', '0', '--tries', '1']))).at(-1)).toBe(`${reason} once.`);
+  });
+
+  describe('on a terminal', () => {
+    it('tries again at once with Enter, and otherwise at most two seconds later', async () => {
+      target = await startTarget((_request, before) =>
+        before === 0 ? { status: 503, headers: { 'Retry-After': '300' } } : before < 7 ? 503 : 200,
+      );
+      await record('a');
+      const tool = forwardOnTerminal('--follow', '--since', '0');
+      await tool.said('Trying again in 300.0 s, or at once with Enter.');
+      for (let tries = 2; tries < 9; tries++) {
+        tool.type('');
+        await received(tries);
+        if (tries < 8) await eventually('it waits', () => tool.errors().match(/Trying again/g)?.length === tries);
+      }
+      await tool.said('200 OK');
+      expect(await tool.end('SIGINT')).toBe(0);
+      const pauses = [...tool.errors().matchAll(/Trying again in ([\d.]+) s/g)].map(([, pause]) => Number(pause));
+      expect(Math.max(...pauses.slice(1))).toBeLessThanOrEqual(2);
+    });
+
+    it('prints an event that is refused, and passes over it with --follow', async () => {
+      target = await startTarget((request) => (idOf(request) === 'a' ? 404 : 200));
+      await record('a', 'b');
+      const tool = forwardOnTerminal('--follow', '--since', '0');
+      await received(2);
+      await tool.said('200 OK');
+      expect(await tool.end('SIGINT')).toBe(0);
+      expect(tool.errors()).toMatch(/\nEvent 1 was refused by .*: 404 Not Found/);
+      expect(tool.errors()).toMatch(/\n1 event forwarded, 1 passed over\.\n$/);
+      expect(await forwardOnTerminal('--since', '0').ended).toBe(3);
+    });
   });
 
   it('goes on when its output is no longer read', async () => {

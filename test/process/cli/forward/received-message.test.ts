@@ -1,11 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { receivedForm, type SignerName } from '../../../../src/cli/forward/received-message';
-import { Target } from '../../../../src/cli/forward/target';
-import { ForwardProgress } from '../../../../src/cli/forward/progress';
+import { Contract } from '../../../../src/contract/contract';
+import { signerOf } from '../../../../src/forward/signing';
+import { Target } from '../../../../src/forward/target';
 import type { StoredEvent } from '../../../../src/events/stored-event';
 import { Sender } from '../../../../src/senders/sender';
 import { signatureCheck } from '../../../../src/senders/signatures';
@@ -13,7 +11,6 @@ import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../../../suppor
 import { newEvent } from '../../../support/events';
 import { startService, type TestService } from '../../../support/service';
 import { startTarget, type Received, type Target as Receiver } from '../../../support/target';
-import { useTemporaryFolder } from '../../../support/temporary-folder';
 
 interface Sent {
   readonly method?: 'GET' | 'POST';
@@ -188,7 +185,6 @@ const SENT: Readonly<Record<string, Sent>> = {
 };
 
 describe('a request that is sent as it arrived', () => {
-  const folder = useTemporaryFolder();
   let service: TestService;
   let receiver: Receiver;
   // A service of its own for each: one would record a delivery once.
@@ -221,10 +217,10 @@ describe('a request that is sent as it arrived', () => {
     if (event === undefined) throw new Error('nothing was recorded');
     return event;
   };
-  const forwarded = async (event: StoredEvent, path: string, signer?: SignerName): Promise<Received> => {
-    const progress = new ForwardProgress('target');
-    const asReceived = await receivedForm(NAMESPACE, signer);
-    const target = new Target(progress, new URL(receiver.url + path), { secrets: [], asReceived });
+  const forwarded = async (event: StoredEvent, path: string, sign?: ReturnType<typeof signerOf>): Promise<Received> => {
+    const asReceived = { contract: await Contract.load(NAMESPACE), sign };
+    const tries = { most: 1, longestPause: 0, wait: () => Promise.resolve() };
+    const target = new Target(new URL(receiver.url + path), { asReceived }, tries);
     expect((await target.post(event, new AbortController().signal)).outcome).toBe('delivered');
     return receiver.received.at(-1) as Received;
   };
@@ -255,12 +251,10 @@ describe('a request that is sent as it arrived', () => {
     async (sender) => {
       const secret =
         sender.name === 'Standard Webhooks' || sender.name === 'Svix' ? STANDARD_SECRET : 'sixteen characters';
-      const secretFile = join(folder.path, 'secret');
-      await writeFile(secretFile, `${secret}\n`);
       const event = await recorded(
         SENT[sender.name] ?? { headers: { ...JSON_TYPE, 'svix-id': 'msg_2' }, body: '{}', differs: [] },
       );
-      const { headers, body } = await forwarded(event, '/hook', { sender, secretFile });
+      const { headers, body } = await forwarded(event, '/hook', signerOf(sender, `${secret}\n`));
       const { setting } = sender.signature as { setting: 'webhookSecrets' };
       const check = signatureCheck({ [setting]: [secret] });
       expect(check.isSigned(headers)).toBe(true);
@@ -321,17 +315,8 @@ describe('a request that is sent as it arrived', () => {
     if (what !== 'more in the body') expect((await recorded(message(earlier.body.toString()))).data).toBe(event.data);
   });
 
-  it.each([
-    ['', 'does not hold a secret of Standard Webhooks.'],
-    ['no-prefix', 'does not hold a secret of Standard Webhooks.'],
-  ])('is not signed with %j', async (secret, problem) => {
-    const secretFile = join(folder.path, 'other');
-    await writeFile(secretFile, secret);
-    const sender = Sender.all[0];
-    if (sender === undefined) throw new Error('no sender');
-    await expect(receivedForm(NAMESPACE, { sender, secretFile })).rejects.toThrow(problem);
-    await expect(receivedForm(NAMESPACE, { sender, secretFile: `${secretFile}.not` })).rejects.toThrow(
-      'cannot be read',
-    );
+  it.each(['', 'no-prefix'])('is not signed with %j', (secret) => {
+    const [sender] = Sender.all;
+    expect(sender && signerOf(sender, secret)).toBeUndefined();
   });
 });

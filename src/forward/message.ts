@@ -1,13 +1,30 @@
-import { readFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
 import { unescapeBuffer } from 'node:querystring';
-import { Contract } from '../../contract/contract';
-import type { StoredEvent } from '../../events/stored-event';
-import { receivedRequest } from '../../pages/received-request';
-import type { Sender } from '../../senders/sender';
-import { fileError } from '../terminal';
+import { VERSION } from '../config/package-info';
+import type { Contract } from '../contract/contract';
+import { eventJson, type StoredEvent } from '../events/stored-event';
+import { receivedRequest } from '../pages/received-request';
+import { Sender } from '../senders/sender';
+import type { SentFields, Signer } from './signing';
+
+/** How events are posted. */
+export interface PostedForm {
+  /** Secrets that sign each attempt (Standard Webhooks); undefined: it is not signed. */
+  readonly secrets?: readonly string[] | undefined;
+  /** The request as it arrived, without the signature of {@link secrets}. */
+  readonly asReceived?: ReceivedForm | undefined;
+}
+
+/** How requests are sent as they arrived. */
+export interface ReceivedForm {
+  /** Has the namespace of SOAP calls whose envelope the log does not have. */
+  readonly contract: Contract;
+  /** Signs each attempt anew. */
+  readonly sign?: Signer | undefined;
+}
 
 /** A request with an event. */
-export interface PostedMessage {
+interface PostedMessage {
   readonly method: string;
   /** Path and query; undefined: those of the address. */
   readonly path: string | undefined;
@@ -16,43 +33,33 @@ export interface PostedMessage {
   readonly headers: () => SentFields;
 }
 
-type SentFields = Readonly<Record<string, string>>;
-
-/** How requests are sent as they arrived. */
-export interface ReceivedForm {
-  /** Has the namespace of SOAP calls whose envelope the log does not have. */
-  readonly contract: Contract;
-  /** Signs each attempt anew. */
-  readonly sign: ((sent: SentFields, id: string, body: Buffer) => SentFields) | undefined;
-}
-
-/** A sender whose signature requests get, and a file with the secret. */
-export interface SignerName {
-  readonly sender: Sender;
-  readonly secretFile: string;
-}
-
 /**
- * @param namespace - of the service that recorded the events.
- * @throws the secret cannot be read, or is not one of the sender's; the message is one line.
+ * Returns the request that posts an event to an address: the CloudEvent in structured content mode (CloudEvents HTTP binding 1.0.2,
+ * section 3.2), or the request that brought it. The `webhook-id` of the first is the same whenever this event is sent, so that the
+ * target can tell a repetition.
  */
-export async function receivedForm(namespace: string, name: SignerName | undefined): Promise<ReceivedForm> {
-  const contract = await Contract.load(namespace);
-  const signature = name?.sender.signature;
-  if (name === undefined || signature === undefined) return { contract, sign: undefined };
-  const { sender, secretFile } = name;
-  const secret = await readFile(secretFile, 'utf8').catch((error: unknown) => {
-    throw fileError(secretFile, 'read', error);
-  });
-  const key = signature.signingKey(secret.trim());
-  if (key === undefined || key.length === 0) throw new Error(`${secretFile} does not hold a secret of ${sender.name}.`);
-  const idField = signature.field.replace(/-signature$/, '-id');
-  return { contract, sign: (sent, id, body) => signature.sign(signedId(sent[idField]) ?? id, body, [key]) };
+export function messageOf(event: StoredEvent, address: URL, { secrets, asReceived }: PostedForm): PostedMessage {
+  const id = webhookId(event);
+  if (asReceived !== undefined) return receivedMessage(event, address, asReceived, id);
+  const body = Buffer.from(eventJson(event));
+  return {
+    method: 'POST',
+    path: undefined,
+    body,
+    headers: () => ({
+      'User-Agent': `asmx-webhook/${VERSION}`,
+      'Content-Type': 'application/cloudevents+json',
+      'webhook-id': id,
+      ...(secrets && Sender.standardHeaders(secrets, id, body)),
+    }),
+  };
 }
 
-/** The id of a request, if it can be signed: with a full stop in it the signed text could be cut in another place. */
-function signedId(id: string | undefined): string | undefined {
-  return id === '' || id?.includes('.') ? undefined : id;
+/** Made of `source` and `id`, which name an event together and may hold what a header field may not. */
+function webhookId({ source, id }: StoredEvent): string {
+  return `evt_${createHash('sha256')
+    .update(JSON.stringify([source, id]))
+    .digest('base64url')}`;
 }
 
 /** A name and a value that a request may have (RFC 9110, section 5): an import may have brought others. */

@@ -1,5 +1,5 @@
 import { createServer, type Socket, type AddressInfo } from 'node:net';
-import { HttpClient, NoAnswerError, type Reach } from '../../src/cli/http-client';
+import { HttpClient, NoAnswerError, type Reach } from '../../src/util/http-client';
 import { startTarget, type Reaction, type Target } from '../support/target';
 
 describe('the HTTP client of the tool', () => {

@@ -2,7 +2,7 @@ import { constants } from 'node:crypto';
 import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent, request as requestHttps } from 'node:https';
 import { rootCertificates } from 'node:tls';
-import { reasonOf } from '../util/reason';
+import { reasonOf } from './reason';
 
 /** The answer of a server. */
 export interface HttpAnswer {
@@ -47,7 +47,7 @@ export function noAnswer(error: unknown): NoAnswerError {
 }
 
 /**
- * Sends requests of the tool and of `--ready`. Redirects are answers like any other. Each request has a connection of its own: on
+ * Sends requests of the tools, of `--ready` and of programs. Redirects are answers like any other. Each request has a connection of its own: on
  * one that is kept, a second answer to the request before would be taken for the answer to the next.
  */
 export class HttpClient {

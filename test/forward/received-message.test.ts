@@ -1,11 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Sender } from '../../../src/senders/sender';
-import { receivedForm, receivedMessage } from '../../../src/cli/forward/received-message';
-import { send, type Question } from '../../support/http';
-import { startService } from '../../support/service';
-import type { StoredEvent } from '../../../src/events/stored-event';
+import { Sender } from '../../src/senders/sender';
+import { Contract } from '../../src/contract/contract';
+import { receivedMessage } from '../../src/forward/message';
+import { signerOf } from '../../src/forward/signing';
+import { send, type Question } from '../support/http';
+import { startService } from '../support/service';
+import type { StoredEvent } from '../../src/events/stored-event';
 
 const EVENT: StoredEvent = {
   position: 1,
@@ -26,7 +25,7 @@ async function sent(method: unknown, suffix: string, address = 'http://127.0.0.1
   return receivedMessage(
     { ...EVENT, arrival },
     new URL(address),
-    await receivedForm('http://tempuri.org/', undefined),
+    { contract: await Contract.load('http://tempuri.org/') },
     'id',
   );
 }
@@ -48,7 +47,7 @@ it('has none of the fields by which a target takes it for another one, and those
   const message = receivedMessage(
     event,
     new URL('http://127.0.0.1/hook'),
-    await receivedForm('http://tempuri.org/', undefined),
+    { contract: await Contract.load('http://tempuri.org/') },
     'id',
   );
   expect(Object.keys(message.headers()).sort()).toEqual(names.sort());
@@ -126,19 +125,16 @@ describe('the body of a request that is sent as it arrived is what came:', () =>
     expect((await send(`${service.url}/RecordEvent${query}`, question)).status).toBe(200);
     const [event = EVENT] = await service.log.scan({ after: 0, limit: 1 });
     await service.stop();
-    const form = await receivedForm('http://tempuri.org/', undefined);
+    const form = { contract: await Contract.load('http://tempuri.org/') };
     const message = receivedMessage(event, new URL('http://127.0.0.1/hook'), form, 'id');
     expect(message.body?.toString() ?? '').toBe(body);
   });
 });
 
 it('is signed under an id that receivers accept: not under one with a full stop', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'secret-'));
-  const secretFile = join(folder, 'secret');
-  await writeFile(secretFile, `whsec_${Buffer.from('a-secret-of-24-bytes-xyz').toString('base64')}`);
   const sender = Sender.named('Standard Webhooks');
-  const form = await receivedForm('http://tempuri.org/', sender && { sender, secretFile });
-  await rm(folder, { recursive: true });
+  const secret = `whsec_${Buffer.from('a-secret-of-24-bytes-xyz').toString('base64')}`;
+  const form = { contract: await Contract.load('http://tempuri.org/'), sign: sender && signerOf(sender, secret) };
   const idOf = (given: string): string | undefined => {
     const headers = { host: 'a', 'content-type': 'application/json', 'webhook-id': given };
     const event = { ...EVENT, arrival: JSON.stringify({ method: 'POST', path: ENDPOINT, headers }) };

@@ -1,7 +1,6 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { newEvent } from '../../support/events';
-import { ForwardProgress } from '../../../src/cli/forward/progress';
-import { pauseBefore, Target } from '../../../src/cli/forward/target';
+import { newEvent } from '../support/events';
+import { pauseBefore, Target } from '../../src/forward/target';
 
 describe('the pause before an event is sent again', () => {
   afterEach(() => jest.restoreAllMocks());
@@ -10,7 +9,7 @@ describe('the pause before an event is sent again', () => {
   const pauses = (attempts: number, retryAfter?: string): number[] =>
     [0.999_999_999, 0].map((random) => {
       jest.spyOn(Math, 'random').mockReturnValue(random);
-      return Math.round(pauseBefore(attempts, retryAfter));
+      return Math.round(pauseBefore(attempts, retryAfter, 60_000));
     });
 
   it('doubles with each attempt, up to a minute, less a random part of up to a half', () => {
@@ -57,8 +56,7 @@ it('a second answer to one event is not taken for the answer to the next', async
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
-  const progress = new ForwardProgress('target');
-  const target = new Target(progress, url, { secrets: undefined });
+  const target = new Target(url, {}, { most: 1, longestPause: 0, wait: () => Promise.resolve() });
   const post = async () => (await target.post({ ...newEvent(), position: 1 }, new AbortController().signal)).outcome;
   expect([await post(), await post()]).toEqual(['delivered', 'refused']);
   server.close();

@@ -1,0 +1,128 @@
+import { STATUS_CODES } from 'node:http';
+import { ArchiveLine } from '../events/archive-line';
+import { isReadable, type StoredEvent } from '../events/stored-event';
+import { HttpClient, noAnswer, NoAnswerError, type HttpAnswer } from '../util/http-client';
+import { quoted } from '../util/text';
+import { messageOf, type PostedForm } from './message';
+
+/** The outcome of posting an event. */
+export interface Delivery {
+  /** Failed: the target took it in none of the tries. Damaged: by the disk; it was not posted. */
+  readonly outcome: 'delivered' | 'refused' | 'redirected' | 'failed' | 'damaged' | 'stopped';
+  /** That of the last answer, if there was one. */
+  readonly status?: number | undefined;
+  /** The answer, or a line that names the event, the target and the reason. */
+  readonly text: string;
+}
+
+/** How often an event is posted to a target that does not take it. */
+export interface Tries {
+  readonly most: number;
+  /** The longest pause between two, in milliseconds, unless the target asks for a longer one. */
+  readonly longestPause: number;
+  /** Waits between two tries, in milliseconds. `problem` is a line that says why. */
+  wait(problem: string, pause: number): Promise<unknown>;
+}
+
+/** The longest that an attempt may take, in milliseconds, its whole answer included. */
+const ATTEMPT_TIMEOUT = 30_000;
+
+/** The most bytes of an answer that are read: the connection of a longer one is closed. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** The first pause before an event is sent again, in milliseconds. */
+const FIRST_PAUSE = 500;
+
+/** The longest that a target can make the forwarder wait with `Retry-After`, in milliseconds. */
+const LONGEST_RETRY_AFTER = 5 * 60_000;
+
+/** Statuses below 500 that say that the same request may succeed later (RFC 9110 and RFC 6585). */
+const LATER: ReadonlySet<number> = new Set([408, 429]);
+
+/** An address to which events are posted, one after the other. */
+export class Target {
+  readonly #client = new HttpClient({ timeout: ATTEMPT_TIMEOUT }, MAX_ANSWER_BYTES);
+  readonly #url: URL;
+  readonly #form: PostedForm;
+  readonly #tries: Tries;
+
+  constructor(url: URL, form: PostedForm, tries: Tries) {
+    this.#url = url;
+    this.#form = form;
+    this.#tries = tries;
+  }
+
+  /**
+   * Posts an event until the target takes or refuses it: again after 5xx, 408, 429 and without an answer. The signal ends
+   * the repetition, but not an attempt that is under way.
+   */
+  async post(event: StoredEvent, stop: AbortSignal): Promise<Delivery> {
+    const name = `Event ${String(event.position)}`;
+    if (!isReadable(event))
+      return {
+        outcome: 'damaged',
+        text: `${name} is damaged and is passed over: ${ArchiveLine.problemOf(event) ?? ''}.`,
+      };
+    // Paths and queries of webhooks hold secrets, as users and passwords do.
+    const { origin } = this.#url;
+    const { headers, ...message } = messageOf(event, this.#url, this.#form);
+    for (let tries = 1; !stop.aborted; tries++) {
+      const began = performance.now();
+      const answer = await this.#client.send(this.#url, { ...message, headers: headers() }).catch(noAnswer);
+      const isAnswer = !(answer instanceof NoAnswerError);
+      const status = isAnswer ? answer.status : undefined;
+      const said = isAnswer ? answerText(answer, performance.now() - began) : quoted(answer.message);
+      if (status !== undefined && status < 500 && !LATER.has(status)) {
+        if (status < 300) return { outcome: 'delivered', status, text: said };
+        if (status >= 400) return { outcome: 'refused', status, text: `${name} was refused by ${origin}: ${said}` };
+        const to = isAnswer ? placeOf(answer.headers.location) : '';
+        const advice = 'Redirects are not followed: forward to the new address.';
+        return { outcome: 'redirected', status, text: `${name} was redirected by ${origin}: ${said}${to}. ${advice}` };
+      }
+      const problem = `${name} was not taken by ${origin}: ${said}.`;
+      if (tries >= this.#tries.most)
+        return {
+          outcome: 'failed',
+          status,
+          text: `${problem} It was tried ${tries === 1 ? 'once' : `${String(tries)} times`}.`,
+        };
+      const retryAfter = isAnswer ? answer.headers['retry-after'] : undefined;
+      if (!stop.aborted) await this.#tries.wait(problem, pauseBefore(tries, retryAfter, this.#tries.longestPause));
+    }
+    return { outcome: 'stopped', text: '' };
+  }
+}
+
+/** The target's answer on one line; the text of one that took the event, or redirects it, says nothing more. */
+function answerText({ status, body }: HttpAnswer, milliseconds: number): string {
+  const text = status < 400 ? '' : quoted(body.toString().trim());
+  const first = `${`${String(status)} ${STATUS_CODES[status] ?? ''}`.trim()} (${milliseconds.toFixed(0)} ms)`;
+  return first + (text === '' ? '' : `: ${text}`);
+}
+
+/** The address of a redirect as a message may show it; what is relative stays on the same host. */
+function placeOf(location: string | undefined): string {
+  if (location === undefined) return '';
+  return ` to ${URL.canParse(location) ? quoted(new URL(location).origin) : 'another path'}`;
+}
+
+/**
+ * How long to wait before an event is sent again, in milliseconds. Doubles after each attempt, up to the longest, less random jitter
+ * of up to a half, so that forwarders that lost the same target do not come back together. `Retry-After` makes it longer, up to
+ * five minutes.
+ *
+ * @param attempts - how many have failed so far; at least 1.
+ * @param retryAfter - what the target answered.
+ */
+export function pauseBefore(attempts: number, retryAfter: string | undefined, longest: number): number {
+  const pause = Math.min(FIRST_PAUSE * 2 ** (attempts - 1), longest);
+  const asked = retryAfter === undefined ? 0 : (retryAfterMilliseconds(retryAfter) ?? 0);
+  return Math.max(pause * (1 - Math.random() / 2), Math.min(asked, LONGEST_RETRY_AFTER));
+}
+
+/** Reads `Retry-After` (RFC 9110, section 10.2.3), seconds or a date. */
+function retryAfterMilliseconds(text: string): number | undefined {
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const time = / GMT$/.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(time) ? undefined : time - Date.now();
+}
