@@ -8,6 +8,7 @@ import { positionIn } from './events/position';
 import { CloudEventError as NoCloudEvent } from './events/cloudevents/attributes';
 import { EventFactory } from './events/event';
 import { eventJson, isReadable } from './events/stored-event';
+import { postEvents } from './forward/post-events';
 import { EventLogError as LogError, type EventLog } from './log/event-log';
 import { createLogger } from './telemetry/logger';
 
@@ -74,6 +75,29 @@ export interface WebHookEvents {
     readonly limit?: number | undefined;
   }): Promise<RecordedEvent[]>;
   /**
+   * Posts events to an address as `asmx-webhook-events forward` does, oldest first, one after the other: each until it is answered with
+   * neither 5xx, 408 nor 429, three times at most.
+   *
+   * @param options.after - by default 0: the first events of the log.
+   * @param options.limit - the most events, 100 by default.
+   * @param options.asReceived - sends the requests as they arrived, instead of CloudEvents.
+   * @param options.sign - signs them anew, as `github`, `stripe` or another sender that the tool names; CloudEvents as `standard-webhooks`.
+   * @param options.signal - ends it after the attempt that is under way, as {@link WebHook.close} does.
+   * @returns the status of the answer to each event, a refusal (4xx) too.
+   * @throws {TypeError} another option, or one that is not valid.
+   * @throws an event was not taken in three tries, or the answer was a redirect.
+   */
+  forward(
+    url: string | URL,
+    options?: {
+      readonly after?: Position | undefined;
+      readonly limit?: number | undefined;
+      readonly asReceived?: boolean | undefined;
+      readonly sign?: { readonly sender: string; readonly secret: string } | undefined;
+      readonly signal?: AbortSignal | undefined;
+    },
+  ): Promise<{ readonly sequence: string; readonly status: number }[]>;
+  /**
    * Records an event, and resolves once it is durable. Missing attributes are filled in: `id` with a UUID, `source` and `type` as for
    * calls, `time` with the current time. `data` may be bytes, a `Uint8Array`.
    *
@@ -137,10 +161,22 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
       return followed(log, start, signal === undefined ? ending : AbortSignal.any([ending, signal]));
     },
     async read(options = {}) {
-      const { after, limit = 100 } = checkedOptions(options, 'after', 'limit');
-      if (!Number.isSafeInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1 on.');
-      const events = await log.read({ limit, after: after === undefined ? undefined : positionOf(after) });
+      const { after, limit } = checkedOptions(options, 'after', 'limit');
+      const events = await log.read({
+        limit: limitOf(limit),
+        after: after === undefined ? undefined : positionOf(after),
+      });
       return events.map(recordedEvent);
+    },
+    async forward(url, options = {}) {
+      const {
+        after = 0,
+        limit,
+        signal = ending,
+        ...form
+      } = checkedOptions(options, ...(['after', 'limit', 'asReceived', 'sign', 'signal'] as const));
+      const pages = log.pages({ after: positionOf(after) });
+      return postEvents(pages, limitOf(limit), url, config.namespace, form, AbortSignal.any([ending, signal]));
     },
     async record(event) {
       const given = Object.entries(event).filter(([, value]) => value !== undefined);
@@ -196,6 +232,11 @@ async function* followed(
 
 function recordedEvent(event: Parameters<typeof eventJson>[0]): RecordedEvent {
   return JSON.parse(eventJson(event)) as RecordedEvent;
+}
+
+function limitOf(limit = 100): number {
+  if (!Number.isSafeInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1 on.');
+  return limit;
 }
 
 function positionOf(after: Position): number {
