@@ -15,6 +15,7 @@ import {
   type ReadingValues,
 } from './events-options';
 import type { PrintForm } from './archive';
+import type { ForgetForm } from './upkeep';
 import type { ForwardTask } from './forward/forward';
 import { SIGNING } from '../forward/signing';
 import type { Sender } from '../senders/sender';
@@ -39,11 +40,7 @@ export interface LogCommands {
   export(source: LogSource, file: string, start: Start): Promise<void>;
   import(file: string): Promise<void>;
   verify(): Promise<void>;
-  /**
-   * @param names - an id or a sequence each.
-   * @param how.rewrite - whether a file is written anew, without remains in its free space.
-   */
-  forget(names: readonly string[], how: { readonly rewrite?: true }): Promise<void>;
+  forget(selection: EventSelection, how: ForgetForm): Promise<void>;
   compact(): Promise<void>;
   backup(file: string): Promise<void>;
   restore(file: string): Promise<void>;
@@ -84,15 +81,20 @@ export function eventsCommand(log: LogCommands): ToolCommand {
     .command('verify')
     .description('Look for damage in the log and in each event; a line for each finding')
     .action(() => log.verify());
-  program
-    .command('forget')
-    .description('Remove events for good, each named by its id or its sequence')
-    .argument('<id...>')
+  withOptions(program.command('forget'), [sinceOption(), ...filterOptions(), untilOption()])
+    .description('Remove events for good: those named by id or sequence, or all that a search finds')
+    .argument('[id...]')
+    .option('--dry-run', 'print the events, and remove none')
     .option(
       '--rewrite',
       'also write a SQLite file anew, without remains of their keys; calls that record wait meanwhile',
     )
-    .action((names: string[], how: { readonly rewrite?: true }) => log.forget(names, how));
+    .action((names: string[], values: ForgetForm & SelectionValues) => {
+      const search = selectionOf(values);
+      if ((names.length === 0) === (search === undefined))
+        throw misuse('Say what to remove: give ids or sequences, or a search.');
+      return log.forget(search ?? { names }, values);
+    });
   program
     .command('compact')
     .description('Give the space of forgotten events in a SQLite file back to the file system')
@@ -138,8 +140,14 @@ FORWARD_SECRETS does what --secret does, and other users of the machine do not s
 
 const SIGNING_NAMES = [...SIGNING.keys()];
 
+/** The options that select events, as commander reads them. */
+interface SelectionValues extends ReadingValues {
+  readonly event?: readonly string[];
+  readonly until?: Start;
+}
+
 /** The options of `forward`, as commander reads them. */
-interface ForwardValues extends ReadingValues {
+interface ForwardValues extends SelectionValues {
   readonly follow?: true;
   readonly position?: string;
   readonly asReceived?: true;
@@ -148,13 +156,11 @@ interface ForwardValues extends ReadingValues {
   readonly skipRefused?: true;
   readonly metricsPort?: number;
   readonly secret?: readonly string[];
-  readonly event?: readonly string[];
-  readonly until?: Start;
   readonly tries?: number;
 }
 
 function addForward(program: ToolCommand, log: LogCommands): void {
-  const until = option('--until <when>', 'only events before a time, or up to a sequence', startOf('until'));
+  const until = untilOption();
   const search = [...filterOptions(), until];
   const names = search.map((each) => each.attributeName());
   const command = program
@@ -239,7 +245,11 @@ function signing(name: string): Sender {
   throw misuse(`--sign ${quoted(name)} is not one of ${SIGNING_NAMES.join(', ')}.`);
 }
 
-function selectionOf(values: ForwardValues): EventSelection | undefined {
+function untilOption(): Option {
+  return option('--until <when>', 'only events before a time, or up to a sequence', startOf('until'));
+}
+
+function selectionOf(values: SelectionValues): EventSelection | undefined {
   const { event, since, until, type, binding, sender, text, header } = values;
   if (event !== undefined) return { names: event };
   if ([until, type, binding, sender, text, header].every((value) => value === undefined)) return undefined;

@@ -54,9 +54,10 @@ const COMMANDS: LogCommands = {
     const { verifyLog } = await import('./upkeep.js');
     await withLog('read', async (log) => failUnless(await verifyLog(log)));
   },
-  async forget(names, { rewrite = false }) {
+  async forget(selection, form) {
     const { forgetEvents } = await import('./upkeep.js');
-    await withLog('write', (log) => forgetEvents(names, log, rewrite));
+    const { engine } = eventLogOfTool();
+    await withLog('write', (log) => forgetEvents(selection, log, engine, form, stopSignal()));
   },
   async compact() {
     const { compact } = await import('./upkeep.js');

@@ -95,7 +95,7 @@ export async function* selectedEvents(
 }
 
 /** The positions of the events with these ids or sequences, and a line for each name that does not name exactly one. */
-export async function positionsOf(
+async function positionsOf(
   names: readonly string[],
   log: Pick<EventLog, 'read'>,
 ): Promise<{ positions: number[]; problems: string[] }> {

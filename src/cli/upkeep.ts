@@ -1,10 +1,12 @@
+import { once } from 'node:events';
 import { sequenceOf } from '../events/position';
 import { ArchiveLine } from '../events/archive-line';
+import { isReadable } from '../events/stored-event';
 import type { Config } from '../config/config';
 import { EventLogError, isFileLog, type EventLog, type FileLog } from '../log/event-log';
 import { plainReason, visible } from '../util/text';
-import { FROM_THE_FIRST, positionsOf } from './scan';
-import { UsageError } from './terminal';
+import { FROM_THE_FIRST, selectedEvents, type EventSelection } from './scan';
+import { eventLine, print, UsageError } from './terminal';
 
 /**
  * Copies a log in SQLite, as it is at one moment, to a new file.
@@ -45,23 +47,76 @@ export async function compact(log: EventLog): Promise<void> {
 /** How many bytes of a file SQLite writes anew in a second on a common machine. */
 const REWRITTEN_PER_SECOND = 70e6;
 
+/** How events are removed. */
+export interface ForgetForm {
+  /** Only prints them. */
+  readonly dryRun?: boolean;
+  /** Writes a file anew, without remains in its free space. */
+  readonly rewrite?: boolean;
+}
+
+/** Where an engine may still have what was removed. */
+const REMAINS: Readonly<Record<string, string>> = {
+  SQLite: 'unused parts of the file (keys alone; --rewrite clears them), copies beside it (.replaced-…)',
+  PostgreSQL: 'unused pages of the table, the write-ahead log and its archive, replicas, base backups',
+  'NATS JetStream': 'mirrors and snapshots of the stream',
+};
+
 /**
- * Removes events from a log for good, each named by its id or its sequence. An unknown name does not stop the rest: an earlier run
- * that was interrupted may have removed that event.
+ * Removes events from a log for good, and prints each. On a terminal it asks before. An unknown name does not stop the rest: an earlier
+ * run that was interrupted may have removed that event.
  *
- * @param rewrite - whether a file is written anew, without remains in its free space.
- * @throws names that do not name exactly one event; the message has a line for each.
+ * @throws nothing was found or removed, or names do not name exactly one event; the message has a line for each.
  */
-export async function forgetEvents(names: readonly string[], log: EventLog, rewrite: boolean): Promise<void> {
-  const { positions, problems } = await positionsOf(names, log);
+export async function forgetEvents(
+  selection: EventSelection,
+  log: EventLog,
+  engine: string,
+  { dryRun = false, rewrite = false }: ForgetForm,
+  stop: AbortSignal,
+): Promise<void> {
   if (rewrite && !isFileLog(log)) throw new UsageError('--rewrite works on a SQLite file.');
-  const forgotten = await log.forget(positions);
-  if (rewrite && isFileLog(log)) {
-    await warnOfWait(log);
-    await log.rewrite();
+  const positions: number[] = [];
+  const problems: string[] = [];
+  for await (const event of selectedEvents(log, selection, stop, (problem) => problems.push(problem))) {
+    positions.push(event.position);
+    const line = isReadable(event) ? eventLine(event) : `Event ${String(event.position)}, which is damaged`;
+    await print(`${line}\n`, stop);
   }
-  console.error(`${String(forgotten.length)} removed.`);
+  stop.throwIfAborted();
+  const isFound = positions.length > 0;
+  if (isFound && !dryRun) {
+    if (!(await isConfirmed(`Remove ${countText(positions.length)} for good?`, stop)))
+      throw new Error('Nothing was removed.');
+    const forgotten = await log.forget(positions);
+    if (rewrite && isFileLog(log)) {
+      await warnOfWait(log);
+      await log.rewrite();
+    }
+    console.error(`${String(forgotten.length)} removed.`);
+    console.error(`They may still be in ${REMAINS[engine] ?? 'its server'}; ${ELSEWHERE}`);
+  } else console.error(dryRun ? `${countText(positions.length)} would be removed.` : '0 removed.');
+  if (!isFound && problems.length === 0) problems.push('No event was found.');
   if (problems.length > 0) throw new Error(problems.join('\n'));
+}
+
+const ELSEWHERE =
+  'backups and exports; programs that they were forwarded to; lines that proxies logged; snapshots of disks. ' +
+  'An event that is sent or imported again is recorded again.';
+
+function countText(events: number): string {
+  return `${String(events)} ${events === 1 ? 'event' : 'events'}`;
+}
+
+/** Asks on a terminal; elsewhere nobody could answer. */
+async function isConfirmed(question: string, stop: AbortSignal): Promise<boolean> {
+  const { stdin, stderr } = process;
+  if (!stdin.isTTY || !stderr.isTTY) return true;
+  stderr.write(`${question} [y/N] `);
+  const [answer] = (await Promise.race(['data', 'end'].map((name) => once(stdin, name, { signal: stop }))).finally(() =>
+    stdin.pause(),
+  )) as unknown[];
+  return /^y(?:es)?\s*$/i.test(String(answer));
 }
 
 /** Warns how long calls that record will wait for a file in SQLite, if that may be noticed. */

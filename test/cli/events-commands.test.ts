@@ -61,7 +61,11 @@ describe('the arguments of the tool', () => {
     [['compact'], ['compact']],
     [
       ['forget', 'b', '7', '--', '-c'],
-      ['forget', ['b', '7', '-c'], {}],
+      ['forget', { names: ['b', '7', '-c'] }, {}],
+    ],
+    [
+      ['forget', '--text', 'x', '--until', '9', '--dry-run'],
+      ['forget', { search: { text: 'x', before: 10 }, headers: [] }, { text: 'x', until: { after: 9 }, dryRun: true }],
     ],
     [
       ['forward', 'http://u:p@[::1]:3000/hook?a=b', '--follow'],
@@ -171,7 +175,10 @@ describe('the arguments of the tool', () => {
     [['export', 'a', 'b'], "Too many arguments for 'export'. Expected 1 argument but got 2."],
     [['export', 'a', '--follow'], "Unknown option '--follow'."],
     [['import', 'a', '--since', '1h'], "Unknown option '--since'."],
-    [['forget'], "Missing required argument 'id'."],
+    ...[[], ['--since', '1h'], ['7', '--text', 'x']].map((args): [string[], string] => [
+      ['forget', ...args],
+      'Say what to remove: give ids or sequences, or a search.',
+    ]),
     [['print', '--since', '1', '--since', '2'], '--since is given twice.'],
     [['forward', 'http://h', '--type', 't', '--type=u'], '--type is given twice.'],
     [['print', '--since'], "Option '--since <when>' argument missing."],

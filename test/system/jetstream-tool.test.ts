@@ -74,7 +74,9 @@ describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log o
     };
     const id = await record('secret-mark');
     await record('public-mark');
-    expect((await tool(log, 'forget', id, 'unknown')).errors).toBe('1 removed.\nThere is no event unknown.\n');
+    expect((await tool(log, 'forget', id, 'unknown')).errors).toMatch(
+      /^1 removed\.\n.*\nThere is no event unknown\.\n$/,
+    );
     expect((await tool(log, 'verify')).errors).toBe('1 events verified. The log is whole.\n');
     expect(await tool(log, 'compact')).toMatchObject({ code: 2 });
     const names = await readdir(join(folder.path, 'jetstream'), { recursive: true, withFileTypes: true });
@@ -101,7 +103,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log o
     for (const id of ['kept', 'gone', 'twice']) await record(id, '/a');
     await record('twice', '/b');
     await withStreams(server.port, ({ streams }) => streams.purge('SOURCES_KEYS'), { user: 'u', pass: 'p@ss' });
-    expect(await tool(log, 'forget', own, 'gone')).toMatchObject({ code: 0, errors: '2 removed.\n' });
+    expect((await tool(log, 'forget', own, 'gone')).errors).toMatch(/^2 removed\./);
     expect((await tool(log, 'forget', 'twice')).errors).toMatch(/^0 removed\.\ntwice names several events\./);
     const target = await startTarget();
     const forwarded = await tool(log, 'forward', target.url, '--event', 'kept');

@@ -97,7 +97,9 @@ describeWithPostgres('the programs with an event log in PostgreSQL', () => {
       callOperation(service.url, 'soap11', 'RecordEvent', `<a>${mark}</a>`, { 'Idempotency-Key': `${mark}-key` });
     const id = await record('secret-mark');
     await record('public-mark');
-    expect((await tool(log, 'forget', id, 'unknown')).errors).toBe('1 removed.\nThere is no event unknown.\n');
+    expect((await tool(log, 'forget', id, 'unknown')).errors).toMatch(
+      /^1 removed\.\n.*\nThere is no event unknown\.\n$/,
+    );
     expect((await tool(log, 'verify')).errors).toBe('1 events verified. The log is whole.\n');
     expect(await record('secret-mark')).not.toBe(id);
     expect(await tool(log, 'backup', 'copy.db')).toMatchObject({ code: 2 });

@@ -241,20 +241,59 @@ describe('the tool for the event log', () => {
       await fill(20);
       const [first, second, third] = await stored(file);
       const args = ['forget', first?.id ?? '', sequenceOf(second?.position ?? 0), '3', 'nobody\u001b', '99'];
-      expect(await run(args)).toEqual({
-        code: 1,
-        output: '',
-        errors: '3 removed.\nThere is no event nobody\\u001b.\nThere is no event 99.\n',
-      });
+      const { code, output, errors } = await run(args);
+      expect([code, output.match(/^.{24} +[123] {2}test /gm)?.length]).toEqual([1, 3]);
+      expect(errors).toMatch(
+        /^3 removed\.\nThey may still be in unused parts of the file .*\nThere is no event nobody\\u001b\.\nThere is no event 99\.\n$/,
+      );
       const gone = [first?.position, second?.position, third?.position];
       expect((await stored(file)).map(({ position }) => position)).not.toEqual(expect.arrayContaining(gone));
       expect(await run(['verify'])).toMatchObject({ code: 0, errors: '17 events verified. The log is whole.\n' });
     });
 
+    it('removes what a search finds, which --dry-run only prints', async () => {
+      const log = await openSqliteLog({ file });
+      for (const data of ['Ada', 'Bob', 'ada again'])
+        await log.append(newEvent({ data: JSON.stringify({ data }).slice(1, -1) }));
+      await log.close();
+      const found = (output: string) => output.split('\n').map((line) => Number(line.slice(23).trim().split(' ')[0]));
+      const dry = await run(['forget', '--text', 'ada', '--dry-run']);
+      expect([dry.code, found(dry.output), dry.errors]).toEqual([0, [1, 3, 0], '2 events would be removed.\n']);
+      expect(await stored(file)).toHaveLength(3);
+      const { code, output, errors } = await run(['forget', '--text', 'ada', '--rewrite']);
+      expect([code, found(output)]).toEqual([0, [1, 3, 0]]);
+      expect(errors).toMatch(/^2 removed\.\nThey may still be in .*; backups and exports; .*\n$/);
+      expect((await stored(file)).map(({ position }) => position)).toEqual([2]);
+      expect(await run(['forget', '--text', 'ada'])).toEqual({
+        code: 1,
+        output: '',
+        errors: '0 removed.\nNo event was found.\n',
+      });
+    });
+
+    it('asks on a terminal, and removes nothing unless the answer is yes', async () => {
+      await fill(2);
+      for (const [answer, code, left] of [
+        ['', 1, 2],
+        ['yes', 0, 1],
+      ] as const) {
+        const tool = startToolHere(['forget', '1'], { EVENT_LOG: `sqlite:${file}` }, folder.path, { isTerminal: true });
+        await tool.said('Remove 1 event for good? [y/N] ');
+        tool.type(answer);
+        expect(await tool.ended).toBe(code);
+        expect(tool.errors()).toContain(code === 0 ? '1 removed.' : 'Nothing was removed.');
+        expect(await stored(file)).toHaveLength(left);
+      }
+    });
+
     it('removes one that is damaged', async () => {
       await fill(3);
       directly(file, `UPDATE events SET data = '"data":"lost' WHERE sequence = 2`);
-      expect(await run(['forget', '2'])).toMatchObject({ code: 0, errors: '1 removed.\n' });
+      expect(await run(['forget', '2'])).toMatchObject({
+        code: 0,
+        output: 'Event 2, which is damaged\n',
+        errors: expect.stringMatching(/^1 removed\./) as string,
+      });
       expect(await run(['verify'])).toMatchObject({ code: 0, errors: '2 events verified. The log is whole.\n' });
     });
 
@@ -265,7 +304,7 @@ describe('the tool for the event log', () => {
       const second = await record('mark-2');
       const after = String(eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).at(-1)?.sequence);
       const waiting = send(`${service.url}/GetEvents?after=${after}&wait=30s`);
-      expect(await run(['forget', first, second])).toMatchObject({ code: 0, errors: '2 removed.\n' });
+      expect((await run(['forget', first, second])).errors).toMatch(/^2 removed\./);
       const files = await Promise.all((await readdir(folder.path)).map((name) => readFile(join(folder.path, name))));
       expect(files.filter((bytes) => bytes.includes('mark-') || bytes.includes(first))).toEqual([]);
       expect(eventsOf(await callOperation(service.url, 'soap12', 'GetEvents'))).toEqual([]);
@@ -289,7 +328,7 @@ describe('the tool for the event log', () => {
           `same names several events. Give the whole sequence of each that is meant: ${one}, ${two}.\n` +
           `2 names several events. Give the whole sequence of each that is meant: ${two}, ${three}.\n`,
       });
-      expect(await run(['forget', two ?? ''])).toMatchObject({ code: 0, errors: '1 removed.\n' });
+      expect((await run(['forget', two ?? ''])).errors).toMatch(/^1 removed\./);
       expect((await stored(file)).map(({ id }) => id)).toEqual(['same', '2']);
     });
   });
