@@ -34,11 +34,11 @@ export interface App {
   /** The calls that this process refused last. */
   refusals(this: void): Refusals;
   /**
-   * Reads the TLS files again; connections from now on use them.
+   * Reads the TLS files again, and uses other keys, secrets and hosts, for the connections and calls that come.
    *
-   * @throws they cannot be used; then the ones from before stay in use.
+   * @throws the TLS files cannot be used; then nothing has changed.
    */
-  reloadTls(): Promise<void>;
+  reload(next: Pick<Config, 'access' | 'allowedHosts'>): Promise<void>;
   /**
    * Finishes what is in flight and takes nothing new. The event log stays open.
    *
@@ -116,7 +116,7 @@ export async function startApp(
     // On the public address the metrics need a read key, on the admin address nothing.
     checkMetricsReader: (request) => {
       // Before the key is looked at: a caller over the limit must not learn whether it is right.
-      if (config.access.readKeys !== undefined) rate.count(request);
+      if (access.credentials.read.length > 0) rate.count(request);
       access.checkReader(request);
     },
   });
@@ -125,7 +125,10 @@ export async function startApp(
     adminUrl: servers.adminUrl,
     metrics: metrics.registry,
     refusals: observer.refusals,
-    reloadTls: () => servers.reloadTls(),
+    async reload({ access: credentials, allowedHosts }) {
+      await servers.reloadTls();
+      access.use({ ...config, access: credentials, allowedHosts });
+    },
     close(idleTimeout) {
       pages.stop();
       admission.endWaits();

@@ -76,15 +76,16 @@ async function run(config: ProcessConfig, logger: Logger, warnings: readonly str
 
 /** Answers with this process alone. */
 async function runAlone(
-  config: Config,
+  config: ProcessConfig,
   logger: Logger,
   announce: (url: string) => void,
   manager: ServiceManager,
 ): Promise<void> {
-  const { log, app } = await startService(config, logger);
+  const service = await startService(config, logger);
+  const { log, app } = service;
   const stop = stopper(logger, () => log.close());
   stopOnSignals(app, stop);
-  reloadOnHangUp(config, app, logger, manager);
+  reloadOnHangUp(config, service, logger, manager);
   announce(app.url);
   started(app, config, logger);
 }
@@ -108,12 +109,13 @@ async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
   });
 }
 
+interface RunningService {
+  readonly log: EventLog;
+  readonly app: App;
+}
+
 /** Loads the service only here: a supervisor, `--help` and a wrong configuration do without it, and start in half the time. */
-async function startService(
-  config: Config,
-  logger: Logger,
-  supervisor?: SupervisorProcess,
-): Promise<{ readonly log: EventLog; readonly app: App }> {
+async function startService(config: Config, logger: Logger, supervisor?: SupervisorProcess): Promise<RunningService> {
   const opening = config.eventLog.open(config.eventLogSettings);
   // Awaited below; until then a failure must not end the process.
   opening.catch(() => undefined);
@@ -159,24 +161,36 @@ function stopOnSignals(app: App, stop: Stop): void {
   }
 }
 
-/** Reads the TLS files again on SIGHUP. A terminal that closes sends it, too; without TLS that ends the process. */
-function reloadOnHangUp({ tls }: Config, app: App, logger: Logger, manager: ServiceManager): void {
-  if (tls === undefined && process.stdout.isTTY) return;
+/** Reads the settings again on SIGHUP. A terminal that closes sends it, too; without TLS that ends the process. */
+function reloadOnHangUp(
+  config: ProcessConfig,
+  { app, log }: RunningService,
+  logger: Logger,
+  manager: ServiceManager,
+): void {
+  if (config.tls === undefined && process.stdout.isTTY) return;
+  let reloading = Promise.resolve();
   process.on('SIGHUP', () => {
     manager.notify('RELOADING=1');
-    const reloaded = app.reloadTls().then(
-      () => {
-        if (tls === undefined) logger.info('SIGHUP changes nothing without TLS and WORKERS: restart the service');
-        else logger.info(tls, 'TLS files read again');
-      },
-      (error: unknown) => {
-        logger.error({ reason: plainReason(error) }, 'TLS files not usable, those from before stay in use');
-      },
-    );
-    void reloaded.then(() => {
+    reloading = reloading
+      .then(() => reload(config, { app, log }, logger))
+      .catch((error: unknown) => {
+        logger.error({ reason: plainReason(error) }, 'settings not usable, those from before stay in use');
+      });
+    void reloading.then(() => {
       manager.notify('READY=1');
     });
   });
+}
+
+async function reload(config: ProcessConfig, { app, log }: RunningService, logger: Logger): Promise<void> {
+  const next = ProcessConfig.ofService((warning) => {
+    logger.warn(warning);
+  });
+  await app.reload(next);
+  const needRestart = ProcessConfig.needRestart(config, next, log.retain(next.eventLogSettings.retention));
+  for (const warning of openServiceWarnings(next)) logger.warn({ host: config.host }, warning);
+  logger.info({ ...config.tls, ...(needRestart.length > 0 && { needRestart }) }, 'settings read again');
 }
 
 /** Prints what went wrong, an error or a text, and ends the process with exit code 1. */

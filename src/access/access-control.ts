@@ -4,7 +4,7 @@ import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
 import type { SignedBy } from '../senders/sender';
 import { signatureCheck } from '../senders/signatures';
-import { keyCheck, presentedKeys, type Access, type Credential } from './credentials';
+import { keyCheck, presentedKeys, type Access, type Credential, type KeyCheck } from './credentials';
 import { localCallerCheck, otherSites, viewerCheck, type LocalConfig, type OtherSite } from './local-callers';
 
 /** A request, with the keys in its address if it came to the service. */
@@ -23,6 +23,12 @@ export interface GuardedCall {
   readonly passwordProblem?: string | undefined;
 }
 
+/** What let a call through: a signature, or a key that has a name. */
+interface Proof {
+  readonly signedBy?: SignedBy;
+  readonly keyName?: string;
+}
+
 const MAX_UNAUTHENTICATED = 256 * 1024;
 
 /** The limit for a caller without a valid credential: a key may be in the message, and open operations need no more. */
@@ -34,16 +40,22 @@ const UNAUTHENTICATED_BODY = {
 /** Decides who may call, and who may look at the pages of the events. */
 export class AccessControl {
   /** The credentials for each access. Any one is enough; an empty list means that none is needed. */
-  readonly credentials: Readonly<Record<Access, readonly Credential[]>>;
-  readonly #guards: Readonly<Record<Access, ((key: string) => boolean) | undefined>>;
+  credentials!: Readonly<Record<Access, readonly Credential[]>>;
+  #guards!: Readonly<Record<Access, KeyCheck | undefined>>;
   /** Checks a key against all keys of the service. Undefined if it has neither keys nor secrets of senders. */
-  readonly #isAnyKey: ((key: string) => boolean) | undefined;
-  readonly #signatures: ReturnType<typeof signatureCheck>;
+  #anyKey: KeyCheck | undefined;
+  #signatures!: ReturnType<typeof signatureCheck>;
+  #checkLocal!: (request: GuardedRequest) => void;
+  #checkLocalViewer!: (request: GuardedRequest) => void;
   readonly #otherSite: OtherSite;
-  readonly #checkLocal: (request: GuardedRequest) => void;
-  readonly #checkLocalViewer: (request: GuardedRequest) => void;
 
   constructor(config: LocalConfig, callers: Pick<Callers, 'baseUrl'>) {
+    this.#otherSite = otherSites(callers);
+    this.use(config);
+  }
+
+  /** Uses these keys, secrets and hosts for the calls that come. */
+  use(config: LocalConfig): void {
     const { recordKeys, readKeys, ...secrets } = config.access;
     const hasSecrets = Object.values(secrets).some((secret) => secret !== undefined);
     this.#signatures = signatureCheck(secrets);
@@ -53,13 +65,12 @@ export class AccessControl {
       read: readKeys && keyCheck(readKeys),
     };
     const isGuarded = recordKeys !== undefined || readKeys !== undefined || hasSecrets;
-    this.#isAnyKey = isGuarded ? keyCheck([...(recordKeys ?? []), ...(readKeys ?? [])]) : undefined;
+    this.#anyKey = isGuarded ? keyCheck([...(recordKeys ?? []), ...(readKeys ?? [])]) : undefined;
     this.credentials = {
       open: [],
       record: [...(recordKeys ? ['key' as const] : []), ...(hasSecrets ? ['signature' as const] : [])],
       read: readKeys ? ['key'] : [],
     };
-    this.#otherSite = otherSites(callers);
     this.#checkLocal = localCallerCheck(config, this.#otherSite);
     this.#checkLocalViewer = viewerCheck(config);
   }
@@ -71,15 +82,15 @@ export class AccessControl {
    * @throws {RequestError} as {@link AccessControl.afterBody}.
    */
   beforeBody({ request, needs, hasEnvelope }: GuardedCall): typeof UNAUTHENTICATED_BODY | undefined {
-    if (this.#isAnyKey === undefined) return undefined;
+    if (this.#anyKey === undefined) return undefined;
     this.#refuseOtherSites(request);
     // Without a name the call may be of any operation; the one with large bodies records.
     const likely = needs ?? 'record';
     if (likely === 'record' && this.#isSigned(request)) return undefined;
-    const isValid = this.#guards[likely] ?? (likely === 'record' ? undefined : this.#isAnyKey);
-    if (isValid === undefined) return undefined;
+    const check = this.#guards[likely] ?? (likely === 'record' ? undefined : this.#anyKey);
+    if (check === undefined) return undefined;
     const given = keysFor(likely, request);
-    if (given.some(isValid)) return undefined;
+    if (nameAmong(given, check) !== undefined) return undefined;
     if (needs !== undefined && this.#guards[needs] && (given.length > 0 || !hasEnvelope))
       throw keyProblem(needs, given);
     return UNAUTHENTICATED_BODY;
@@ -89,27 +100,28 @@ export class AccessControl {
    * Lets a call through to the operation that it has named, which is invoked next. One that is not of the service needs the access
    * that guards most.
    *
-   * @returns the sender whose signature was the credential.
+   * @returns the sender whose signature was the credential, or the name of the key that was.
    * @throws {RequestError} 401: no key, a wrong key, or a signature that is not valid; 403: a page of another site sent it, or it
    * came under a name that is not this machine's.
    */
-  afterBody(call: GuardedCall, body: Buffer): SignedBy | undefined {
+  afterBody(call: GuardedCall, body: Buffer): Proof | undefined {
     const { request, needs = 'record', password, passwordProblem } = call;
-    if (this.#isAnyKey !== undefined) this.#refuseOtherSites(request);
-    const isValid = this.#guards[needs];
-    if (isValid === undefined) {
+    if (this.#anyKey !== undefined) this.#refuseOtherSites(request);
+    const check = this.#guards[needs];
+    if (check === undefined) {
       if (needs !== 'open') this.#checkLocal(request);
       return undefined;
     }
     if (needs === 'record' && this.#isSigned(request)) {
       // A wrong signature is refused even with a valid key: the message was changed on its way, or is replayed.
       const { sender, problem } = this.#signatures.check(request.headers, body);
-      if (problem === undefined) return { sender, body };
+      if (problem === undefined) return { signedBy: { sender, body } };
       throw HTTP_ERRORS.signature(problem);
     }
     const given = keysFor(needs, request);
     if (password !== undefined) given.push(password);
-    if (given.some(isValid)) return undefined;
+    const keyName = nameAmong(given, check);
+    if (keyName !== undefined) return keyName === '' ? undefined : { keyName };
     throw passwordProblem === undefined ? keyProblem(needs, given) : HTTP_ERRORS.key(passwordProblem);
   }
 
@@ -147,6 +159,14 @@ export class AccessControl {
 /** The keys that a request shows for an access: those in its header fields and, to record alone, in its address. */
 function keysFor(needs: Access, { headers, accessTokens = [] }: GuardedRequest): string[] {
   return needs === 'record' ? [...presentedKeys(headers), ...accessTokens] : presentedKeys(headers);
+}
+
+function nameAmong(keys: readonly string[], check: KeyCheck): string | undefined {
+  for (const key of keys) {
+    const name = check(key);
+    if (name !== undefined) return name;
+  }
+  return undefined;
 }
 
 const NO_BODY = Buffer.alloc(0);

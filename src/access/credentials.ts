@@ -7,17 +7,23 @@ export type Access = 'open' | 'record' | 'read';
 /** Shows that a caller may make a call: a key, or the signature of a message. */
 export type Credential = 'key' | 'signature';
 
+/** Returns the name of a key that a set holds, empty if it has none; undefined for any other key. */
+export type KeyCheck = (given: string) => string | undefined;
+
 /**
- * Returns a function that checks a key against a set. It compares all digests, each in constant time: its time says nothing about a
- * key.
+ * Returns a function that checks a key against a set, in which a name and a space may stand before a key. It compares all digests, each
+ * in constant time: its time says nothing about a key.
  */
-export function keyCheck(keys: readonly string[]): (given: string) => boolean {
+export function keyCheck(keys: readonly string[]): KeyCheck {
   const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
-  const digests = keys.map(digest);
+  const known = keys.map((text) => {
+    const [key = '', name = ''] = text.split(/ +/).reverse();
+    return { name, digest: digest(key) };
+  });
   return (given) => {
     const wanted = digest(given);
-    let found = false;
-    for (const known of digests) found = timingSafeEqual(known, wanted) || found;
+    let found: string | undefined;
+    for (const { name, digest } of known) if (timingSafeEqual(digest, wanted)) found = name;
     return found;
   };
 }

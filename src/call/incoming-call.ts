@@ -62,6 +62,7 @@ export abstract class IncomingCall implements Call {
   /** Why a WS-Security header yields no password. */
   passwordProblem: string | undefined;
   signedBy: SignedBy | undefined;
+  keyName: string | undefined;
 
   readonly request: HttpRequest;
   readonly response: HttpResponse;
@@ -118,7 +119,9 @@ export abstract class IncomingCall implements Call {
       // To take over what was read of a large message takes as long as to pass it on.
       await letOthersRun();
     }
-    this.signedBy = access.afterBody(this, body);
+    const proof = access.afterBody(this, body);
+    this.signedBy = proof?.signedBy;
+    this.keyName = proof?.keyName;
     return this.operation ?? '';
   }
 

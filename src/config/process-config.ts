@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { readConfig, readSome, type Config, type SettingName } from './config';
 import { EnvFile, unknownNames, type Texts } from './environment';
 import type { WebHookSettings } from './settings';
-import { ConfigError, variablesOf } from './variable';
+import { ConfigError, variablesOf, type Variable } from './variable';
 import { VARIABLES } from './variables';
 
 /** The variable in which a supervisor tells its workers what they have in common. */
@@ -21,6 +21,8 @@ interface Common {
 export interface ProcessConfig extends Config {
   /** The values that this process, a worker, shares with its supervisor; undefined in other processes. */
   readonly common: Common | undefined;
+  /** The texts of its variables. */
+  readonly texts: Texts;
   /** Returns the variables that a supervisor adds to the environment of its workers. */
   environmentOfWorkers(protocol: number): Readonly<Record<string, string>>;
 }
@@ -33,15 +35,24 @@ export const ProcessConfig = {
    * @throws {ConfigError} the service cannot run with it.
    */
   ofService(warn: (message: string) => void): ProcessConfig {
-    const { config, common, settings } = ownConfig(warn);
+    const { config, common, settings, texts } = ownConfig(warn);
     const bounded = withinDescriptors(config, warn);
     return {
       ...bounded,
       common,
+      texts,
       environmentOfWorkers: (protocol) => ({
         [SUPERVISOR]: JSON.stringify({ protocol, settings } satisfies Common),
       }),
     };
+  },
+
+  /** Returns the names of the variables of which a process that runs needs a restart to use the new value. */
+  needRestart({ texts: old }: ProcessConfig, { texts }: ProcessConfig, isRetained: boolean): string[] {
+    const isUsed = ({ isReloaded, group }: Variable<unknown>) => isReloaded && (group === 'Access' || isRetained);
+    return variablesOf(VARIABLES)
+      .filter((variable) => !isUsed(variable) && variable.names.some((name) => old[name] !== texts[name]))
+      .map(({ name }) => name);
   },
 
   /**
@@ -116,7 +127,7 @@ function ownTexts() {
  */
 function ownConfig(
   warn: (message: string) => void,
-): Pick<Common, 'settings'> & { readonly config: Config; readonly common: Common | undefined } {
+): Pick<Common, 'settings'> & Pick<ProcessConfig, 'common' | 'texts'> & { readonly config: Config } {
   const { texts, isOfFile, origin } = ownTexts();
   for (const { name, line, resembles } of unknownNames(variablesOf(VARIABLES), Object.keys(texts))) {
     if ((isOfFile(name) || resembles) && name !== READ_KEY && !OF_OTHERS.test(name)) warn(line + origin(name));
@@ -128,7 +139,7 @@ function ownConfig(
   );
   const given = process.env[SUPERVISOR];
   const common = given === undefined ? undefined : (JSON.parse(given) as Common);
-  if (common === undefined) return { config, common, settings };
+  if (common === undefined) return { config, common, settings, texts };
   const lines = supervised
     .filter(({ name }) => common.settings[name] !== settings[name])
     .map((variable) => {
@@ -136,7 +147,7 @@ function ownConfig(
       return variable.problem(texts[name], 'takes effect when the service is restarted').line + origin(name);
     });
   if (lines.length > 0) throw new ConfigError(lines.join('\n'));
-  return { config, common, settings };
+  return { config, common, settings, texts };
 }
 
 function digest(text = ''): string {

@@ -179,10 +179,14 @@ export const forwardedHeader: Read<'forwarded' | 'x-forwarded'> = (value) => {
 export const workers: Read<number> = (value) =>
   value === 'auto' ? availableParallelism() : wholeNumber(1, 128)(value);
 
-/** A list of keys: separated by commas or line breaks, each of 16 to 256 printable characters without spaces. */
+/**
+ * A list of keys: separated by commas or line breaks, each of 16 to 256 printable characters without spaces, after its name and a space if
+ * it has one. A name is too short to be a key, as two keys with a space between them would be shown otherwise.
+ */
 export const keys = listOf(
-  /^[\x21-\x7e]{16,256}$/,
-  'must be a list of secrets, each of 16 to 256 printable ASCII characters without spaces',
+  /^(?:[\w.-]{1,15} +)?[\x21-\x7e]{16,256}$/,
+  'must be a list of secrets, each of 16 to 256 printable ASCII characters without spaces; ' +
+    'before it may stand a name of up to 15 letters, digits and - . _, and a space',
 );
 
 const texts = listOf(

@@ -40,6 +40,8 @@ interface Description {
   readonly redact?: (text: string) => string;
   /** With WORKERS, the supervisor uses it itself: new workers cannot have another. */
   readonly supervised?: boolean;
+  /** One process uses another value after SIGHUP, as it does of the keys and secrets. */
+  readonly isReloaded?: boolean;
 }
 
 /** An environment variable: its name, what it may hold, and what the documentation says about it. */
@@ -49,6 +51,7 @@ export class Variable<Value> {
   readonly otherwise: string;
   readonly secret: boolean;
   readonly supervised: boolean;
+  readonly isReloaded: boolean;
   readonly #redact: (text: string) => string;
   readonly #read: Read<Value>;
 
@@ -65,6 +68,7 @@ export class Variable<Value> {
     this.otherwise = given.otherwise ?? 'none';
     this.secret = given.secret ?? false;
     this.supervised = given.supervised ?? false;
+    this.isReloaded = given.isReloaded ?? group === 'Access';
   }
 
   /** Its name and, of a secret, that of the variable that gives its value as a file. */

@@ -96,11 +96,11 @@ export const VARIABLES = {
   }),
   retentionMaxEvents: events.optional('RETENTION_MAX_EVENTS', read.wholeNumber(1, 1e15), {
     description: 'maximum events kept; the oldest go first',
-    supervised: true,
+    isReloaded: true,
   }),
   retentionMaxAge: events.optional('RETENTION_MAX_AGE', read.duration, {
     description: 'how long an event is kept',
-    supervised: true,
+    isReloaded: true,
   }),
   /** In lower case. */
   allowedHosts: access.optional('ALLOWED_HOSTS', read.hostNames, {

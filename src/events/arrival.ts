@@ -20,6 +20,8 @@ export class Arrival {
   readonly remoteAddress: string | undefined;
   /** The name of the sender whose signature was verified. */
   readonly signedBy: string | undefined;
+  /** The name of the record key with which it came, if that has one. */
+  readonly keyName: string | undefined;
   /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret. */
   readonly headers: HeaderFields;
   /** What the body was, if its content type does not say so. */
@@ -29,12 +31,13 @@ export class Arrival {
 
   constructor({ arrival }: Pick<StoredEvent, 'arrival'>) {
     const members = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
-    const { method, path, remoteAddress, signedBy, headers, sentAs, soap } = members;
+    const { method, path, remoteAddress, signedBy, keyName, headers, sentAs, soap } = members;
     const fields = typeof headers === 'object' && headers !== null ? Object.entries(headers) : [];
     this.method = text(method);
     this.target = text(path);
     this.remoteAddress = text(remoteAddress);
     this.signedBy = text(signedBy);
+    this.keyName = text(keyName);
     this.headers = fields.flatMap(([name, value]) =>
       [value].flat().flatMap((one: unknown) => (typeof one === 'string' ? [[name, one] as const] : [])),
     );

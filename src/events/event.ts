@@ -23,6 +23,8 @@ export interface RecordedCall {
   readonly keyScope?: string | undefined;
   /** The sender whose signature was verified: it alone decides the event's type, source and key. */
   readonly signedBy?: SignedBy | undefined;
+  /** The name of the key with which it came, if that has one. */
+  readonly keyName?: string | undefined;
   /** The caller's network address. */
   remoteAddress(): string | undefined;
 }
@@ -183,6 +185,7 @@ export class EventFactory {
       path: target,
       remoteAddress: call.remoteAddress(),
       signedBy: signedBy?.sender.name,
+      keyName: call.keyName,
       headers: this.#withoutSecrets(headers),
       sentAs,
       soap: soap && unusual(soap),

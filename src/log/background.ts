@@ -1,4 +1,5 @@
 import type { Engine, RetentionSteps } from './engine';
+import type { Retention } from './event-log';
 
 /** Calls one listener with the newest position: when the engine reports it, and after regular looks for what others recorded. */
 export class LogWatch {
@@ -47,6 +48,8 @@ export class LogWatch {
 
 /** Forgets events step by step, with pauses, until it is stopped. */
 export class RetentionLoop {
+  /** What is past it is forgotten in the next step. */
+  retention: Retention;
   readonly #steps: RetentionSteps;
   readonly #took: (error?: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
@@ -54,7 +57,8 @@ export class RetentionLoop {
   #isStopped = false;
 
   /** @param took - called once nothing is left to forget, and after each step that failed, with its error. */
-  constructor(steps: RetentionSteps, took: (error?: unknown) => void) {
+  constructor(steps: RetentionSteps, retention: Retention, took: (error?: unknown) => void) {
+    this.retention = retention;
     this.#steps = steps;
     this.#took = took;
     this.#step = this.#take();
@@ -69,9 +73,10 @@ export class RetentionLoop {
 
   async #take(): Promise<void> {
     const { busyPause, idlePause } = this.#steps;
+    const { maxEvents, maxAge } = this.retention;
     let more = false;
     try {
-      more = await this.#steps.step();
+      if (maxEvents !== undefined || maxAge !== undefined) more = await this.#steps.step({ maxEvents, maxAge });
       // One that leaves more to do may have done nothing.
       if (!more) this.#took();
     } catch (error) {

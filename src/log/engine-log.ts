@@ -12,6 +12,7 @@ import {
   type Progress,
   type Rate,
   type RatesQuery,
+  type Retention,
 } from './event-log';
 import { GroupCommit } from './group-commit';
 import {
@@ -36,13 +37,13 @@ const COMMITS_APART = 50;
 const EVENT_CHARACTERS = 2048;
 
 /** Returns the event log that an engine keeps. */
-export function logOn(engine: Engine): EventLog {
-  return new EngineLog(engine);
+export function logOn(engine: Engine, retention: Retention = {}): EventLog {
+  return new EngineLog(engine, retention);
 }
 
 /** As {@link logOn}, for an engine that keeps its events in a file. */
-export function fileLogOn(engine: FileEngine): FileLog {
-  return new EngineFileLog(engine);
+export function fileLogOn(engine: FileEngine, retention: Retention = {}): FileLog {
+  return new EngineFileLog(engine, retention);
 }
 
 /** Refuses calls after `close`, wraps errors, waits for calls in progress, groups commits, and drives searches, watches and retention. */
@@ -62,7 +63,7 @@ class EngineLog extends LogReader implements EventLog {
   /** Resolves when the next step of a search may begin. */
   #searchTurn: Promise<unknown> = Promise.resolve();
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, retention: Retention) {
     super();
     this.#engine = engine;
     this.#reads = new Semaphore(engine.readsAtOnce);
@@ -71,7 +72,7 @@ class EngineLog extends LogReader implements EventLog {
     engine.onLost?.((problem) => this.#observer.lost?.(problem));
     engine.onHint?.((key, message) => this.#observer.hint?.(key, message));
     if (engine.retention)
-      this.#retention = new RetentionLoop(engine.retention, (error) => this.#observer.retained?.(error));
+      this.#retention = new RetentionLoop(engine.retention, retention, (error) => this.#observer.retained?.(error));
   }
 
   get maxEventBytes(): number | undefined {
@@ -216,6 +217,12 @@ class EngineLog extends LogReader implements EventLog {
     return this.#closing;
   }
 
+  retain(retention: Retention): boolean {
+    if (this.#retention === undefined || this.#engine.retention?.isFixed) return false;
+    this.#retention.retention = retention;
+    return true;
+  }
+
   async #close(): Promise<void> {
     const ended = [...this.#watches].map((watch) => watch.end());
     const stopped = this.#retention?.stop();
@@ -245,8 +252,8 @@ class EngineLog extends LogReader implements EventLog {
 class EngineFileLog extends EngineLog implements FileLog {
   readonly #engine: FileEngine;
 
-  constructor(engine: FileEngine) {
-    super(engine);
+  constructor(engine: FileEngine, retention: Retention) {
+    super(engine, retention);
     this.#engine = engine;
   }
 

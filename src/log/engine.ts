@@ -1,6 +1,6 @@
 import { JsonText } from '../events/cloudevents/json-text';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
-import type { Appended, Progress } from './event-log';
+import type { Appended, Progress, Retention } from './event-log';
 import type { EventQuery, LoggedEvent, LogStats, ScanQuery, SearchQuery, SearchResult } from './log-reader';
 
 /** Events that an engine has recorded. */
@@ -58,7 +58,7 @@ export interface Engine {
   /** Sets what is called with what an operator may want to change, and a key for it. */
   onHint?(listener: (key: string, message: string) => void): void;
 
-  /** Forgets events past retention, step by step. */
+  /** Forgets events past retention, step by step; missing if this process is not to. */
   readonly retention?: RetentionSteps | undefined;
 
   /** Finishes what is in progress. A step of retention or a watch may fail from here on. */
@@ -77,8 +77,10 @@ export interface RetentionSteps {
   /** Pauses between two steps, in milliseconds: while there is more to do, and otherwise. */
   readonly busyPause: number;
   readonly idlePause: number;
+  /** Servers forget the events, by settings that they were given when the log was made. */
+  readonly isFixed?: true;
   /** Forgets some events; resolves to whether there is more to do. */
-  step(): Promise<boolean>;
+  step(retention: Retention): Promise<boolean>;
 }
 
 /**

@@ -107,6 +107,13 @@ export interface EventLog extends LogReader {
    */
   appendAll(events: readonly NewEvent[]): Promise<Appended[]>;
 
+  /**
+   * Forgets what is past another retention afterwards.
+   *
+   * @returns whether it does: the streams of NATS keep the settings with which they were made.
+   */
+  retain(retention: Retention): boolean;
+
   /** The most bytes that an event may have as the log keeps it, now. Logs without such a limit lack it. */
   readonly maxEventBytes?: number | undefined;
 

@@ -4,18 +4,20 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 describe('the check of keys', () => {
   it.each([
-    ['the first of two keys', 'key-one', true],
-    ['the second of two keys', 'key-two', true],
-    ['a key with a character more', 'key-one1', false],
-    ['the beginning of a key', 'key-on', false],
-    ['a key in other letters', 'KEY-ONE', false],
-    ['no text', '', false],
-  ])('answers for %s', (_what, given, valid) => {
-    expect(keyCheck(['key-one', 'key-two'])(given)).toBe(valid);
+    ['the first of two keys', 'key-one', ''],
+    ['a key with a name', 'key-two', 'shop'],
+    ['a key with a character more', 'key-one1', undefined],
+    ['the beginning of a key', 'key-on', undefined],
+    ['a key in other letters', 'KEY-ONE', undefined],
+    ['the name of a key', 'shop', undefined],
+    ['a key with its name', 'shop key-two', undefined],
+    ['no text', '', undefined],
+  ])('answers for %s', (_what, given, name) => {
+    expect(keyCheck(['key-one', 'shop  key-two'])(given)).toBe(name);
   });
 
   it('without keys finds nothing valid', () => {
-    expect(keyCheck([])('')).toBe(false);
+    expect(keyCheck([])('')).toBeUndefined();
   });
 });
 

@@ -95,13 +95,13 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     const hello = (trusted: string) => get(`${service.url}/HelloWorld`, trusted);
     await use('second');
     service.child.kill('SIGHUP');
-    await service.logged('TLS files read again');
+    await service.logged('settings read again');
     expect(await hello('second')).toContain('Hello World');
     await expect(hello('first')).rejects.toThrow('self-signed');
 
     await copyFile(file('first-key.pem'), file('key.pem'));
     service.child.kill('SIGHUP');
-    const line = await service.logged('TLS files not usable, those from before stay in use');
+    const line = await service.logged('settings not usable, those from before stay in use');
     expect(line.reason).toBe(
       `TLS_KEY (${file('key.pem')}) is not the key of the certificate in TLS_CERT (${file('cert.pem')}).`,
     );
@@ -189,7 +189,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
 
       await copyFile(file('first.pem'), file('ca.pem'));
       service.child.kill('SIGHUP');
-      if (workers === '1') await service.logged('TLS files read again');
+      if (workers === '1') await service.logged('settings read again');
       else await eventually('the workers are replaced', () => service.output().match(/"stopped"/g)?.length === 2);
       for (const ticket of tickets) expect(await hello(ticket)).not.toContain('Hello World');
       expect(await service.end('SIGTERM')).toBe(0);
@@ -215,7 +215,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     const service = await startProcess(settings, folder.path);
     const reasons = () =>
       logLines(service.output())
-        .filter(({ msg }) => msg === 'TLS files not usable, those from before stay in use')
+        .filter(({ msg }) => msg === 'settings not usable, those from before stay in use')
         .map(({ reason }) => reason);
     for (const [i, [name, change, problem]] of cases.entries()) {
       const good = await readFile(file(name), 'utf8');

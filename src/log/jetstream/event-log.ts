@@ -57,7 +57,7 @@ export async function openJetStreamLog(options: JetStreamOptions): Promise<Event
     const streams = logStreams(connection, stream, deadline);
     if (create) await provideStreams(streams, replicas, retention);
     else await streams.events.requireInfo();
-    return logOn(new JetStreamEngine(connection, options));
+    return logOn(new JetStreamEngine(connection, options), retention);
   } catch (cause) {
     await connection?.close();
     throw new EventLogError(`The event log ${stream} on ${servers.join(',')} cannot be opened.`, { cause });

@@ -51,6 +51,7 @@ const KEYS_STEP = 60_000;
 export class JetStreamRetention implements RetentionSteps {
   readonly busyPause = 50;
   readonly idlePause = 1000;
+  readonly isFixed = true;
   readonly #begin: BeginCall;
   readonly #keysExtraAge: number;
 

@@ -28,20 +28,22 @@ export class MemoryStore {
 
 /** Returns an event log that lasts as long as its store. The smallest engine: a look at what one has to do. */
 export function openMemoryLog(store = new MemoryStore(), retention?: Retention): EventLog {
-  return logOn(new MemoryEngine(store, retention));
+  return logOn(new MemoryEngine(store), retention);
 }
 
 class MemoryEngine implements Engine {
   readonly readsAtOnce = 2;
   readonly searchPause = 0;
   readonly watchPause = 20;
-  readonly retention: RetentionSteps | undefined;
+  readonly retention: RetentionSteps = {
+    busyPause: 1,
+    idlePause: 100,
+    step: (retention) => Promise.resolve(this.#retain(retention)),
+  };
   readonly #store: MemoryStore;
 
-  constructor(store: MemoryStore, retention: Retention | undefined) {
+  constructor(store: MemoryStore) {
     this.#store = store;
-    if (retention?.maxEvents === undefined && retention?.maxAge === undefined) return;
-    this.retention = { busyPause: 1, idlePause: 100, step: () => Promise.resolve(this.#retain(retention)) };
   }
 
   appendAll(events: readonly NewEvent[]): Promise<Recorded> {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import type { Engine, Recorded } from '../engine';
 import { logOn } from '../engine-log';
-import { EventLogError, type EventLog, type EventLogSettings, type Progress, type Retention } from '../event-log';
+import { EventLogError, type EventLog, type EventLogSettings, type Progress } from '../event-log';
 import type { EventQuery, LoggedEvent, LogStats, ScanQuery, SearchQuery, SearchResult } from '../log-reader';
 import type { PostgresAddress } from './address';
 import { PostgresConnection } from './connection';
@@ -33,7 +33,7 @@ export async function openPostgresLog(
     const names = hosts.map(({ host, port }) => `${host}:${String(port)}`).join(',');
     throw new EventLogError(`The event log ${database} on ${names} cannot be opened.`, { cause });
   }
-  return logOn(new PostgresEngine(connection, connections, forgets ? retention : {}));
+  return logOn(new PostgresEngine(connection, connections, forgets), retention);
 }
 
 /** Keeps events in a table of PostgreSQL. Durable means committed, as the server's `synchronous_commit` says. */
@@ -50,15 +50,13 @@ class PostgresEngine implements Engine {
   /** The events of the last commit, if the disk had no room for them. */
   #refused: readonly NewEvent[] = [];
 
-  constructor(connection: PostgresConnection, connections: number, retention: Retention) {
+  constructor(connection: PostgresConnection, connections: number, forgets: boolean) {
     // Commits and small reads do not wait for large ones.
     this.readsAtOnce = Math.max(1, connections - 2);
     this.#connection = connection;
     this.#reader = new PostgresReader(connection);
     this.#notifications = new PostgresNotifications(connection);
-    if (retention.maxEvents !== undefined || retention.maxAge !== undefined) {
-      this.retention = new PostgresRetention(connection, retention);
-    }
+    if (forgets) this.retention = new PostgresRetention(connection);
   }
 
   async appendAll(events: readonly NewEvent[]): Promise<Recorded> {

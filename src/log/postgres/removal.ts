@@ -60,15 +60,12 @@ export class PostgresRetention implements RetentionSteps {
   readonly busyPause = 20;
   readonly idlePause = 1000;
   readonly #connection: PostgresConnection;
-  readonly #retention: Retention;
 
-  constructor(connection: PostgresConnection, retention: Retention) {
+  constructor(connection: PostgresConnection) {
     this.#connection = connection;
-    this.#retention = retention;
   }
 
-  async step(): Promise<boolean> {
-    const { maxEvents, maxAge } = this.#retention;
+  async step({ maxEvents, maxAge }: Retention): Promise<boolean> {
     const removed = async (sql: string, limit: number) => (await this.#connection.query(sql, [limit])).length;
     const old = maxAge === undefined ? 0 : await removed(OLD, (Date.now() - maxAge) / 1000);
     const surplus = maxEvents === undefined ? 0 : await removed(SURPLUS, maxEvents);

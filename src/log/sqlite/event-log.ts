@@ -41,7 +41,7 @@ const TRY_PAUSE = 100;
  * methods, names the file.
  */
 export async function openSqliteLog(options: SqliteLogOptions): Promise<FileLog> {
-  return fileLogOn(await openEngine(options));
+  return fileLogOn(await openEngine(options), options.retention);
 }
 
 /**
@@ -93,8 +93,8 @@ class SqliteEngine implements FileEngine {
   constructor({ retention, retentionPause: idlePause = DEFAULT_RETENTION_PAUSE, ...options }: SqliteLogOptions) {
     this.#thread = new DatabaseThread(options);
     this.#searches = new DatabaseThread({ ...options, create: false });
-    if (retention?.maxEvents === undefined && retention?.maxAge === undefined) return;
-    this.retention = { busyPause: BUSY_PAUSE, idlePause, step: () => this.#thread.ask('retain', retention) };
+    if (retention === undefined) return;
+    this.retention = { busyPause: BUSY_PAUSE, idlePause, step: (due) => this.#thread.ask('retain', due) };
   }
 
   async open(): Promise<void> {

@@ -65,14 +65,6 @@ describe('the service as a process', () => {
     expect([code, output]).toEqual([0, '']);
   });
 
-  it('goes on after SIGHUP without TLS, and says that it changes nothing', async () => {
-    const service = await startProcess({}, folder.path);
-    service.child.kill('SIGHUP');
-    await service.logged('SIGHUP changes nothing without TLS and WORKERS: restart the service');
-    expect(await callOperation(service.url, 'httpget', 'HelloWorld')).toBe('Hello World');
-    expect(await service.end('SIGTERM')).toBe(0);
-  });
-
   it('says in PEM what to convert where TLS_CERT is in DER', async () => {
     const file = join(folder.path, 'cert.der');
     await writeFile(file, Buffer.from([0x30, 0x82, 3, 3, 0x30, 0x82]));

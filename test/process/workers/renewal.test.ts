@@ -7,7 +7,6 @@ import { childrenOf, killProcesses, startProcess, type ServiceProcess } from '..
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const OLD_KEY = 'the-old-key-of-sixteen';
-const NEW_KEY = 'the-new-key-of-sixteen';
 
 const folder = useTemporaryFolder();
 afterEach(killProcesses);
@@ -25,28 +24,7 @@ async function start(): Promise<ServiceProcess> {
   return service;
 }
 
-async function handedOver(service: ServiceProcess): Promise<void> {
-  await eventually('both workers are replaced', () => service.output().match(/"stopped"/g)?.length === 2);
-}
-
-async function statusWith(service: ServiceProcess, key: string): Promise<number> {
-  return (await send(`${service.url}/RecordEvent`, { headers: { 'X-API-Key': key } })).status;
-}
-
 describe('SIGHUP with several workers', () => {
-  it('ends a key that .env no longer has, and begins one that was added', async () => {
-    const PORT = String(await freePort());
-    await configure({ WORKERS: '2', RECORD_KEYS: OLD_KEY, PORT });
-    const service = await start();
-    expect(await statusWith(service, OLD_KEY)).toBe(200);
-    await configure({ WORKERS: '2', RECORD_KEYS: NEW_KEY, PORT });
-    service.child.kill('SIGHUP');
-    await handedOver(service);
-    expect(await statusWith(service, OLD_KEY)).toBe(401);
-    expect(await statusWith(service, NEW_KEY)).toBe(200);
-    expect(await service.end('SIGTERM')).toBe(0);
-  });
-
   it('replaces no worker where .env has another value of what the supervisor uses, and names it', async () => {
     const settings = { WORKERS: '2', PORT: String(await freePort()), EVENT_LOG: 'sqlite:events.db', ADMIN_PORT: '0' };
     await configure(settings);
@@ -54,8 +32,6 @@ describe('SIGHUP with several workers', () => {
     const old = await childrenOf(service);
     const others = {
       EVENT_LOG: 'sqlite:other.db',
-      RETENTION_MAX_EVENTS: '5',
-      RETENTION_MAX_AGE: '1d',
       HOST: '127.0.0.2',
     };
     for (const [name, value] of Object.entries({

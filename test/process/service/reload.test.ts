@@ -1,0 +1,136 @@
+import { createHmac } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Arrival } from '../../../src/events/arrival';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import { eventually } from '../../support/eventually';
+import { freePort } from '../../support/free-port';
+import { send } from '../../support/http';
+import { killProcesses, startProcess, type ServiceProcess } from '../../support/process';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+
+const folder = useTemporaryFolder();
+afterEach(killProcesses);
+
+/** Writes the `.env` file of the service. */
+async function configure(variables: Readonly<Record<string, string>>): Promise<void> {
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
+  await writeFile(join(folder.path, '.env'), lines.join(''));
+}
+
+const BODY = '{"order":17}';
+const SECONDS = String(Math.floor(Date.now() / 1000));
+const mac = (secret: string, text: string) => createHmac('sha256', secret).update(text);
+
+/** How a call shows each credential. */
+const SHOWN: Readonly<Record<string, (secret: string) => Record<string, string>>> = {
+  RECORD_KEYS: (key) => ({ 'x-api-key': key.replace('shop ', '') }),
+  READ_KEYS: (key) => ({ 'x-api-key': key }),
+  WEBHOOK_SECRETS: (secret) => ({ 'x-hub-signature-256': `sha256=${mac(secret, BODY).digest('hex')}` }),
+  STRIPE_SECRETS: (secret) => ({
+    'stripe-signature': `t=${SECONDS},v1=${mac(secret, `${SECONDS}.${BODY}`).digest('hex')}`,
+  }),
+  SHOPIFY_SECRETS: (secret) => ({ 'x-shopify-hmac-sha256': mac(secret, BODY).digest('base64') }),
+  SLACK_SECRETS: (secret) => ({
+    'x-slack-request-timestamp': SECONDS,
+    'x-slack-signature': `v0=${mac(secret, `v0:${SECONDS}:${BODY}`).digest('hex')}`,
+  }),
+  GITLAB_TOKENS: (token) => ({ 'x-gitlab-token': token }),
+};
+
+/** The value of each setting: its name before a text, and a name before one that may have it. */
+const credentials = (age: string) =>
+  Object.fromEntries(
+    Object.keys(SHOWN).map((name) => [name, `${name === 'RECORD_KEYS' ? 'shop ' : ''}${age}-${name}`]),
+  );
+
+/** The settings whose credential the service takes. */
+async function accepted({ url }: ServiceProcess, age: string): Promise<string[]> {
+  const taken: string[] = [];
+  for (const [name, secret] of Object.entries(credentials(age))) {
+    const operation = name === 'READ_KEYS' ? 'GetEvents' : 'RecordEvent';
+    const headers = { ...SHOWN[name]?.(secret), 'content-type': 'application/json' };
+    const { status } = await send(`${url}/${operation}`, { method: 'POST', headers, body: BODY });
+    if (status === 200) taken.push(name);
+    else expect(status).toBe(401);
+  }
+  return taken;
+}
+
+describe('SIGHUP', () => {
+  it.each(['1', '2'])(
+    'replaces every key and secret and the retention, of WORKERS=%s, and refuses no call',
+    async (workers) => {
+      const stays = 'crm the-key-that-stays';
+      const settings = { WORKERS: workers, PORT: String(await freePort()), EVENT_LOG: 'sqlite:events.db' };
+      const withStaying = (all: Record<string, string>) => ({
+        ...all,
+        RECORD_KEYS: `${all.RECORD_KEYS ?? ''},${stays}`,
+      });
+      await configure({ ...settings, ...withStaying(credentials('old-and-long-enough')) });
+      const service = await startProcess({ PORT: undefined }, folder.path);
+      const started = () => service.output().match(/"started"/g)?.length === Number(workers);
+      await eventually('every worker has started', started);
+      const all = Object.keys(SHOWN);
+      expect(await accepted(service, 'old-and-long-enough')).toEqual(all);
+
+      const statuses = new Set<number>();
+      const control = { ended: false };
+      const caller = async (): Promise<void> => {
+        const headers = { 'x-api-key': 'the-key-that-stays' };
+        while (!control.ended)
+          statuses.add((await send(`${service.url}/RecordEvent`, { method: 'POST', headers })).status);
+      };
+      const load = [caller(), caller(), caller()];
+      await configure({ ...settings, ...withStaying(credentials('new-and-long-enough')), RETENTION_MAX_EVENTS: '3' });
+      service.child.kill('SIGHUP');
+      if (workers === '1') await service.logged('settings read again');
+      else await eventually('both workers are replaced', () => service.output().match(/"stopped"/g)?.length === 2);
+      control.ended = true;
+      await Promise.all(load);
+      expect([...statuses]).toEqual([200]);
+      expect(await accepted(service, 'old-and-long-enough')).toEqual([]);
+      expect(await accepted(service, 'new-and-long-enough')).toEqual(all);
+      await eventually('events past the new retention are forgotten', async () => {
+        const { body } = await send(`${service.url}/GetEvents`, {
+          headers: { 'x-api-key': 'new-and-long-enough-READ_KEYS', accept: 'application/json' },
+        });
+        return (JSON.parse(body) as unknown[]).length === 3;
+      });
+      expect(await service.end('SIGTERM')).toBe(0);
+    },
+  );
+
+  it('names what needs a restart, keeps all that was if a setting is wrong, and the arrival says which key recorded', async () => {
+    const settings = { PORT: String(await freePort()), EVENT_LOG: 'sqlite:events.db' };
+    await configure({ ...settings, RECORD_KEYS: 'shop the-first-key-of-all' });
+    const service = await startProcess({ PORT: undefined }, folder.path);
+    await configure({ ...settings, RECORD_KEYS: 'shop a-second-key-of-all', MAX_CONNECTIONS: '0' });
+    service.child.kill('SIGHUP');
+    const { reason } = await service.logged('settings not usable, those from before stay in use');
+    expect(reason).toContain('MAX_CONNECTIONS=0: must be a whole number');
+    const record = (key: string) =>
+      send(`${service.url}/RecordEvent`, { method: 'POST', headers: { authorization: `Bearer ${key}` } });
+    expect((await record('a-second-key-of-all')).status).toBe(401);
+    expect((await record('the-first-key-of-all')).status).toBe(200);
+
+    await configure({
+      ...settings,
+      RECORD_KEYS: 'shop a-second-key-of-all',
+      MAX_CONNECTIONS: '9',
+      GET_EVENTS_LIMIT: '5',
+    });
+    service.child.kill('SIGHUP');
+    const { needRestart } = await service.logged('settings read again');
+    expect(needRestart).toEqual(['GET_EVENTS_LIMIT', 'MAX_CONNECTIONS']);
+    expect((await record('the-first-key-of-all')).status).toBe(401);
+    expect((await record('a-second-key-of-all')).status).toBe(200);
+    expect(await service.end('SIGTERM')).toBe(0);
+
+    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
+    const events = await log.scan({ after: 0, limit: 10 });
+    await log.close();
+    expect(events.map((event) => new Arrival(event).keyName)).toEqual(['shop', 'shop']);
+    expect(JSON.stringify(events)).not.toContain('key-of-all');
+  });
+});
