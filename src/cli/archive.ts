@@ -161,87 +161,53 @@ export async function openInput(file: string): Promise<Input> {
  * @throws a line cannot be imported; the events of the lines before it are recorded.
  */
 export async function importEvents({ file, stream }: Input, log: Pick<EventLog, 'appendAll'>): Promise<boolean> {
-  const batch = new Batch(log);
-  const lines = linesOf(stream);
-  for (let number = 1; ; number++) {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = (line: Buffer): string => {
     try {
-      const line = await lines.next();
-      if (line.done) break;
-      batch.add(line.value);
-    } catch (error) {
-      await batch.record();
-      throw lineError(`Line ${String(number)} of ${file}`, batch, file, error);
-    }
-    if (batch.isFull()) await batch.record();
-  }
-  await batch.record();
-  console.error(`${batch.summary()}.`);
-  return batch.leftOut === 0;
-}
-
-function lineError(where: string, batch: Batch, file: string, error: unknown): Error {
-  const cause = fileError(file, 'read', error);
-  return new Error(`${where} cannot be imported. Before it: ${batch.summary()}.`, { cause });
-}
-
-/** Events that are recorded together, and a count of all that were. */
-class Batch {
-  readonly #log: Pick<EventLog, 'appendAll'>;
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
-  #events: NewEvent[] = [];
-  #bytes = 0;
-  #recorded = 0;
-  #alreadyThere = 0;
-  leftOut = 0;
-
-  constructor(log: Pick<EventLog, 'appendAll'>) {
-    this.#log = log;
-  }
-
-  /**
-   * Adds the event of a line; an empty line has none.
-   *
-   * @throws the line is not UTF-8 or does not hold an event.
-   */
-  add(line: Buffer): void {
-    const text = this.#decode(line);
-    if (text.trim() === '') return;
-    this.#events.push(new ArchiveLine(text).event());
-    this.#bytes += line.length;
-  }
-
-  #decode(line: Buffer): string {
-    try {
-      return this.#decoder.decode(line);
+      return decoder.decode(line);
     } catch (cause) {
       throw new Error('It is not UTF-8.', { cause });
     }
-  }
-
-  isFull(): boolean {
-    return this.#events.length === BATCH_EVENTS || this.#bytes > BATCH_BYTES;
-  }
-
-  async record(): Promise<void> {
-    const appended = await this.#log.appendAll(this.#events).catch((cause: unknown) => {
-      throw new Error(`The import stopped; run it again to go on. Before that: ${this.summary()}.`, { cause });
+  };
+  let [recorded, known, leftOut, bytes] = [0, 0, 0, 0];
+  let events: NewEvent[] = [];
+  const summary = () => `${String(recorded)} recorded, ${String(known)} already in the log.`;
+  const record = async (): Promise<void> => {
+    const appended = await log.appendAll(events).catch((cause: unknown) => {
+      throw new Error(`The import stopped; run it again to go on. Before that: ${summary()}`, { cause });
     });
-    for (const [i, { id, recorded, conflict }] of appended.entries()) {
-      if (recorded) this.#recorded++;
-      else if (conflict === undefined) this.#alreadyThere++;
+    for (const [i, each] of appended.entries()) {
+      if (each.recorded) recorded++;
+      else if (each.conflict === undefined) known++;
       else {
-        this.leftOut++;
-        const own = quoted(this.#events[i]?.id ?? '');
-        console.error(
-          `Event ${own} is left out: ${quoted(id)} has its Idempotency-Key, with another type or other data.`,
-        );
+        leftOut++;
+        const problem = `${quoted(each.id)} has its Idempotency-Key, with another type or other data`;
+        console.error(`Event ${quoted(events[i]?.id ?? '')} is left out: ${problem}.`);
       }
     }
-    this.#events = [];
-    this.#bytes = 0;
+    events = [];
+    bytes = 0;
+  };
+  const lines = linesOf(stream);
+  for (let number = 1; ; number++) {
+    try {
+      const next = await lines.next();
+      if (next.done === true) break;
+      const text = decode(next.value);
+      // An empty line has no event.
+      if (text.trim() !== '') events.push(new ArchiveLine(text).event());
+      bytes += next.value.length;
+    } catch (error) {
+      await record();
+      throw lineError(`Line ${String(number)} of ${file}`, summary(), fileError(file, 'read', error));
+    }
+    if (events.length === BATCH_EVENTS || bytes > BATCH_BYTES) await record();
   }
+  await record();
+  console.error(summary());
+  return leftOut === 0;
+}
 
-  summary(): string {
-    return `${String(this.#recorded)} recorded, ${String(this.#alreadyThere)} already in the log`;
-  }
+function lineError(where: string, summary: string, cause: unknown): Error {
+  return new Error(`${where} cannot be imported. Before it: ${summary}`, { cause });
 }

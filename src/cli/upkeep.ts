@@ -130,53 +130,36 @@ async function warnOfWait(log: FileLog): Promise<void> {
   );
 }
 
-/** Verifies a log and prints each finding on a line. Resolves to whether the log is whole. */
+/** Verifies a log and its events, and prints each finding on a line. Resolves to whether the log is whole. */
 export async function verifyLog(log: EventLog): Promise<boolean> {
-  const findings = new Findings();
+  let [findings, events, last] = [0, 0, 0];
+  const report = (finding: string): void => {
+    findings++;
+    console.log(visible(finding));
+  };
+  /** Does something with the log; that it cannot be read is a finding too. */
+  const during = async (what: string, action: () => Promise<void>): Promise<void> => {
+    await action().catch((error: unknown) => {
+      if (!(error instanceof EventLogError)) throw error;
+      report(`${what}${plainReason(error)}`);
+    });
+  };
   if (process.stderr.isTTY) console.error('Verifying how the log is kept …');
-  await findings.during('', async () => {
-    for (const finding of await log.verify()) findings.report(finding);
+  await during('', async () => {
+    (await log.verify()).forEach(report);
   });
-  const events = await verifyEvents(log, findings);
-  const outcome = findings.count === 0 ? 'The log is whole.' : `Findings: ${String(findings.count)}.`;
-  console.error(`${String(events)} events verified. ${outcome}`);
-  return findings.count === 0;
-}
-
-/** Verifies the events one by one, and resolves to how many there were. */
-async function verifyEvents(log: EventLog, findings: Findings): Promise<number> {
-  let last = 0;
-  let events = 0;
-  await findings.during('Reading the events: ', async () => {
+  await during('Reading the events: ', async () => {
     for await (const page of log.pages(FROM_THE_FIRST)) {
       for (const event of page) {
         const problem =
           event.position > last ? ArchiveLine.problemOf(event) : 'it does not come after the event before it';
-        if (problem !== undefined) findings.report(`Event ${sequenceOf(event.position)}: ${problem}.`);
+        if (problem !== undefined) report(`Event ${sequenceOf(event.position)}: ${problem}.`);
         last = event.position;
       }
       events += page.length;
     }
   });
-  return events;
-}
-
-/** Prints what was found, and counts it. */
-class Findings {
-  count = 0;
-
-  report(finding: string): void {
-    this.count++;
-    console.log(visible(finding));
-  }
-
-  /** Does something with the log; that it cannot be read is a finding too. */
-  async during(what: string, action: () => Promise<void>): Promise<void> {
-    try {
-      await action();
-    } catch (error) {
-      if (!(error instanceof EventLogError)) throw error;
-      this.report(`${what}${plainReason(error)}`);
-    }
-  }
+  const outcome = findings === 0 ? 'The log is whole.' : `Findings: ${String(findings)}.`;
+  console.error(`${String(events)} events verified. ${outcome}`);
+  return findings === 0;
 }

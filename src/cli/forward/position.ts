@@ -60,15 +60,23 @@ export class PositionFile {
   }
 
   /**
-   * Keeps a position. Whenever the process is killed, the file has this one or the one before it.
+   * Keeps a position. Whenever the process is killed or the power fails, the file has a whole one: this one or, after a loss of power, one of
+   * those before it. `NAME.unfinished` beside it may stay behind, and is used again.
    *
    * @throws the file cannot be written; the message is one line.
    */
   async write({ sequence, event }: ForwardPosition): Promise<void> {
     const kept = event && { id: event.id, recordedAt: event.recordedAt };
-    const content = { sequence: sequenceOf(sequence), event: kept };
+    const temporary = `${this.#file}.unfinished`;
     try {
-      await replaceFile(this.#file, `${JSON.stringify(content)}\n`);
+      const handle = await open(temporary, 'w');
+      try {
+        await handle.writeFile(`${JSON.stringify({ sequence: sequenceOf(sequence), event: kept })}\n`);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await rename(temporary, this.#file);
     } catch (error) {
       throw fileError(this.#file, 'written', error);
     }
@@ -80,20 +88,17 @@ function taken(file: string): Error {
 }
 
 function parsePosition(text: string): ForwardPosition | undefined {
-  const { sequence: digits, event } = objectIn(text);
-  const sequence = typeof digits === 'string' ? positionIn(digits) : undefined;
-  if (sequence === undefined) return undefined;
-  if (event === undefined) return { sequence, event };
-  const { id, recordedAt } = Object(event) as Record<string, unknown>;
-  if (typeof id !== 'string' || typeof recordedAt !== 'number') return undefined;
-  return { sequence, event: { id, recordedAt } };
-}
-
-function objectIn(json: string): Record<string, unknown> {
   try {
-    return Object(JSON.parse(json)) as Record<string, unknown>;
+    const { sequence: digits, event = null } = JSON.parse(text) as Record<'sequence' | 'event', unknown>;
+    const sequence = typeof digits === 'string' ? positionIn(digits) : undefined;
+    if (sequence === undefined) return undefined;
+    if (event === null) return { sequence, event: undefined };
+    const { id, recordedAt } = event as Record<string, unknown>;
+    return typeof id === 'string' && typeof recordedAt === 'number'
+      ? { sequence, event: { id, recordedAt } }
+      : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }
 
@@ -122,22 +127,4 @@ export async function missingBetween(log: ReadableLog, sequence: number, next: n
   return first === last
     ? `The log no longer has event ${first} (retention): it was not forwarded.`
     : `The log no longer has the events ${first} to ${last} (retention): they were not forwarded.`;
-}
-
-/**
- * Replaces the content of a file, which may be missing. If the process is killed meanwhile, or the power fails, the file has its
- * old content or the new one, whole. After a loss of power it may be the old one even though this has resolved. Only one process
- * at a time may do this to a file: the text is first written to `NAME.unfinished` beside it, which stays behind if the
- * process is killed, and is used again.
- */
-async function replaceFile(file: string, text: string): Promise<void> {
-  const temporary = `${file}.unfinished`;
-  const handle = await open(temporary, 'w');
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, file);
 }

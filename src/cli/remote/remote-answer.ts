@@ -36,19 +36,20 @@ export function nameOf({ origin, pathname }: URL): string {
 }
 
 /**
- * Says why an answer has no events, if another try may bring some.
+ * Refuses an answer that has no events.
  *
- * @throws {RemoteLogError} no other try will.
+ * @throws {RemoteLogError} no other try will bring some.
+ * @throws another one may.
  */
-export async function problemOf(response: IncomingMessage, url: URL): Promise<Error | undefined> {
+export async function refuse(response: IncomingMessage, url: URL): Promise<void> {
   const { statusCode = 0, headers } = response;
   const { location } = headers;
-  if (statusCode === 200 && Number.isInteger(lastIn(response))) return undefined;
+  if (statusCode === 200 && Number.isInteger(lastIn(response))) return;
   const isText = /^text\/plain/.test(headers['content-type'] ?? '');
   const said = isText ? await startOf(response) : '';
   response.destroy();
   const answer = `the answer was ${String(statusCode)}${said === '' ? '' : ` (${quoted(said)})`}`;
-  if (TEMPORARY.has(statusCode)) return new Error(answer);
+  if (TEMPORARY.has(statusCode)) throw new Error(answer);
   if (statusCode === 401)
     throw new RemoteLogError('The service refused the key: give a read key with --key-file or WEBHOOK_READ_KEY.');
   if (statusCode === 403)

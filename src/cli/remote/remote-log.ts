@@ -7,7 +7,7 @@ import { isSame, ReadableLog, type FollowStart, type OnLogChange } from '../../l
 import { reasonOf } from '../../util/reason';
 import { HttpClient } from '../../util/http-client';
 import { LineTooLongError } from '../lines';
-import { eventsIn, lastIn, nameOf, notAsked, problemOf, RemoteLogError, SilenceError } from './remote-answer';
+import { eventsIn, lastIn, nameOf, notAsked, refuse, RemoteLogError, SilenceError } from './remote-answer';
 
 /** The log of a service elsewhere. */
 interface RemoteSource {
@@ -116,27 +116,28 @@ export class RemoteLog extends ReadableLog {
       const end = (): void => void response.destroy();
       stop.addEventListener('abort', end);
       const newest = lastIn(response);
-      let isOther = hasReached && newest < after;
-      hasReached ||= newest >= after;
       try {
-        if (isOther) after = changed('ends before', after, newest);
-        else
-          for await (const page of eventsIn(response, begin, this.#silence)) {
-            const [first] = page;
-            const isSeen = first !== undefined && first.position <= after;
-            isOther = isSeen && !isSame(first, event);
-            if (isOther) {
-              after = changed('another event', after, newest);
-              break;
-            }
-            const rest = isSeen ? page.slice(1) : page;
-            if (rest.length > 0) yield rest;
-            const last = page.at(-1);
-            event = last;
-            after = last?.position ?? after;
-            hasReached = true;
+        if (hasReached && newest < after) {
+          after = changed('ends before', after, newest);
+          event = undefined;
+          continue;
+        }
+        hasReached ||= newest >= after;
+        for await (const page of eventsIn(response, begin, this.#silence)) {
+          const [first] = page;
+          const isSeen = first !== undefined && first.position <= after;
+          if (isSeen && !isSame(first, event)) {
+            after = changed('another event', after, newest);
+            event = undefined;
+            break;
           }
-        if (isOther) event = undefined;
+          const rest = isSeen ? page.slice(1) : page;
+          if (rest.length > 0) yield rest;
+          const last = page.at(-1);
+          event = last;
+          after = last?.position ?? after;
+          hasReached = true;
+        }
       } catch (error) {
         if (stop.aborted) return;
         await this.#orAgain(error);
@@ -191,42 +192,36 @@ export class RemoteLog extends ReadableLog {
 
   /** Asks until there is an answer with events; at first only once. */
   async #asked(parameters: Parameters, method: 'GET' | 'HEAD' = 'GET'): Promise<IncomingMessage> {
-    const { wait } = parameters;
-    let pause = FIRST_PAUSE;
-    for (;;) {
-      const url = addressOf(this.#source.url, { ...parameters, wait: wait && this.#wait });
-      const { response, problem } = await this.#tried(url, method);
-      if (response !== undefined) {
+    const name = nameOf(this.#source.url);
+    for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+      const wait = parameters.wait && this.#wait;
+      try {
+        const response = await this.#open(addressOf(this.#source.url, { ...parameters, wait }), method);
         if (this.#isMissing) console.error('The service answers again.');
         this.#isMissing = false;
         this.#hasAnswered = true;
-        if (wait !== undefined && this.#wait === SHORT_WAIT) this.#sayHeldBack();
+        if (wait === SHORT_WAIT && !this.#saidHeldBack) console.error(HELD_BACK);
+        this.#saidHeldBack ||= wait === SHORT_WAIT;
         return response;
-      }
-      const mayBeHeldBack = wait !== undefined && problem instanceof SilenceError;
-      if (mayBeHeldBack) this.#changeWait();
-      if (!this.#hasAnswered && !(mayBeHeldBack && this.#wait === SHORT_WAIT))
-        throw new RemoteLogError(`${nameOf(this.#source.url)}: ${reasonOf(problem)}.`);
-      // A service that starts again is back after the first pause.
-      if (pause > FIRST_PAUSE && !this.#isMissing) {
-        console.error(`${nameOf(this.#source.url)}: ${reasonOf(problem)}. Trying again until it answers.`);
-        this.#isMissing = true;
+      } catch (error) {
+        this.#stop.throwIfAborted();
+        if (error instanceof RemoteLogError) throw error;
+        const mayBeHeldBack = wait !== undefined && error instanceof SilenceError;
+        if (mayBeHeldBack) this.#changeWait();
+        if (!this.#hasAnswered && !(mayBeHeldBack && this.#wait === SHORT_WAIT))
+          throw new RemoteLogError(`${name}: ${reasonOf(error)}.`);
+        // A service that starts again is back after the first pause.
+        if (pause > FIRST_PAUSE && !this.#isMissing) {
+          console.error(`${name}: ${reasonOf(error)}. Trying again until it answers.`);
+          this.#isMissing = true;
+        }
       }
       await this.#pause(pause);
-      pause = Math.min(2 * pause, LONGEST_PAUSE);
     }
   }
 
-  #sayHeldBack(): void {
-    if (!this.#saidHeldBack)
-      console.error(
-        `A proxy before the service holds answers back until they end: asking again every ${String(SHORT_WAIT)} s. ` +
-          'Let it pass on each part of an answer at once.',
-      );
-    this.#saidHeldBack = true;
-  }
-
-  async #tried(url: URL, method: 'GET' | 'HEAD'): Promise<{ response?: IncomingMessage; problem?: unknown }> {
+  /** @throws {RemoteLogError} the answer has no events, and no other will. */
+  async #open(url: URL, method: 'GET' | 'HEAD'): Promise<IncomingMessage> {
     const { key } = this.#source;
     // The user and password of the address go as Authorization: they are those of a proxy.
     const field =
@@ -239,22 +234,21 @@ export class RemoteLog extends ReadableLog {
       connection.abort();
     }, this.#silence);
     try {
-      const response = await this.#http.open(
-        url,
-        { method, headers },
-        AbortSignal.any([connection.signal, this.#stop]),
-      );
-      const problem = await problemOf(response, url);
-      return problem === undefined ? { response } : { problem };
+      const signal = AbortSignal.any([connection.signal, this.#stop]);
+      const response = await this.#http.open(url, { method, headers }, signal);
+      await refuse(response, url);
+      return response;
     } catch (error) {
-      this.#stop.throwIfAborted();
-      if (error instanceof RemoteLogError) throw error;
-      return { problem: connection.signal.aborted ? new SilenceError(this.#silence) : error };
+      throw connection.signal.aborted ? new SilenceError(this.#silence) : error;
     } finally {
       clearTimeout(late);
     }
   }
 }
+
+const HELD_BACK =
+  `A proxy before the service holds answers back until they end: asking again every ${String(SHORT_WAIT)} s. ` +
+  'Let it pass on each part of an answer at once.';
 
 type Parameters = Readonly<Record<string, string | number | undefined>>;
 
