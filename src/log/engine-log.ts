@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isReadable, type NewEvent, type StoredEvent } from '../events/stored-event';
+import { isReadable, type NewEvent } from '../events/stored-event';
 import { Deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
 import { LogWatch, RetentionLoop } from './background';
 import type { Engine, FileEngine } from './engine';
@@ -21,7 +21,6 @@ import {
   type FoundEvent,
   type LoggedEvent,
   type LogStats,
-  type ScanQuery,
   type SearchQuery,
   type SearchResult,
 } from './log-reader';
@@ -110,7 +109,7 @@ class EngineLog extends LogReader implements EventLog {
 
   async read(query: EventQuery): Promise<LoggedEvent[]> {
     const { id, position, after } = query;
-    const page = await this.#reading(() => this.#inTurn(() => this.#engine.read(query)));
+    const page = await this.scan(query);
     if (id !== undefined || position !== undefined) return page;
     const events = page.filter((event) => isReadable(event) || this.#passOver(event));
     const last = after === undefined ? page[0] : page.at(-1);
@@ -125,16 +124,16 @@ class EngineLog extends LogReader implements EventLog {
     return false;
   }
 
-  scan(query: ScanQuery): Promise<StoredEvent[]> {
-    return this.#reading(() => this.#inTurn(() => this.#engine.scan(query)));
+  scan(query: EventQuery): Promise<LoggedEvent[]> {
+    return this.#reading(() => this.#inTurn(query));
   }
 
   /** Reads when there is a turn. After many bytes other calls run first, or one answer would be made after the other. */
-  #inTurn<T extends Pick<StoredEvent, 'data'>>(read: () => Promise<T[]>): Promise<T[]> {
-    const answer = new Deferred<T[]>();
+  #inTurn(query: EventQuery): Promise<LoggedEvent[]> {
+    const answer = new Deferred<LoggedEvent[]>();
     void this.#reads.run(async () => {
       try {
-        const events = await read();
+        const events = await this.#engine.read(query);
         answer.resolve(events);
         if (events.reduce((sum, { data = '' }) => sum + data.length, 0) > LARGE_MESSAGE) await letOthersRun();
       } catch (error) {

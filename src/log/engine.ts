@@ -1,7 +1,7 @@
 import { JsonText } from '../events/cloudevents/json-text';
-import type { NewEvent, StoredEvent } from '../events/stored-event';
+import type { NewEvent } from '../events/stored-event';
 import type { Appended, Progress, Retention } from './event-log';
-import type { EventQuery, LoggedEvent, LogStats, ScanQuery, SearchQuery, SearchResult } from './log-reader';
+import type { EventQuery, LoggedEvent, LogStats, SearchQuery, SearchResult } from './log-reader';
 
 /** Events that an engine has recorded. */
 export interface Recorded {
@@ -23,11 +23,10 @@ export interface Engine {
   /** @throws {EventTooLargeError} */
   appendAll(events: readonly NewEvent[]): Promise<Recorded>;
 
-  /** Maximum reads and scans at once: each may bring megabytes, which no limit counts until the caller has made an answer of them. */
+  /** Maximum reads at once: each may bring megabytes, which no limit counts until the caller has made an answer of them. */
   readonly readsAtOnce: number;
-  /** May look at each event for a `type`, where there is no index: then it gives up after some seconds without one. */
+  /** As `EventLog.read`, damaged events among them. May look at each event for a `type`, where there is no index: then it gives up after some seconds without one. */
   read(query: EventQuery): Promise<LoggedEvent[]>;
-  scan(query: ScanQuery): Promise<StoredEvent[]>;
 
   /** Pause between two steps of a search while events are being recorded, in milliseconds. */
   readonly searchPause: number;

@@ -7,8 +7,8 @@ export interface EventSize {
   readonly dataBytes: number;
 }
 
-/** Maximum bytes of events that a scan returns, unless a single event has more. */
-export const SCAN_BYTES = 8 * 1024 * 1024;
+/** Maximum bytes of a page of whole events, unless a single one has more. */
+export const PAGE_BYTES = 8 * 1024 * 1024;
 
 /** Measures an event. */
 export function sizeOf({ attributes, data = '' }: Pick<NewEvent, 'attributes' | 'data'>): EventSize {
@@ -18,21 +18,25 @@ export function sizeOf({ attributes, data = '' }: Pick<NewEvent, 'attributes' | 
 /** Fills one page of events as `EventLog.read` promises: every engine asks it, event by event, what belongs to it. */
 export class Page {
   readonly #query: EventQuery;
+  readonly #isNamed: boolean;
   #bytes = 0;
   #events = 0;
 
   constructor(query: EventQuery) {
     this.#query = query;
+    this.#isNamed = query.id !== undefined || query.position !== undefined;
   }
 
   /** Says how the next event belongs to the page: whole, without its data, or not at all because the page is full. */
   take({ attributesBytes, dataBytes }: EventSize): 'whole' | 'without data' | 'full' {
-    const { id, position, limit, maxBytes = Infinity } = this.#query;
-    if (this.#events === limit || this.#bytes > maxBytes) return 'full';
-    const isWanted = (id !== undefined || position !== undefined) && this.#events === 0;
-    const dataOmitted = !isWanted && attributesBytes + dataBytes > maxBytes;
-    this.#bytes += attributesBytes + (dataOmitted ? 0 : dataBytes);
+    const { limit, maxBytes } = this.#query;
+    const whole = attributesBytes + dataBytes;
+    const most = maxBytes ?? (this.#isNamed ? Infinity : PAGE_BYTES - whole);
+    if (this.#events === limit || (this.#events > 0 && this.#bytes > most)) return 'full';
+    const isWanted = maxBytes === undefined || (this.#isNamed && this.#events === 0);
+    const isWhole = isWanted || whole <= maxBytes;
+    this.#bytes += isWhole ? whole : attributesBytes;
     this.#events++;
-    return dataOmitted ? 'without data' : 'whole';
+    return isWhole ? 'whole' : 'without data';
   }
 }

@@ -9,10 +9,7 @@ export interface Start {
 }
 
 /** Which events {@link LogReader.scan} returns. */
-export interface ScanQuery extends Start {
-  /** Maximum number of events; at least 1. */
-  readonly limit: number;
-}
+export type ScanQuery = Start & Pick<EventQuery, 'limit'>;
 
 /** Which events {@link LogReader.read} returns. */
 export interface EventQuery {
@@ -26,16 +23,21 @@ export interface EventQuery {
   readonly before?: number | undefined;
   /** Only events with exactly this type; not with `id` or `position`. */
   readonly type?: string | undefined;
+  /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z; with `after` alone. */
+  readonly since?: number | undefined;
   /** Maximum number of events; at least 1. */
   readonly limit: number;
-  /** No event is added once all have more bytes than this, in UTF-8: of attributes and data. Without it, all are read whole. */
+  /**
+   * No event is added once all have more bytes than this, in UTF-8: of attributes and data. Without it all are whole: those that are
+   * named, or as many as have 8 MiB together.
+   */
   readonly maxBytes?: number;
 }
 
 /** An event as readers of the log get it. */
-export interface LoggedEvent extends Pick<StoredEvent, 'id' | 'position' | 'attributes' | 'data'> {
-  /** True where `data` is left out because the event alone has more than `maxBytes`. */
-  readonly dataOmitted: boolean;
+export interface LoggedEvent extends StoredEvent {
+  /** Set where `data` is left out because the event alone has more than `maxBytes`. */
+  readonly dataOmitted?: true;
 }
 
 /** Maximum characters of an event's data that a search returns. */

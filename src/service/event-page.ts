@@ -41,7 +41,7 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
       const taken = page.take(event);
       if (taken === undefined) return page.inLogOrder();
       // The log counts fewer bytes, so an answer is full before the log ends what it returns: unless data that it counted is left out.
-      mayBeMore ||= taken.dataOmitted && !event.dataOmitted;
+      mayBeMore ||= taken.dataOmitted === true && event.dataOmitted === undefined;
       measured += event.data?.length ?? 0;
     }
     const { length, last } = page;
@@ -104,7 +104,7 @@ class AnswerPage {
     const bytes = dataOmitted ? headBytes + referenceBytes : whole;
     if (!isWanted && bytes > this.#room) return undefined;
     this.#room -= bytes;
-    const taken = dataOmitted ? { ...event, data: undefined, dataOmitted } : event;
+    const taken: LoggedEvent = dataOmitted ? { ...event, data: undefined, dataOmitted } : event;
     this.#events.push(taken);
     return taken;
   }

@@ -81,7 +81,7 @@ function expected(all: readonly LoggedEvent[], { after, limit, maxBytes, referen
   let bytes = 0;
   for (const event of after === undefined ? all.toReversed() : all.filter(({ position }) => position > after)) {
     const dataOmitted = written(event) > maxBytes;
-    const shown = dataOmitted ? { ...event, data: undefined, dataOmitted } : event;
+    const shown: LoggedEvent = dataOmitted ? { ...event, data: undefined, dataOmitted } : event;
     bytes += written(shown) + (dataOmitted ? referenceBytes : 0);
     if (events.length === limit || bytes > maxBytes) break;
     events.push(shown);

@@ -5,15 +5,9 @@ import type { PageQuery } from '../../src/service/event-page';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { EventReader } from '../../src/service/event-reader';
 import { Deferred } from '../../src/util/promises';
-import { everyEvent } from '../support/events';
+import { everyEvent, newEvent } from '../support/events';
 
-const event = (position: number): LoggedEvent => ({
-  id: String(position),
-  position,
-  attributes: '{}',
-  data: undefined,
-  dataOmitted: false,
-});
+const event = (position: number): LoggedEvent => ({ ...newEvent({ id: String(position) }), position });
 
 /** A log of which a test says what it holds and what it tells. A read finds what is there as it begins, and takes its time. */
 function fakeLog() {

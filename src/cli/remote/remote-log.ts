@@ -68,9 +68,7 @@ export class RemoteLog extends ReadableLog {
       id === undefined
         ? await this.#first(1, { after: Math.max(0, position - 1), limit: 1 })
         : await this.#named(id, limit);
-    return found
-      .filter((event) => id !== undefined || event.position === position)
-      .map((event) => ({ ...event, dataOmitted: false }));
+    return found.filter((event) => id !== undefined || event.position === position);
   }
 
   async #named(id: string, limit: number): Promise<StoredEvent[]> {

@@ -1,18 +1,10 @@
-import type { NewEvent, StoredEvent } from '../../events/stored-event';
+import type { NewEvent } from '../../events/stored-event';
 import { Semaphore } from '../../util/promises';
 import type { Engine, Recorded } from '../engine';
 import { logOn } from '../engine-log';
 import { EventLogError, type EventLog, type Progress, type EventLogSettings } from '../event-log';
-import type {
-  EventQuery,
-  FoundEvent,
-  LoggedEvent,
-  LogStats,
-  ScanQuery,
-  SearchQuery,
-  SearchResult,
-} from '../log-reader';
-import { Page, SCAN_BYTES, sizeOf } from '../page';
+import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../log-reader';
+import { Page, sizeOf } from '../page';
 import { eventMatcher } from '../search';
 import type { JetStreamAddress } from './address';
 import { JetStreamConnection } from './connection';
@@ -105,6 +97,7 @@ class JetStreamEngine implements Engine {
     const page = new Page(query);
     const logged: LoggedEvent[] = [];
     for await (const placed of this.#matching(query)) {
+      if (placed.event.recordedAt < (query.since ?? -Infinity)) continue;
       const taken = page.take(sizeOf(placed.event));
       if (taken === 'full') break;
       logged.push(loggedEvent(placed, taken === 'without data'));
@@ -114,7 +107,7 @@ class JetStreamEngine implements Engine {
 
   /** The events that a query asks for, in the order in which the page is filled. */
   async *#matching(query: EventQuery): AsyncGenerator<PlacedEvent> {
-    const { id, position, type, after = 0, before = Infinity, limit } = query;
+    const { id, position, type, after = 0, before = Infinity, since, limit } = query;
     const isUpwards = query.after !== undefined;
     const { events } = this.#begin();
     const walk = new StreamWalk(events);
@@ -126,25 +119,11 @@ class JetStreamEngine implements Engine {
       yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), query, limit);
     } else if (type !== undefined) {
       yield* this.#types.find(events, type, query);
+    } else if (since !== undefined) {
+      yield* walk.upwards(Math.max(after, await startOf(since, events)), Infinity);
     } else {
       yield* within(isUpwards ? walk.upwards(after, limit) : walk.downwards(before, limit), after, before);
     }
-  }
-
-  async scan({ after, limit, since = -Infinity }: ScanQuery): Promise<StoredEvent[]> {
-    const { events } = this.#begin();
-    const stored: StoredEvent[] = [];
-    let bytes = 0;
-    const most = since === -Infinity ? limit : Infinity;
-    const start = Math.max(after, await startOf(since, events));
-    for await (const { sequence, event, bytes: size } of new StreamWalk(events).upwards(start, most)) {
-      if (event.recordedAt < since) continue;
-      bytes += size;
-      if (stored.length > 0 && bytes > SCAN_BYTES) break;
-      stored.push({ ...event, position: sequence });
-      if (stored.length === limit) break;
-    }
-    return stored;
   }
 
   /** Reads the events, few at a time: servers search for nothing but subjects. */
@@ -221,6 +200,7 @@ async function startOf(time: number, events: Stream): Promise<number> {
   return time === -Infinity ? 0 : (await events.firstStoredSince(time - CLOCK_TOLERANCE)) - 1;
 }
 
-function loggedEvent({ sequence, event: { id, attributes, data } }: PlacedEvent, dataOmitted: boolean): LoggedEvent {
-  return { id, position: sequence, attributes, data: dataOmitted ? undefined : data, dataOmitted };
+function loggedEvent({ sequence, event }: PlacedEvent, dataOmitted: boolean): LoggedEvent {
+  const stored = { ...event, position: sequence };
+  return dataOmitted ? { ...stored, data: undefined, dataOmitted } : stored;
 }

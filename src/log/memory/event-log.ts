@@ -2,16 +2,8 @@ import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { isRepetition, typeIn, type Engine, type Recorded, type RetentionSteps } from '../engine';
 import { logOn } from '../engine-log';
 import type { Appended, EventLog, Progress, Retention } from '../event-log';
-import type {
-  EventQuery,
-  FoundEvent,
-  LoggedEvent,
-  LogStats,
-  ScanQuery,
-  SearchQuery,
-  SearchResult,
-} from '../log-reader';
-import { Page, SCAN_BYTES, sizeOf } from '../page';
+import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../log-reader';
+import { Page, sizeOf } from '../page';
 import { eventMatcher } from '../search';
 
 /** Maximum events that a step of a search looks at. */
@@ -66,35 +58,19 @@ class MemoryEngine implements Engine {
   }
 
   read(query: EventQuery): Promise<LoggedEvent[]> {
-    const { id, position, type, after = 0, before = Infinity } = query;
+    const { id, position, type, after = 0, before = Infinity, since = -Infinity } = query;
     const isUpwards = query.after !== undefined;
     const [first, end] = position === undefined ? [0, Infinity] : [position, position + 1];
     const page = new Page(query);
     const logged: LoggedEvent[] = [];
     for (const event of this.#between(Math.max(after, first - 1), Math.min(before, end), isUpwards)) {
       if (id !== undefined && event.id !== id) continue;
-      if (type !== undefined && typeIn(event.attributes) !== type) continue;
+      if (event.recordedAt < since || (type !== undefined && typeIn(event.attributes) !== type)) continue;
       const taken = page.take(sizeOf(event));
       if (taken === 'full') break;
-      const { attributes, data } = event;
-      const dataOmitted = taken === 'without data';
-      const shown = dataOmitted ? undefined : data;
-      logged.push({ id: event.id, position: event.position, attributes, data: shown, dataOmitted });
+      logged.push(taken === 'whole' ? event : { ...event, data: undefined, dataOmitted: true });
     }
     return Promise.resolve(isUpwards ? logged : logged.reverse());
-  }
-
-  scan({ after, limit, since = -Infinity }: ScanQuery): Promise<StoredEvent[]> {
-    const stored: StoredEvent[] = [];
-    let bytes = 0;
-    for (const event of this.#between(after, Infinity, true)) {
-      if (event.recordedAt < since) continue;
-      const { attributesBytes, dataBytes } = sizeOf(event);
-      bytes += attributesBytes + dataBytes;
-      if (stored.length === limit || (stored.length > 0 && bytes > SCAN_BYTES)) break;
-      stored.push(event);
-    }
-    return Promise.resolve(stored);
   }
 
   search(query: SearchQuery): Promise<SearchResult> {

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import type { NewEvent, StoredEvent } from '../../events/stored-event';
+import type { NewEvent } from '../../events/stored-event';
 import type { Engine, Recorded } from '../engine';
 import { logOn } from '../engine-log';
 import { EventLogError, type EventLog, type EventLogSettings, type Progress } from '../event-log';
-import type { EventQuery, LoggedEvent, LogStats, ScanQuery, SearchQuery, SearchResult } from '../log-reader';
+import type { EventQuery, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../log-reader';
 import type { PostgresAddress } from './address';
 import { PostgresConnection } from './connection';
 import { isWithoutRoom } from './errors';
@@ -72,10 +72,6 @@ class PostgresEngine implements Engine {
 
   read(query: EventQuery): Promise<LoggedEvent[]> {
     return this.#reader.read(query);
-  }
-
-  scan(query: ScanQuery): Promise<StoredEvent[]> {
-    return this.#reader.scan(query);
   }
 
   search(query: SearchQuery): Promise<SearchResult> {

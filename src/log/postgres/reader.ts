@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../events/stored-event';
-import type { EventQuery, FoundEvent, LoggedEvent, ScanQuery, SearchQuery, SearchResult } from '../log-reader';
-import { SCAN_BYTES } from '../page';
+import type { EventQuery, FoundEvent, LoggedEvent, SearchQuery, SearchResult } from '../log-reader';
+import { PAGE_BYTES } from '../page';
 import { eventMatcher, textForms } from '../search';
 import type { PostgresConnection } from './connection';
 import { digestRange, shown, TYPE_CHARACTERS, TYPE_START } from './schema';
@@ -14,7 +14,7 @@ const EARLIEST = -2e14;
 const LATEST = 9e15;
 
 const EVENT = `
-  sequence::float8 AS position, id, source, attributes, arrival, data, idempotency_key AS "idempotencyKey",
+  sequence::float8 AS position, id, source, attributes, arrival, idempotency_key AS "idempotencyKey",
   webhook_id AS "webhookId", round(extract(epoch FROM recorded_at) * 1000)::float8 AS "recordedAt"`;
 
 /** A row of a page; columns that are not read, or hold nothing, are null. */
@@ -76,8 +76,9 @@ export class PostgresReader {
   }
 
   /** As `Engine.read`. */
-  async read({ id, position, type, after, before, limit, maxBytes = Infinity }: EventQuery): Promise<LoggedEvent[]> {
+  async read({ id, position, type, after, before, since, limit, maxBytes }: EventQuery): Promise<LoggedEvent[]> {
     const where = new Conditions()
+      .add('recorded_at >= to_timestamp(?)', timestamp(since))
       .add('sequence > ?', after)
       .add('sequence < ?', before)
       .add('sequence = ?', position)
@@ -89,25 +90,20 @@ export class PostgresReader {
       const [start, end] = digestRange(id);
       where.add('id_digest >= ?', start).add('id_digest < ?', end);
     }
-    const isWanted = id !== undefined || position !== undefined;
-    const most = Math.min(maxBytes, Number.MAX_SAFE_INTEGER);
-    const isCut = `size > ${String(most)}${isWanted ? ' AND place > 1' : ''}`;
-    const counted = isWanted ? 'size' : `CASE WHEN ${isCut} THEN octet_length(attributes) ELSE size END`;
-    const columns = `sequence::float8 AS position, id, attributes, CASE WHEN NOT (${isCut}) THEN data END AS data, ${isCut} AS "dataOmitted"`;
+    const isNamed = id !== undefined || position !== undefined;
+    const most = maxBytes ?? (isNamed ? Number.MAX_SAFE_INTEGER : PAGE_BYTES);
+    const isCut = maxBytes === undefined ? 'false' : `size > ${String(most)}${isNamed ? ' AND place > 1' : ''}`;
+    const counted = isNamed ? 'size' : `CASE WHEN ${isCut} THEN octet_length(attributes) ELSE size END`;
+    const columns = `${EVENT}, CASE WHEN NOT (${isCut}) THEN data END AS data, ${isCut} AS "isCut"`;
     const isUpwards = after !== undefined;
-    const rows = await this.#connection.query<LoggedEvent & { data: string | null }>(
+    const rows = await this.#connection.query<Row & { readonly isCut: boolean }>(
       pageOf(columns, where, isUpwards, limit, counted, most),
       where.values,
     );
-    const logged = rows.map((row) => ({ ...row, data: row.data ?? undefined }));
-    return isUpwards ? logged : logged.reverse();
-  }
-
-  /** As `Engine.scan`. */
-  async scan({ after, limit, since }: ScanQuery): Promise<StoredEvent[]> {
-    const where = new Conditions().add('sequence > ?', after).add('recorded_at >= to_timestamp(?)', timestamp(since));
-    const rows = await this.#connection.query<Row>(pageOf(EVENT, where, true, limit, 'size', SCAN_BYTES), where.values);
-    return rows.map(fromRow);
+    const events = rows.map(({ isCut: dataOmitted, ...row }) =>
+      dataOmitted ? { ...fromRow(row), dataOmitted } : fromRow(row),
+    );
+    return isUpwards ? events : events.reverse();
   }
 
   /**

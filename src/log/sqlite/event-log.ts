@@ -106,7 +106,6 @@ class SqliteEngine implements FileEngine {
   }
 
   readonly read: Engine['read'] = (query) => this.#thread.ask('read', query);
-  readonly scan: Engine['scan'] = (query) => this.#thread.ask('scan', query);
   readonly search: Engine['search'] = (query) => this.#searches.ask('search', query);
   readonly counts: Engine['counts'] = (times) => this.#searches.ask('counts', times);
   readonly stats: Engine['stats'] = () => this.#thread.ask('stats');

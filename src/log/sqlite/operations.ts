@@ -1,7 +1,7 @@
 import type { NewEvent } from '../../events/stored-event';
 import type { Recorded } from '../engine';
 import type { Retention } from '../event-log';
-import type { EventQuery, LogStats, ScanQuery, SearchQuery } from '../log-reader';
+import type { EventQuery, LogStats, SearchQuery } from '../log-reader';
 import { Database, type SqliteOptions } from './database';
 import { SqliteReader } from './reader';
 import { SqliteRecorder } from './recorder';
@@ -44,7 +44,6 @@ export function openOperations(options: SqliteOptions) {
       recorder.check();
     },
     read: (query: EventQuery) => database.read(() => reader.read(query)),
-    scan: (query: ScanQuery) => database.read(() => reader.scan(query)),
     search: (query: SearchQuery) => database.read(() => reader.search(query)),
     counts: (times: readonly number[]) => database.read(() => reader.counts(times)),
     newest: () => database.read(() => reader.newest()),

@@ -1,7 +1,7 @@
 import { LAST_POSITION } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
-import type { EventQuery, FoundEvent, LoggedEvent, ScanQuery, SearchQuery, SearchResult } from '../log-reader';
-import { Page, SCAN_BYTES, type EventSize } from '../page';
+import type { EventQuery, FoundEvent, LoggedEvent, SearchQuery, SearchResult } from '../log-reader';
+import { Page, type EventSize } from '../page';
 import { eventMatcher } from '../search';
 import type { Database, SqlValue } from './database';
 import { TYPE } from './schema';
@@ -71,21 +71,18 @@ export class SqliteReader {
     const kept: number[] = [];
     const omitted: number[] = [];
     const page = new Page(query);
-    for (const row of this.#sizes({ ...query, isUpwards: query.after !== undefined })) {
+    const { after = 0, since } = query;
+    const start = since === undefined ? query.after : this.#startOf(since, after);
+    for (const row of this.#sizes({ ...query, after: start, isUpwards: start !== undefined })) {
       const taken = page.take(row);
       if (taken === 'full') break;
       kept.push(row.position);
       if (taken === 'without data') omitted.push(row.position);
     }
-    return this.#load(kept, omitted).map(({ id, position, attributes, data }) => ({
-      ...{ id, position, attributes, data },
-      dataOmitted: omitted.includes(position),
-    }));
-  }
-
-  /** As `Engine.scan`. */
-  scan({ after, since, limit }: ScanQuery): StoredEvent[] {
-    return this.#group({ after: this.#startOf(since, after), since, limit, isUpwards: true }, SCAN_BYTES);
+    const events = this.#load(kept, omitted);
+    return omitted.length === 0
+      ? events
+      : events.map((event) => (omitted.includes(event.position) ? { ...event, dataOmitted: true } : event));
   }
 
   /** As `Engine.search`. */
