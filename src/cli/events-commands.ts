@@ -25,7 +25,7 @@ import { option, repeatable, ToolCommand } from './tool-command';
 
 /** A {@link ForwardTask} as the arguments give it. */
 export interface ForwardOrder extends Omit<ForwardTask, 'asReceived' | 'metrics'> {
-  /** Sends requests as they arrived. */
+  /** Sends requests as they arrived, perhaps signed anew. */
   readonly received:
     { readonly signer: { readonly sender: Sender; readonly secretFile: string } | undefined } | undefined;
   readonly metricsPort: number | undefined;

@@ -94,7 +94,7 @@ export async function forgetEvents(
       await log.rewrite();
     }
     console.error(`${String(forgotten.length)} removed.`);
-    console.error(`They may still be in ${REMAINS[engine] ?? 'its server'}; ${ELSEWHERE}`);
+    console.error(`What was removed may still be in ${REMAINS[engine] ?? 'its server'}; ${ELSEWHERE}`);
   } else console.error(dryRun ? `${countText(positions.length)} would be removed.` : '0 removed.');
   if (!isFound && problems.length === 0) problems.push('No event was found.');
   if (problems.length > 0) throw new Error(problems.join('\n'));
@@ -113,9 +113,8 @@ async function isConfirmed(question: string, stop: AbortSignal): Promise<boolean
   const { stdin, stderr } = process;
   if (!stdin.isTTY || !stderr.isTTY) return true;
   stderr.write(`${question} [y/N] `);
-  const [answer] = (await Promise.race(['data', 'end'].map((name) => once(stdin, name, { signal: stop }))).finally(() =>
-    stdin.pause(),
-  )) as unknown[];
+  const asked = Promise.race(['data', 'end'].map((name) => once(stdin, name, { signal: stop })));
+  const [answer] = (await asked.catch(() => stop.throwIfAborted()).finally(() => stdin.pause())) as unknown[];
   return /^y(?:es)?\s*$/i.test(String(answer));
 }
 

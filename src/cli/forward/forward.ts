@@ -108,32 +108,29 @@ async function forwardSelected(
   if (!isFound) throw new Error('No event was found.');
 }
 
-/** The position after which forwarding to a target begins, and the file that keeps it. */
-interface KeptPosition {
-  readonly file: PositionFile | undefined;
-  readonly position: ForwardPosition;
-}
-
 /**
- * Reads the position, and keeps other forwarders from it.
+ * Reads the position after which forwarding begins, and keeps other forwarders from it.
  *
  * @throws another forwarder goes on from it, the file is damaged, or its position is not one of this log.
  */
 async function keptPosition(log: ReadableLog, { position: name, since }: ForwardTask): Promise<KeptPosition> {
   const file = name === undefined ? undefined : new PositionFile(name);
   await file?.lock();
-  const position = (await file?.read()) ?? (await firstPosition(log, since ?? (await endOf(log))));
-  const { sequence, event } = position;
-  const change = await log.changeAt(sequence, event);
-  if (change !== undefined) refuseChange(change, sequence);
+  let position = await file?.read();
+  if (position === undefined) {
+    const sequence = await positionBefore(log, since ?? (await endOf(log)));
+    position = { sequence, event: await log.at(sequence) };
+  }
+  const change = await log.changeAt(position.sequence, position.event);
+  if (change !== undefined) refuseChange(change, position.sequence);
   // A forwarder that is killed before its first event must not begin later the next time.
   await file?.write(position);
   return { file, position };
 }
 
-async function firstPosition(log: ReadableLog, start: Start): Promise<ForwardPosition> {
-  const sequence = await positionBefore(log, start);
-  return { sequence, event: await log.at(sequence) };
+interface KeptPosition {
+  readonly file: PositionFile | undefined;
+  readonly position: ForwardPosition;
 }
 
 /** Posts the events after a position, and keeps the position of the last. */
