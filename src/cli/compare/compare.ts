@@ -3,7 +3,6 @@ import { quoted } from '../terminal';
 import { compareAnswers, statusText } from './answers';
 import { callsOf, type AskedOperation, type ComparedCall } from './calls';
 import { differenceOf } from './canonical';
-import { settingsFor } from './settings';
 import { readService, type ComparedService } from './wsdl';
 
 /** Comparing two services. */
@@ -38,13 +37,7 @@ export async function compare(task: CompareTask, client: HttpClient, print: Prin
   await print([`Old service: ${old.name}`, `New service: ${other.name}`, '']);
   const { places, lines } = differenceOf(old.wsdl.lines, other.wsdl.lines);
   const verdict = places === 0 ? 'a generated client sees no difference' : count(places);
-  await print([`WSDL: ${verdict}`, ...lines]);
-  await print([
-    '',
-    'Settings for the new service to take the place of the old one:',
-    ...settingsFor(old.wsdl).lines.map((line) => `  ${line}`),
-    '',
-  ]);
+  await print([`WSDL: ${verdict}`, ...lines, '']);
   const calls = await compareCalls(old, other, task.asked, client, print);
   const differences = places + calls.differences;
   await print(['', summary(differences, calls)]);
