@@ -9,7 +9,6 @@ import {
   type EventLog,
   type FileLog,
   type LogObserver,
-  type Progress,
   type Rate,
   type RatesQuery,
   type Retention,
@@ -203,8 +202,8 @@ class EngineLog extends LogReader implements EventLog {
     return this.call('The event log cannot take events.', () => this.#engine.check());
   }
 
-  forget(positions: readonly number[], progress: Progress = () => undefined): Promise<number[]> {
-    return this.call('The events could not be removed completely.', () => this.#engine.forget(positions, progress));
+  forget(positions: readonly number[]): Promise<number[]> {
+    return this.call('The events could not be removed completely.', () => this.#engine.forget(positions));
   }
 
   verify(): Promise<string[]> {
@@ -264,8 +263,8 @@ class EngineFileLog extends EngineLog implements FileLog {
     return this.call('The log could not be rewritten.', () => this.#engine.rewrite());
   }
 
-  compact(progress: Progress = () => undefined): Promise<number> {
-    return this.call('The log could not be compacted.', () => this.#engine.compact(progress));
+  compact(): Promise<number> {
+    return this.call('The log could not be compacted.', () => this.#engine.compact());
   }
 }
 

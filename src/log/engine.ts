@@ -1,6 +1,6 @@
 import { JsonText } from '../events/cloudevents/json-text';
 import type { NewEvent } from '../events/stored-event';
-import type { Appended, Progress, Retention } from './event-log';
+import type { Appended, Retention } from './event-log';
 import type { EventQuery, LoggedEvent, LogStats, SearchQuery, SearchResult } from './log-reader';
 
 /** Events that an engine has recorded. */
@@ -48,7 +48,7 @@ export interface Engine {
    */
   readonly follow?: ((tell: (newest: number) => void) => () => Promise<void>) | undefined;
 
-  forget(positions: readonly number[], progress: Progress): Promise<number[]>;
+  forget(positions: readonly number[]): Promise<number[]>;
   verify(): Promise<string[]>;
 
   /** Sets what is called when a file of the log is lost. */
@@ -68,7 +68,7 @@ export interface Engine {
 export interface FileEngine extends Engine {
   backup(file: string): Promise<void>;
   rewrite(): Promise<void>;
-  compact(progress: Progress): Promise<number>;
+  compact(): Promise<number>;
 }
 
 /** How an engine forgets events that are past retention. */

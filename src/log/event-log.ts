@@ -83,9 +83,6 @@ export interface Rate {
   readonly events: number;
 }
 
-/** Called during a long task. `total` may change while others write. */
-export type Progress = (done: number, total: number) => void;
-
 /**
  * An append-only log of events in one order, which several processes may use at the same time. No event becomes visible at a
  * position below one that is already visible, so a reader that goes on after the last position it has seen misses none. Promises
@@ -141,7 +138,7 @@ export interface EventLog extends LogReader {
    *
    * @returns the positions of those that the log held.
    */
-  forget(positions: readonly number[], progress?: Progress): Promise<number[]>;
+  forget(positions: readonly number[]): Promise<number[]>;
 
   /** Looks for damage in how the log is kept, and changes nothing. Resolves to its findings, a line each. */
   verify(): Promise<string[]>;
@@ -163,7 +160,7 @@ export interface FileLog extends EventLog {
   rewrite(): Promise<void>;
 
   /** Gives the space of forgotten events back to the file system, while others go on writing, and resolves to its bytes. */
-  compact(progress?: Progress): Promise<number>;
+  compact(): Promise<number>;
 }
 
 /** Whether a log is kept in a file of this machine. */

@@ -2,7 +2,7 @@ import type { NewEvent } from '../../events/stored-event';
 import { Semaphore } from '../../util/promises';
 import type { Engine, Recorded } from '../engine';
 import { logOn } from '../engine-log';
-import { EventLogError, type EventLog, type Progress, type EventLogSettings } from '../event-log';
+import { EventLogError, type EventLog, type EventLogSettings } from '../event-log';
 import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../log-reader';
 import { Page, sizeOf } from '../page';
 import { eventMatcher } from '../search';
@@ -178,8 +178,8 @@ class JetStreamEngine implements Engine {
     return requireReady(this.#begin());
   }
 
-  forget(positions: readonly number[], progress: Progress): Promise<number[]> {
-    return forgetEvents(this.#begin, positions, progress);
+  forget(positions: readonly number[]): Promise<number[]> {
+    return forgetEvents(this.#begin, positions);
   }
 
   /** The servers check their files themselves, with a checksum for each message. */

@@ -1,18 +1,13 @@
 import type { NewEvent } from '../../events/stored-event';
 import type { RetentionSteps } from '../engine';
-import type { Progress } from '../event-log';
 import { decodeEvent, decodeReference, keysOf, keySubject } from './message';
 import type { BeginCall, LogStreams, Message } from './stream';
 import { StreamWalk } from './walk';
 
 /** Removes events as `EventLog.forget` does, so that the files of the servers do not hold them any more. */
-export async function forgetEvents(
-  begin: BeginCall,
-  positions: readonly number[],
-  progress: Progress,
-): Promise<number[]> {
+export async function forgetEvents(begin: BeginCall, positions: readonly number[]): Promise<number[]> {
   const forgotten: number[] = [];
-  for (const [i, position] of positions.entries()) {
+  for (const position of positions) {
     const streams = begin();
     const placed = await new StreamWalk(streams.events).at(position);
     if (placed !== undefined) {
@@ -21,7 +16,6 @@ export async function forgetEvents(
       await streams.events.erase(placed.sequence);
       forgotten.push(position);
     }
-    progress(i + 1, positions.length);
   }
   return forgotten;
 }

@@ -1,7 +1,7 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { isRepetition, typeIn, type Engine, type Recorded, type RetentionSteps } from '../engine';
 import { logOn } from '../engine-log';
-import type { Appended, EventLog, Progress, Retention } from '../event-log';
+import type { Appended, EventLog, Retention } from '../event-log';
 import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../log-reader';
 import { Page, sizeOf } from '../page';
 import { eventMatcher } from '../search';
@@ -133,12 +133,11 @@ class MemoryEngine implements Engine {
     return Promise.resolve(this.#store.last);
   }
 
-  forget(positions: readonly number[], progress: Progress): Promise<number[]> {
+  forget(positions: readonly number[]): Promise<number[]> {
     const held = new Set(this.#store.events.map(({ position }) => position));
     const forgotten = positions.filter((position) => held.has(position));
     const gone = new Set(forgotten);
     this.#keep(({ position }) => !gone.has(position));
-    progress(positions.length, positions.length);
     return Promise.resolve(forgotten);
   }
 

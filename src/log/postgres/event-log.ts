@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { NewEvent } from '../../events/stored-event';
 import type { Engine, Recorded } from '../engine';
 import { logOn } from '../engine-log';
-import { EventLogError, type EventLog, type EventLogSettings, type Progress } from '../event-log';
+import { EventLogError, type EventLog, type EventLogSettings } from '../event-log';
 import type { EventQuery, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../log-reader';
 import type { PostgresAddress } from './address';
 import { PostgresConnection } from './connection';
@@ -111,8 +111,8 @@ class PostgresEngine implements Engine {
     return this.#notifications.follow(tell);
   }
 
-  forget(positions: readonly number[], progress: Progress): Promise<number[]> {
-    return forgetEvents(this.#connection, positions, progress);
+  forget(positions: readonly number[]): Promise<number[]> {
+    return forgetEvents(this.#connection, positions);
   }
 
   /** The events themselves are the caller's to read, and pages of tables and indexes the server's to check (`pg_amcheck`). */

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { RetentionSteps } from '../engine';
-import type { Progress, Retention } from '../event-log';
+import type { Retention } from '../event-log';
 import type { PostgresConnection } from './connection';
 import { TOTAL } from './schema';
 
@@ -30,16 +30,11 @@ const SURPLUS = removal(`sequence <= (
 ) ORDER BY sequence`);
 
 /** Removes events as `EventLog.forget` does; the tables and indexes of the server hold them no more. */
-export async function forgetEvents(
-  connection: PostgresConnection,
-  positions: readonly number[],
-  progress: Progress,
-): Promise<number[]> {
+export async function forgetEvents(connection: PostgresConnection, positions: readonly number[]): Promise<number[]> {
   const removed = new Set<number>();
   for (let done = 0; done < positions.length; done += STEP) {
     const given = positions.slice(done, done + STEP);
     for (const { position } of await connection.query<{ position: number }>(GIVEN, [given])) removed.add(position);
-    progress(Math.min(done + STEP, positions.length), positions.length);
   }
   const warning = removed.size > 0 ? await connection.run(vacuum, Infinity) : undefined;
   if (warning !== undefined) throw new Error(`they are deleted, but pages of the table still hold them: ${warning}`);

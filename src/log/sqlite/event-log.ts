@@ -8,7 +8,7 @@ import { Deferred } from '../../util/promises';
 import { Remote } from '../../util/remote';
 import type { Engine, FileEngine, Recorded, RetentionSteps } from '../engine';
 import { fileLogOn } from '../engine-log';
-import { EventLogError, type FileLog, type Progress, type Retention } from '../event-log';
+import { EventLogError, type FileLog, type Retention } from '../event-log';
 import { holdOpen, type SqliteOptions } from './database';
 import type { OwnerFunctions, ThreadFunctions } from './worker';
 
@@ -118,12 +118,11 @@ class SqliteEngine implements FileEngine {
     this.#thread.onLost = listener;
   }
 
-  async forget(positions: readonly number[], progress: Progress): Promise<number[]> {
+  async forget(positions: readonly number[]): Promise<number[]> {
     const forgotten = new Set<number>();
     for (let done = 0; done < positions.length; done += STEP_EVENTS) {
       const some = positions.slice(done, done + STEP_EVENTS);
       for (const position of await this.#thread.ask('forget', some)) forgotten.add(position);
-      progress(Math.min(done + STEP_EVENTS, positions.length), positions.length);
       await delay(REST);
     }
     await this.#emptyWal();
@@ -139,13 +138,12 @@ class SqliteEngine implements FileEngine {
     return writeNewFile(file, (temporary) => this.#thread.ask('backup', temporary));
   }
 
-  async compact(progress: Progress): Promise<number> {
+  async compact(): Promise<number> {
     let total = 0;
     for (let left = Infinity; left > 0; await delay(REST)) {
       const step = await this.#thread.ask('giveBack');
       total += step.given;
       left = step.given === 0 ? 0 : step.left;
-      progress(total, total + left);
     }
     await this.#emptyWal();
     return total;

@@ -98,18 +98,15 @@ describe('the upkeep of a SQLite event log', () => {
     await log.appendAll(Array.from({ length: 500 }, () => newEvent({ data })));
     directly(file, 'DELETE FROM events WHERE sequence <= 400; UPDATE totals SET events = events - 400');
     const full = (await stat(file)).size;
-    const progress: [number, number][] = [];
     let recording = true;
     const writer = (async () => {
       while (recording) await log.append(newEvent());
     })();
-    const given = await tool.compact((done, total) => progress.push([done, total]));
+    const given = await tool.compact();
     recording = false;
     await writer;
     expect(given).toBeGreaterThan(7_000_000);
     expect((await stat(file)).size).toBeLessThan(full - 7_000_000);
-    expect(progress.length).toBeGreaterThan(6);
-    expect(progress.at(-1)?.[0]).toBe(given);
     expect(await log.verify()).toEqual([]);
     expect(await tool.compact()).toBeLessThan(100_000);
   });
