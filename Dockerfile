@@ -13,6 +13,7 @@ COPY docs docs
 COPY src src
 COPY wsdl wsdl
 # The image has what the package has, with the versions of package-lock.json.
+ARG COMMIT=unknown
 RUN npm pack --pack-destination /tmp \
   && mkdir /app \
   && tar -xzf /tmp/asmx-webhook-*.tgz -C /app --strip-components=1 \

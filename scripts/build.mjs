@@ -17,6 +17,9 @@ const require = createRequire(import.meta.url);
 const STAMP = join('dist', '.build');
 const COMPILER_STATE = join('dist', '.tsbuildinfo');
 
+/** Names the commit of the sources, which `--version` prints. */
+const COMMIT = join('dist', 'commit');
+
 /** What the output depends on besides the sources. npm writes the last one: it says which packages are installed. */
 const SETTINGS = [
   'tsconfig.json',
@@ -42,6 +45,14 @@ if (built[0] !== inputs || !outputsAreWhole) {
     console.error('only development needs: `npm prune --omit=dev`.');
     process.exit(1);
   }
+}
+const commit = process.env.COMMIT || commitOfSources();
+if (commit && (!existsSync(COMMIT) || readFileSync(COMMIT, 'utf8') !== commit)) writeFileSync(COMMIT, commit);
+
+/** The commit, with `-dirty` if files differ from it; undefined outside git. */
+function commitOfSources() {
+  if (!existsSync('.git')) return undefined;
+  return spawnSync('git', ['describe', '--always', '--dirty', '--exclude=*'], { encoding: 'utf8' }).stdout?.trim();
 }
 
 /** TypeScript's compiler, if the modules for development are installed. */
@@ -71,7 +82,7 @@ function build(compiler) {
     .flatMap((file) => ['.js', '.js.map'].map((ending) => outputOf(file).replace(/\.ts$/, ending)));
   // The types of the package's only export; the others cannot be imported.
   const types = [join('dist', 'index.d.ts'), settings];
-  const expected = new Set([...copies, ...compiled, ...types, COMPILER_STATE]);
+  const expected = new Set([...copies, ...compiled, ...types, COMPILER_STATE, COMMIT]);
   for (const file of filesIn('dist')) if (!expected.has(file)) rmSync(file);
   writeFileSync(STAMP, `${inputs}\n${fingerprint(filesIn('dist').filter(isBuilt))}\n`);
 }
@@ -111,7 +122,7 @@ function outputOf(file) {
 }
 
 function isBuilt(file) {
-  return file !== STAMP && file !== COMPILER_STATE;
+  return file !== STAMP && file !== COMPILER_STATE && file !== COMMIT;
 }
 
 /** The files in a folder and in those inside it, sorted. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { requireNode, VERSION } from './config/package-info';
+import { COMMIT, requireNode, VERSION } from './config/package-info';
 
 requireNode();
 // Before the other imports, which take most of a start's time.
@@ -132,7 +132,10 @@ async function startService(config: Config, logger: Logger, supervisor?: Supervi
 function started(app: App, config: Config, logger: Logger): void {
   const { url, adminUrl } = app;
   const { eventLog, off } = config;
-  logger.info({ version: VERSION, url, adminUrl, eventLog: eventLog.name, ...(off.length > 0 && { off }) }, 'started');
+  logger.info(
+    { version: VERSION, commit: COMMIT, url, adminUrl, eventLog: eventLog.name, ...(off.length > 0 && { off }) },
+    'started',
+  );
 }
 
 type Stop = (why: string, finish: () => Promise<void>) => void;

@@ -1,4 +1,4 @@
-import { VERSION } from '../config/package-info';
+import { BUILD } from '../config/package-info';
 import { ProcessConfig } from '../config/process-config';
 import { variablesOf } from '../config/variable';
 import { VARIABLES } from '../config/variables';
@@ -27,7 +27,7 @@ export async function answerCommandLine([argument]: readonly string[]): Promise<
       return { text: usage(), exitCode: 0 };
     case '--version':
     case '-v':
-      return { text: VERSION, exitCode: 0 };
+      return { text: BUILD, exitCode: 0 };
     case '--ready':
       return askReadiness();
     default:
@@ -48,7 +48,7 @@ function settingOf(argument: string): string {
 
 function usage(): string {
   const lines = [
-    `WebHook ${VERSION}: a drop-in replacement for a WebHooks.asmx web service`,
+    `WebHook ${BUILD}: a drop-in replacement for a WebHooks.asmx web service`,
     '',
     'Usage: asmx-webhook [--help | --version | --ready]',
     '',

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { VERSION } from '../config/package-info';
+import { BUILD } from '../config/package-info';
 import { misuse, quoted } from './terminal';
 
 /** A command of a tool, which says in one line what is wrong with its arguments. */
@@ -17,7 +17,7 @@ export class ToolCommand extends Command {
   /** Makes this the command that is the tool itself. */
   asTool(): this {
     this.helpCommand('help [command]', 'print the page of a command');
-    return this.version(VERSION, '-v, --version', 'print the version');
+    return this.version(BUILD, '-v, --version', 'print the version');
   }
 
   /** @throws {UsageError} an option is followed by another one instead of its value. */

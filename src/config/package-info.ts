@@ -10,6 +10,20 @@ const { version, engines } = JSON.parse(readFileSync(join(__dirname, '..', '..',
 /** The version of this program, as package.json says. */
 export const VERSION = version;
 
+/** The commit of its sources, as the build found it; `unknown` if that was outside git. */
+export const COMMIT = commitOfBuild();
+
+/** Tells builds apart, for people. */
+export const BUILD = `${VERSION} (${COMMIT})`;
+
+function commitOfBuild(): string {
+  try {
+    return readFileSync(join(__dirname, '..', 'commit'), 'utf8');
+  } catch {
+    return 'unknown';
+  }
+}
+
 /**
  * Ends a program that runs on a version of Node that is too old. Programs call it before their other imports, which load in the
  * order in which they stand: on such a version they fail, without saying why.

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Eta } from 'eta';
 import helmet from 'helmet';
-import { VERSION } from '../config/package-info';
+import { BUILD } from '../config/package-info';
 import type { Contract } from '../contract/contract';
 
 /** Sets the security headers of all documents. Each page adds a Content-Security-Policy, which depends on its scripts. */
@@ -86,7 +86,7 @@ export class PageWriter<Templates extends Readonly<Record<string, object>>> {
         title: `${title === undefined ? '' : `${title} – `}${serviceName} web service`,
         style: this.#style,
         scripts: texts,
-        version: VERSION,
+        version: BUILD,
         ...values,
       }),
       headers,

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { VERSION } from '../config/package-info';
+import { COMMIT, VERSION } from '../config/package-info';
 import type { Refusal } from '../http/errors';
 import { within } from '../util/promises';
 
@@ -89,11 +89,13 @@ export class Metrics extends ProcessMetrics {
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
       registers,
     });
-    const build = 'The version of the service; always 1';
-    new Gauge({ name: 'webhook_build_info', help: build, labelNames: ['version'], registers, aggregator: 'max' }).set(
-      { version: VERSION },
-      1,
-    );
+    new Gauge({
+      name: 'webhook_build_info',
+      help: 'Version and commit of the service; always 1',
+      labelNames: ['version', 'commit'],
+      registers,
+      aggregator: 'max',
+    }).set({ version: VERSION, commit: COMMIT }, 1);
     gauge('webhook_calls_in_flight', 'Calls in progress', state.inFlight, registers);
     gauge('webhook_calls_waiting', 'Calls that wait for events', state.waiting, registers);
     gauge('webhook_connections', 'Open connections', state.connections, registers);

@@ -154,8 +154,8 @@ describe('the arguments of the tool', () => {
     [['-h'], /^Usage: asmx-webhook-events \[options\] \[command\]\n/],
     [['export', '--help'], /^Usage: asmx-webhook-events export \[options\] <file>\n[^]* {2}--since <when> /],
     [['help', 'forward'], /^Usage: asmx-webhook-events forward \[options\] <url>\n[^]*Exit code: /],
-    [['--version'], /^\d+\.\d+\.\d+\n$/],
-    [['-v'], /^\d+\.\d+\.\d+\n$/],
+    [['--version'], /^\d+\.\d+\.\d+ \([\w-]+\)\n$/],
+    [['-v'], /^\d+\.\d+\.\d+ \([\w-]+\)\n$/],
   ])('%j are answered', async (args, page) => {
     const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
     expect(await askedFor(args)).toEqual([]);

@@ -102,6 +102,21 @@ describe('the build', () => {
     await build();
   });
 
+  it('names the commit of its sources, and the next one without compiling', async () => {
+    const git = async (...args: string[]) =>
+      (await run('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd: folder.path })).stdout.trim();
+    const commit = () => readFile(at('dist/commit'), 'utf8');
+    await git('init', '--quiet');
+    await git('add', 'src', 'scripts');
+    await git('commit', '--quiet', '--message', 'first');
+    await build();
+    expect(await commit()).toBe(await git('rev-parse', '--short', 'HEAD'));
+    await git('commit', '--quiet', '--allow-empty', '--message', 'second');
+    await build();
+    expect(await commit()).toBe(await git('rev-parse', '--short', 'HEAD'));
+    await rm(at('.git'), { recursive: true });
+  });
+
   it('says what to run where TypeScript is not installed, and takes what was built before', async () => {
     await rm(at('node_modules'));
     const said = async () =>

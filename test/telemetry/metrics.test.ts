@@ -1,4 +1,4 @@
-import { VERSION } from '../../src/config/package-info';
+import { COMMIT, VERSION } from '../../src/config/package-info';
 import { AcceptPhases } from '../../src/http/accept-phases';
 import type { Metrics } from '../../src/telemetry/metrics';
 import { BINDINGS, callOperation, requestOf } from '../support/bindings';
@@ -132,9 +132,9 @@ describe('the metrics', () => {
     await service.stop();
   });
 
-  it('name the version of the service', async () => {
+  it('name version and commit of the service', async () => {
     const service = await startService();
-    expect((await metricsAt(service.url)).get(`webhook_build_info{version="${VERSION}"}`)).toBe(1);
+    expect((await metricsAt(service.url)).get(`webhook_build_info{version="${VERSION}",commit="${COMMIT}"}`)).toBe(1);
     await service.stop();
   });
 });

@@ -47,6 +47,8 @@ const VERSION = 1;
 /** The first line of a message. The texts of the event follow as they are, told apart by their lengths. */
 interface Head extends Pick<NewEvent, 'id' | 'source' | 'recordedAt' | 'idempotencyKey' | 'webhookId'> {
   readonly webhookEvent: typeof VERSION;
+  /** Of another format: the first version of this program that reads it. */
+  readonly readableSince?: string;
   readonly attempt: string;
   /** UTF-16 code units of the attributes and of the arrival; the payload is the rest. */
   readonly attributes: number;
@@ -117,7 +119,7 @@ function parseHead(line: string): Head | undefined {
   if (head.webhookEvent === VERSION) return head;
   throw new Error(
     `the stream holds an event in format ${String(head.webhookEvent)}, and this program reads format ` +
-      `${String(VERSION)}: a later version of the program stored it; use that version`,
+      `${String(VERSION)}: a later version of the program stored it; use ${head.readableSince ?? 'that version'}`,
   );
 }
 

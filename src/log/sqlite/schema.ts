@@ -11,6 +11,12 @@ const APPLICATION_ID = 0x57484b31;
 /** The version of the schema. A change needs the next number, and a way to bring older files up to it. */
 const VERSION = 5;
 
+/** Names the version of this program that was the first to read this schema, for those before it. */
+const READERS = `
+  CREATE TABLE readers (since TEXT NOT NULL) STRICT;
+  INSERT INTO readers VALUES ('1.1.0');
+`;
+
 /** The type of an event; NULL if its attributes are damaged. Queries must write it as the index does. */
 export const TYPE = `CASE WHEN json_valid(attributes) THEN json_extract(attributes, '$.type') END`;
 
@@ -42,6 +48,7 @@ const SCHEMA = `
   CREATE TABLE totals (events INTEGER NOT NULL) STRICT;
   INSERT INTO totals VALUES (0);
   CREATE TABLE probe (room BLOB NOT NULL) STRICT;
+  ${READERS}
   PRAGMA application_id = ${String(APPLICATION_ID)};
   PRAGMA user_version = ${String(VERSION)};
 `;
@@ -53,6 +60,7 @@ const FROM_VERSION_4 = `
   DROP TABLE identity;
   ALTER TABLE totals DROP COLUMN stamp;
   ALTER TABLE totals DROP COLUMN previous_stamp;
+  ${READERS}
   PRAGMA user_version = ${String(VERSION)};
 `;
 
@@ -91,16 +99,20 @@ export function provideSchema(database: Connection, create: boolean): void {
  * @throws as {@link provideSchema}.
  */
 export function versionOf(database: Pick<Connection, 'prepare'>, schema = 'main'): number {
-  const numberIn = (sql: string): unknown => Object.values(database.prepare(sql).get() as object)[0];
-  const application = numberIn(`PRAGMA ${schema}.application_id`);
-  const version = Number(numberIn(`PRAGMA ${schema}.user_version`));
+  const valueOf = (sql: string): unknown => Object.values(database.prepare(sql).get() ?? {})[0];
+  const application = valueOf(`PRAGMA ${schema}.application_id`);
+  const version = Number(valueOf(`PRAGMA ${schema}.user_version`));
   if (application === APPLICATION_ID) {
     if (version > 0 && UPDATES.has(version)) return version;
+    const isNamed = version > VERSION && valueOf(`SELECT 1 FROM ${schema}.sqlite_schema WHERE name = 'readers'`) === 1;
+    const reader = isNamed
+      ? `version ${valueOf(`SELECT since FROM ${schema}.readers`) as string} or later`
+      : 'the version of the program that wrote it';
     throw new Error(
       `The file has schema version ${String(version)}, and this program works with versions 4 and ${String(VERSION)} only. ` +
-        'Use the version of the program that wrote it. Nothing was changed.',
+        `Use ${reader}. Nothing was changed.`,
     );
   }
-  if (application === 0 && numberIn(`SELECT count(*) FROM ${schema}.sqlite_schema`) === 0) return 0;
+  if (application === 0 && valueOf(`SELECT count(*) FROM ${schema}.sqlite_schema`) === 0) return 0;
   throw new Error('The file is a database of another program. Nothing was changed.');
 }

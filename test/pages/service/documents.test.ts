@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HtmlValidate } from 'html-validate';
 import { create } from 'xmlbuilder2';
+import { BUILD } from '../../../src/config/package-info';
 import { ORIGINAL_OPERATIONS, withoutAddedOperations } from '../../support/contract';
 import { send, type Answer } from '../../support/http';
 import { codeOf, samplesOn } from '../../support/page';
@@ -202,8 +203,7 @@ describe('the documents on the endpoint', () => {
   });
 
   it.each(PAGES)('the page %j says which version answers', async (query) => {
-    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
-    expect((await get(query)).body).toContain(`<p>WebHook ${version}</p>`);
+    expect((await get(query)).body).toContain(`<p>WebHook ${BUILD}</p>`);
   });
 
   it('the curl samples quote a single quote for the shell', async () => {

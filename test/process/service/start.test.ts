@@ -191,7 +191,10 @@ describe('the service as a process', () => {
       string,
       string
     >;
-    expect(await runToEnd({}, folder.path, ['--version'])).toEqual({ code: 0, output: `${String(version)}\n` });
+    expect(await runToEnd({}, folder.path, ['--version'])).toEqual({
+      code: 0,
+      output: expect.stringMatching(new RegExp(`^${String(version)} \\([\\w-]+\\)\n$`)) as string,
+    });
     const { code, output } = await runToEnd({}, folder.path, ['--port', '9000']);
     expect([code, output]).toEqual([2, expect.stringContaining('Unknown argument "--port". Settings are environment')]);
     expect(output).toContain('put PORT=VALUE before the command, or into .env');

@@ -512,7 +512,11 @@ describe('the tool for the event log', () => {
     const { version } = JSON.parse(await readFile(join(__dirname, '..', '..', '..', 'package.json'), 'utf8')) as {
       version: string;
     };
-    expect(await run(['--version'])).toEqual({ code: 0, output: `${version}\n`, errors: '' });
+    expect(await run(['--version'])).toEqual({
+      code: 0,
+      output: expect.stringMatching(new RegExp(`^${version} \\([\\w-]+\\)\n$`)) as string,
+      errors: '',
+    });
   });
 
   it('names an argument that it cannot use in one line', async () => {
