@@ -21,7 +21,7 @@ const SUITES = [
   { files: ['postgres-faults', 'postgres-silence'], rooms: ['src/log/postgres/', 'src/log/[^/]*$'] },
   { files: ['recovery'], rooms: ['src/log/sqlite/', 'src/log/[^/]*$', 'src/workers/'] },
   {
-    files: ['hold-ups', 'large-attacks', 'fuzz'],
+    files: ['hold-ups', 'hold-ups-postgres', 'large-attacks', 'fuzz'],
     rooms: [...MESSAGES, 'pages', 'log', 'service']
       .map((name) => `src/${name}`)
       .concat('scripts/measure/', 'test/security/'),

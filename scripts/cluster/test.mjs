@@ -1,7 +1,6 @@
 // Takes away the parts of a cluster one after another, under load from 50 connections over all four bindings, and checks
 // that every answered event is in the log exactly once: node scripts/cluster/test.mjs. Needs `npm run build`, nats-server
 // and nginx.
-import { rm } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -112,7 +111,6 @@ async function run() {
   console.log(
     `Of the ${keyed.length} keys that were repeated until answered ${keyedTwice} do not have exactly one event.`,
   );
-  await compareCopies();
   const gap = Math.max(...rows.map((row) => row['of it while led'])) * 1000;
   return lost + doubled + keyedTwice === 0 && keyed.length > 0 && gap < LIMIT;
 }
@@ -169,51 +167,6 @@ function healthy() {
     const placements = JSON.stringify(infos.map((info) => info?.cluster));
     throw new Error(`the cluster did not recover within a minute: ${ready.join(' ')} ${placements}`);
   }, 60_000);
-}
-
-/** Compares the copies of the servers. A server that differs from the leader is started again with an empty store. */
-async function compareCopies() {
-  const different = await differing();
-  if (different.length === 0) {
-    console.log('The three servers hold the same messages.');
-    return;
-  }
-  for (const { name, stream, has, expected } of different)
-    console.log(`${name} holds ${has} of ${stream}, its leader ${expected}.`);
-  for (const server of cluster.nats.servers.filter(({ name }) => different.some((one) => one.name === name))) {
-    await server.process.end();
-    await rm(server.store, { recursive: true });
-    await server.start();
-    const state = await retried(async () => {
-      if ((await differing()).some(({ name }) => name === server.name)) throw new Error('still differs');
-      return 'holds the same';
-    }).catch(({ message }) => message);
-    console.log(`${server.name}, started again with an empty store, ${state}.`);
-  }
-}
-
-/** The copies of streams that differ from those of their leaders. */
-async function differing() {
-  const different = [];
-  const copies = await Promise.all(cluster.nats.servers.map(copyOf));
-  for (const stream of STREAMS) {
-    const found = await leader(stream).catch(() => undefined);
-    const expected = copies[cluster.nats.servers.indexOf(found)]?.[stream];
-    for (const [i, { name }] of cluster.nats.servers.entries()) {
-      const has = copies[i][stream];
-      if (has === undefined || has !== expected) different.push({ name, stream, has, expected });
-    }
-  }
-  return different;
-}
-
-/** What a server itself holds of each stream. */
-async function copyOf(server) {
-  const copies = [...(await streamsOf(server))].map(([name, { state }]) => {
-    const { messages, bytes, first_seq: first, last_seq: last } = state;
-    return [name, `${messages} messages and ${bytes} bytes from ${first} to ${last}`];
-  });
-  return Object.fromEntries(copies);
 }
 
 /** What a server itself tells of each stream, by its name. */

@@ -17,16 +17,18 @@ export function markup(text: string, maxBytes: number): Markup {
   const start = text.slice(0, 2 * maxBytes).replaceAll('\r\n', '\n');
   const html = escaped(start);
   if (text.length <= 2 * maxBytes && Buffer.byteLength(html) <= maxBytes) return { html, isCut: false };
-  let fitting = '';
-  for (let [length, tooLong] = [0, start.length]; length < tooLong;) {
-    const middle = Math.ceil((length + tooLong) / 2);
-    // A surrogate pair that the cut divides is dropped.
-    const part = escaped(start.slice(0, middle).replace(/[\uD800-\uDBFF]$/, ''));
-    if (Buffer.byteLength(part) > maxBytes) tooLong = middle - 1;
-    else [length, fitting] = [middle, part];
+  let length = 0;
+  let left = maxBytes;
+  for (const [unit] of html.matchAll(UNIT)) {
+    left -= Buffer.byteLength(unit);
+    if (left < 0) break;
+    length += unit.length;
   }
-  return { html: fitting, isCut: true };
+  return { html: html.slice(0, length), isCut: true };
 }
+
+/** What a cut must not divide: a code point that is written out, a character that is escaped, and any other. */
+const UNIT = /<span[^>]*>[^<]*<\/span>|&[^;]*;|[^]/gu;
 
 function escaped(text: string): string {
   const html = escapeHtml(text);

@@ -62,12 +62,6 @@ describe('the data of an event', () => {
     expect((await dataView(new EventData(`"data":${JSON.stringify(xml)}`), false)).kind).toBe('XML');
   });
 
-  it('that never ends a comment is shown in time', async () => {
-    const started = performance.now();
-    await dataView(new EventData(`"data":${JSON.stringify('<!-- >'.repeat(16_000))}`), false);
-    expect(performance.now() - started).toBeLessThan(500);
-  });
-
   it('that only looks like XML is shown as it is', async () => {
     const texts = [
       '</textarea><b>x</b>',
@@ -147,6 +141,7 @@ describe('the data of an event', () => {
     ['XML', JSON.stringify(`${'<a>'.repeat(14_000)}${'</a>'.repeat(14_000)}`)],
     ['XML', JSON.stringify('<a></a>'.repeat(14_000))],
     ['Text', JSON.stringify('<!--'.repeat(25_000))],
+    ['Text', JSON.stringify('<!-- >'.repeat(16_000))],
     ['JSON', '['.repeat(100_000)],
     ['JSON', `[${'{ '.repeat(50_000)}`],
     ['Text', JSON.stringify(' <'.repeat(50_000))],
