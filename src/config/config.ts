@@ -141,9 +141,10 @@ function contradictions(settings: AllSettings, texts: Texts): Problem[] {
   if (tls.cert !== undefined && tls.key === undefined) wrong(VARIABLES.tls.key, 'must be set together with TLS_CERT');
   if (tls.cert === undefined && (tls.key ?? tls.clientCa) !== undefined)
     wrong(VARIABLES.tls.cert, 'must be set together with TLS_KEY, and for TLS_CLIENT_CA');
-  if (settings.webhookOrigins !== undefined && !protocols.has('httppost'))
-    wrong(VARIABLES.webhookOrigins, 'needs httppost in PROTOCOLS');
-  if (settings.recordPaths && !protocols.has('httppost')) wrong(VARIABLES.recordPaths, 'needs httppost in PROTOCOLS');
+  const { webhookOrigins, recordPaths, recordAnswer } = VARIABLES;
+  for (const variable of [webhookOrigins, recordPaths, recordAnswer])
+    if ((texts[variable.name] ?? variable.default) !== variable.default && !protocols.has('httppost'))
+      wrong(variable, 'needs httppost in PROTOCOLS');
   for (const { name, binding } of settings.senderHandshakes ?? [])
     if (!protocols.has(binding)) wrong(VARIABLES.senderHandshakes, `needs ${binding} in PROTOCOLS for ${name}`);
   if (texts.ADMIN_HOST !== undefined && admin.port === undefined)

@@ -142,6 +142,12 @@ export const protocols: Read<ReadonlySet<Binding>> = (value) => {
   throw new ValueError(`must be a list of ${Binding.all.join(', ')}, one at least`);
 };
 
+/** What a webhook is answered with: the id of its event, or nothing. */
+export const recordAnswer: Read<'id' | 'empty'> = (value) => {
+  if (value === 'id' || value === 'empty') return value;
+  throw new ValueError('must be id, for the id of the event, or empty, for 204 without a body');
+};
+
 /** Host names of webhook senders, separated by commas, or `*` for all of them. */
 export const origins: Read<readonly string[]> = (value) => {
   const names = value.split(',').map((name) => name.trim());

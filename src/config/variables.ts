@@ -86,6 +86,10 @@ export const VARIABLES = {
     default: 'false',
     description: '`true`: records addresses below `RecordEvent/`',
   }),
+  recordAnswer: events.required('RECORD_ANSWER', read.recordAnswer, {
+    default: 'id',
+    description: 'answer to a POST of `RecordEvent`; `empty`: 204 without a body',
+  }),
   getEventsLimit: events.required('GET_EVENTS_LIMIT', read.wholeNumber(1, 10_000), {
     default: '100',
     description: 'maximum events per response of `GetEvents`',

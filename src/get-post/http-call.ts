@@ -193,15 +193,23 @@ class HttpCall extends IncomingCall {
     if (operation === undefined) throw new Error(`The service object has no operation ${name}.`);
     const parameters = this.#parameters(name);
     const result = await operation.run(this, parameters instanceof Promise ? await parameters : parameters);
-    const answer = this.#handshake?.answer;
+    const answer = this.#handshake?.answer ?? (operation.access === 'record' ? this.#ownAnswer() : undefined);
     this.#result = answer
       ? { ...answer, headers: NOT_SNIFFED }
       : resultIn(this.headers.accept, result, operation.resultType, this.#bindings.string);
     return this.#result.body;
   }
 
+  /** The answer of a call that records, if it is another than the id of the event. */
+  #ownAnswer(): typeof EMPTY_ANSWER | undefined {
+    if (this.mediaType?.isForm && Sender.of(this.headers)?.wantsFormsUnanswered) return EMPTY_ANSWER;
+    const { recordAnswer } = this.endpoint.config;
+    return recordAnswer === 'empty' && this.binding === 'httppost' ? NO_ANSWER : undefined;
+  }
+
   override reply(body: string): void | Promise<void> {
     const { contentType = '', headers } = this.#result ?? {};
+    if (contentType === NO_ANSWER.contentType) return this.response.replyWithoutBody(204, {});
     return this.response.replyCompressed(contentType, body, headers);
   }
 
@@ -261,6 +269,10 @@ const CONTENT = { module: join(__dirname, 'http-content'), name: 'readContent', 
 const PARAMETERS = { module: join(__dirname, 'http-parameters'), name: 'readParameters', read: readParameters };
 
 const NO_HANDSHAKES: readonly string[] = [];
+
+const EMPTY_ANSWER = { contentType: 'text/plain; charset=utf-8', body: '' };
+/** 204, which has no content type. */
+const NO_ANSWER = { contentType: '', body: '' };
 
 const EMPTY = Buffer.alloc(0);
 

@@ -27,6 +27,7 @@ export class Sender {
   readonly field: string | undefined;
   readonly signature: SenderForm['signature'];
   readonly handshake: Handshake | undefined;
+  readonly wantsFormsUnanswered: boolean;
   /** The name of its keys, in lower case. */
   readonly keyName: string | undefined;
   readonly #form: SenderForm;
@@ -37,6 +38,7 @@ export class Sender {
     this.field = form.field;
     this.signature = form.signature;
     this.handshake = form.handshake;
+    this.wantsFormsUnanswered = form.wantsFormsUnanswered ?? false;
     this.keyName = form.key?.name;
   }
 

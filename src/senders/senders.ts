@@ -27,6 +27,8 @@ export interface SenderForm {
   };
   readonly signature?: Signature;
   readonly handshake?: Handshake;
+  /** The sender shows what a form of its own is answered with to a person, and expects nothing. */
+  readonly wantsFormsUnanswered?: true;
 }
 
 /** The members of a JSON object; none if a body is anything else. */
@@ -160,6 +162,8 @@ export const SENDERS: readonly SenderForm[] = [
       }),
     }),
     handshake: SLACK_HANDSHAKE,
+    // Commands, and what people do in messages and modals.
+    wantsFormsUnanswered: true,
   },
   { name: 'WebSub', handshake: WEBSUB_HANDSHAKE },
   { name: 'Microsoft Graph', handshake: GRAPH_HANDSHAKE },

@@ -25,6 +25,7 @@ describe('the configuration', () => {
       },
       eventType: undefined,
       recordPaths: false,
+      recordAnswer: 'id',
       getEventsLimit: 100,
       getEventsMaxBytes: 60_000,
       maxRequestBytes: 4_194_304,

@@ -60,14 +60,14 @@ async function call() {
   });
   const text = await response.text();
   const milliseconds = Math.round(performance.now() - started);
-  texts = { raw: text, indented: response.ok ? indented(text) : problemText(text) };
+  texts = { raw: text, indented: response.ok && text !== '' ? indented(text) : problemText(text) };
   if (link !== null) {
     link.hidden = false;
     link.firstElementChild.href = withQuery(fields);
   }
   if (eventLink !== null) {
-    eventLink.hidden = !response.ok;
-    if (response.ok) eventLink.firstElementChild.search = `?event&id=${encodeURIComponent(resultOf(text))}`;
+    eventLink.hidden = !response.ok || text === '';
+    if (!eventLink.hidden) eventLink.firstElementChild.search = `?event&id=${encodeURIComponent(resultOf(text))}`;
   }
   byId('answer').hidden = false;
   showAnswer();
