@@ -86,12 +86,7 @@ export class Ticket {
   }
 }
 
-/**
- * Calls back when the caller closes its connection, or its sending side: a caller that is gone and one that has only finished
- * sending look the same until something is sent to them.
- *
- * @returns removes the listeners.
- */
+/** Calls back when the caller closes its connection or its sending side, which look the same. Returns what removes the listeners. */
 function whenGone(response: ServerResponse, gone: () => void): () => void {
   const { socket } = response.req;
   response.once('close', gone);

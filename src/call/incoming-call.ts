@@ -18,10 +18,7 @@ const EMPTY = Buffer.alloc(0);
 /** Most characters of a `Content-Type`. */
 const MAX_MEDIA_TYPE_LENGTH = 1000;
 
-/**
- * The refusal that an error of any step means: the caller made a mistake, or should try again later. Without one the service
- * failed.
- */
+/** The refusal that an error of any step means; undefined if the service failed. */
 function refusalOf(error: unknown): RequestError | undefined {
   if (error instanceof RequestError) return error;
   if (error instanceof CallError) return HTTP_ERRORS[error.kind](error.message);

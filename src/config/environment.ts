@@ -180,11 +180,7 @@ function mostErrors({ name, guards }: Pick<Variable<unknown>, 'name' | 'guards'>
   return guards && name.length >= 9 ? 2 : 1;
 }
 
-/**
- * Reads a text file in UTF-8, with or without a byte order mark.
- *
- * @throws {Error} the file cannot be read or is not text; the message names it.
- */
+/** Reads a text file in UTF-8. Throws an error whose message names the file. */
 function readTextFile(path: string): string {
   let bytes: Buffer;
   try {

@@ -99,12 +99,7 @@ const READ_KEY = 'WEBHOOK_READ_KEY';
 /** Variables that other programs read. */
 const OF_OTHERS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|$)/i;
 
-/**
- * Reads the variables of this process: its environment, and what an `.env` file in the working directory adds to it. That never
- * gets into the environment itself, which workers inherit: they read the file anew.
- *
- * @throws {ConfigError} the file cannot be read or is not valid.
- */
+/** The environment, and what an `.env` file adds to it: workers, which inherit the environment, read the file anew. */
 function ownTexts() {
   const file = EnvFile.read(ENV_FILE);
   const isOfFile = (name: string) => process.env[name] === undefined && file.has(name);

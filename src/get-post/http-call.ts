@@ -58,10 +58,7 @@ const METHODS_BELOW = ['DELETE', 'PATCH', 'POST', 'PUT'];
 const ALLOW_BELOW = [...METHODS_BELOW, 'OPTIONS'].sort().join(', ');
 const METHOD_BELOW = `Below RecordEvent/ events are recorded with ${METHODS_BELOW.join(', ')}.`;
 
-/**
- * Returns the operation that the path of a request names and, with RECORD_PATHS, the rest below an operation that records, as it was
- * written: a path need not be UTF-8.
- */
+/** The operation that the path names and, with RECORD_PATHS, the rest below it as it was written: it need not be UTF-8. */
 function targetOf({ path }: HttpRequest, { config, service, path: endpoint }: Endpoint) {
   const named = path.slice(endpoint.length + 1);
   const slash = named.indexOf('/');
@@ -76,12 +73,7 @@ function operationPath(path: string): RegExp {
   return new RegExp(`^${path.replace(/[^\w/]/g, '\\$&')}/.+$`, 'is');
 }
 
-/**
- * Names the methods (RFC 9110, section 9.3.7), or answers a webhook sender that asks whether it may deliver events (CloudEvents
- * HTTP 1.1 Web Hooks, section 4.1).
- *
- * @throws {RequestError} 405: it may not.
- */
+/** Names the methods, or grants or refuses (405) the delivery of events (CloudEvents HTTP 1.1 Web Hooks, section 4.1). */
 function answerOptions(request: HttpRequest, response: HttpResponse, endpoint: Endpoint, bindings: HttpBindings): void {
   const { service, config } = endpoint;
   const { name, below } = targetOf(request, endpoint);
@@ -102,10 +94,7 @@ function answerOptions(request: HttpRequest, response: HttpResponse, endpoint: E
 const ORIGIN = /^[\x21-\x7e]{1,255}$/;
 const MINUTE = 60_000;
 
-/**
- * Returns the header fields that grant a sender the delivery of events (section 4.2). The answer itself grants it: no
- * `WebHook-Request-Callback` is ever called. Returns undefined if the sender's origin may not deliver.
- */
+/** Header fields that grant the delivery (section 4.2), if the origin may. No `WebHook-Request-Callback` is ever called. */
 function grantedFields(
   origin: string,
   { webhookOrigins, limits }: Endpoint['config'],

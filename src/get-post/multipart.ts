@@ -91,10 +91,7 @@ function partWith(header: string, content: Buffer): Part | undefined {
 const FILE_NAMES = ['filename', 'filename*'];
 const PARAMETERS: ReadonlySet<string> = new Set(['name', ...FILE_NAMES]);
 
-/**
- * The text of a parameter. That in UTF-8 with escapes (RFC 8187) goes before the other, for which .NET writes an encoded word beyond ASCII
- * (RFC 2047, section 2).
- */
+/** The text of a parameter: in UTF-8 with escapes (RFC 8187), or else plain or, of .NET, an encoded word (RFC 2047). */
 function textOf(parameters: ReadonlyMap<string, string>, name: string): string | undefined {
   const extended = parameters.get(`${name}*`);
   if (extended !== undefined) {

@@ -108,10 +108,7 @@ export class Callers {
     return stated.map(nodeAddress).reverse();
   }
 
-  /**
-   * Returns the statement of the outermost trusted proxy. A proxy appends its own values to those it received, so a list counts from its
-   * end, and only as far as proxies in a row are trusted.
-   */
+  /** The statement of the outermost trusted proxy. Proxies append to what they received: a list counts from its end. */
   #statedByProxies(request: IncomingMessage): Hop {
     const remote = request.socket.remoteAddress ?? '';
     if (!this.#trust(remote, 0)) return {};
@@ -163,10 +160,7 @@ function usesCustomFields({ headers }: IncomingMessage): boolean {
   );
 }
 
-/**
- * The address of a node (RFC 7239, section 6) without brackets and port, as IIS and Application Gateway write it into
- * `X-Forwarded-For` too. The same address always has the same text.
- */
+/** The address of a node (RFC 7239, section 6) without brackets and port, in its one canonical text. */
 function nodeAddress(node: string): string {
   const text = /^"?\[([^\]]*)\](?::\d*)?"?$/.exec(node)?.[1] ?? node.replace(/^([^:]*):\d*$/, '$1');
   return isIP(text) === 0 ? text : ipaddr.process(text).toString();

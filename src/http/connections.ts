@@ -261,10 +261,7 @@ export class Connections {
   }
 }
 
-/**
- * Node does not tell which accepted socket a TLS socket stands on, but both have the same two ends, and no other socket has
- * while they are connected.
- */
+/** Both ends of a connection: Node does not tell on which accepted socket a TLS socket stands. */
 function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string | undefined {
   if (remoteAddress === undefined) return undefined;
   return [remoteAddress, remotePort, localAddress, localPort].join(' ');

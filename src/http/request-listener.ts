@@ -139,10 +139,7 @@ export class RequestListener {
     else unhandled();
   }
 
-  /**
-   * Counts, answers and reports a request that is refused or has failed: every one of them comes here, except for calls, which
-   * answer themselves. One that is answered already is only counted and reported.
-   */
+  /** Counts, answers and reports every request that is refused or has failed, apart from calls, which answer themselves. */
   #refuse(response: HttpResponse, error: unknown): void {
     const { rate, observer } = this.#options;
     const { req: request } = response;
@@ -163,10 +160,7 @@ export class RequestListener {
 /** An id from outside is kept when it can do no harm in a log line, a header field or a query. */
 const HARMLESS = /^[\w.:+/=@-]{1,128}$/;
 
-/**
- * Whether the connection ends with the answer to a request: one of HTTP/1.0 that claims to come in chunks, which that version does
- * not know (RFC 9112, section 6.1), or one that offers another protocol. Node drops what has arrived behind such an offer.
- */
+/** Whether the connection ends: HTTP/1.0 has no chunks (RFC 9112, section 6.1), and Node drops what follows an upgrade. */
 function isLast({ httpVersionMinor, headers }: IncomingMessage): boolean {
   if (headers.upgrade !== undefined && /upgrade/i.test(headers.connection ?? '')) return true;
   return httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined;

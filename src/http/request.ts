@@ -166,11 +166,7 @@ export function decoded(text: string): string {
 const MAY_BE_UNUSUAL = /[%#]|\/[/.]/;
 const ESCAPED_UNRESERVED = /%(?:4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae]|3\d|2[de])/gi;
 
-/**
- * Writes a target in origin form in its normal form: without a fragment, which some clients send, and its path without escapes of
- * unreserved characters and without dot segments (RFC 3986, sections 6.2.2.2 and 6.2.2.3), and with one slash for several, as
- * IIS does.
- */
+/** Without a fragment, escapes of unreserved characters, dot segments (RFC 3986, section 6.2.2) and double slashes. */
 function normalized(given: string): string {
   const fragment = given.indexOf('#');
   const target = fragment === -1 ? given : given.slice(0, fragment);

@@ -181,11 +181,7 @@ function hasMuchToCome({ complete, headers }: IncomingMessage): boolean {
   return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) > MAX_DROPPED;
 }
 
-/**
- * Closes the connection of an answered request without reading the rest of the request. A socket that is closed with unread
- * bytes resets the connection, and the peer may lose the answer: so a little more is read, and the socket is closed in two
- * steps (RFC 9112, section 9.6).
- */
+/** Closes in two steps (RFC 9112, section 9.6): a reset by unread bytes could lose the answer. */
 function stopReading(request: IncomingMessage): void {
   let left = MAX_DISCARDED;
   request.on('data', (chunk: Buffer) => {

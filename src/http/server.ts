@@ -13,10 +13,7 @@ import { HttpResponse } from './response';
 /** How often requests that take too long to arrive are looked for, in milliseconds, unless a limit is shorter. */
 const TIMEOUT_CHECK_INTERVAL = 1000;
 
-/**
- * Most connections that wait to be accepted, up to what the system allows (Linux: `net.core.somaxconn`). More than Node's 511:
- * a client that is not let in tries again only after a second.
- */
+/** Most connections that wait to be accepted; the system may allow fewer. With 511, as by default, some wait a second. */
 const BACKLOG = 4096;
 
 /** How long calls in flight may take to finish when a server stops, in milliseconds. */

@@ -86,12 +86,7 @@ interface PemFile {
   readonly text: string;
 }
 
-/**
- * Reads certificate, key and client authorities of a TLS server without TLS 1.0 and 1.1 (RFC 8996). Parses all of them: with an
- * empty file of authorities, Node would trust every one that it knows.
- *
- * @throws a file cannot be read or used, or certificate and key do not belong together. The message names setting and file.
- */
+/** Reads and parses all files: with no authority in its file, Node would trust all that it knows. Errors name setting and file. */
 async function readTls({ cert, key, clientCa }: NonNullable<Config['tls']>): Promise<SecureContextOptions> {
   const certFile = await pemFile('TLS_CERT', cert);
   const keyFile = await pemFile('TLS_KEY', key);

@@ -21,10 +21,7 @@ import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 /** The longest message that is kept, in bytes. */
 const MAX_KEPT = 1024;
 
-/**
- * A message that was read. Clients that were generated from the WSDL send the same bytes each time: these need not be read again,
- * which takes 5 of the 32 µs of a HelloWorld. What the message says is checked each time.
- */
+/** The last message: generated clients repeat its bytes, which need not be read again (5 of the 32 µs of a HelloWorld). */
 interface LastMessage {
   readonly mediaType: MediaType | undefined;
   readonly bytes: Buffer;
@@ -248,10 +245,7 @@ function requireUnderstood({ mandatoryHeaders: [unknown, ...others], security }:
   if (security?.mandatory && security.problem !== undefined) throw FAULTS.security(security.problem);
 }
 
-/**
- * Returns the fault that says why a call was refused or failed. SOAP 1.1, section 4.4.1: Client means that the message should
- * not be sent again as it is, Server that it may succeed later.
- */
+/** The fault of a refusal. SOAP 1.1, section 4.4.1: Client means not to send the message again, Server to try later. */
 function faultOf(error: unknown, refusal: RequestError | undefined, security: SecurityHeader | undefined): Fault {
   if (refusal === undefined) return FAULTS.failed(error);
   if (refusal instanceof Fault) return refusal;
@@ -263,10 +257,7 @@ function faultOf(error: unknown, refusal: RequestError | undefined, security: Se
   return new Fault(code, refusal.message, { ...refusal, subcode: refusal.refusal === 'key' ? keyCode : undefined });
 }
 
-/**
- * Names the operation with an action, as it is written or URL-decoded: namespaces may have escapes themselves. Some senders write
- * it in UTF-8, which Node reads as ISO 8859-1.
- */
+/** Names the operation with an action, as it is, URL-decoded, or in UTF-8, which Node reads as ISO 8859-1. */
 function operationWithAction(contract: Contract, action: string): string | undefined {
   const written = contract.action(action);
   if (written !== undefined) return written;

@@ -162,10 +162,7 @@ interface Series {
   sum: number;
 }
 
-/**
- * A histogram of how long calls took, in seconds. It shows what prom-client's own does, which checks and joins the labels of
- * every observation in 1.8 µs, 4 % of a HelloWorld; this takes 0.4 µs.
- */
+/** As prom-client's own, which checks and joins labels in 1.8 µs, 4 % of a HelloWorld; this takes 0.4 µs. */
 class CallDurations extends Histogram<Label | 'le'> {
   readonly #about: { readonly name: string; readonly help: string };
   readonly #bounds: readonly number[];

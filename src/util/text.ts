@@ -12,10 +12,7 @@ export function shortened(text: string, maxLength = QUOTED_LENGTH): string {
   return `${text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/**
- * Characters that are not visible as they stand or that change how others are shown: controls, marks of the writing direction,
- * line separators, joiners, fillers, tags, lone surrogates. Variation selectors stay: they belong to the emoji before them.
- */
+/** Controls, marks of direction, separators, joiners, fillers, tags, lone surrogates; not the variation selectors of emoji. */
 const INVISIBLE = /(?![\t\n]|\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Replaces each invisible character except tabs and line feeds; `place` is its offset. */
@@ -75,10 +72,7 @@ export function memoized<T>(compute: (text: string) => T): (text: string) => T {
   };
 }
 
-/**
- * In the names of header fields. No secrets are the keys of a delivery, a CloudEvents partition and a handshake of WebSocket. The address
- * that a proxy received may have an `access_token`.
- */
+/** In names of header fields; not keys of deliveries, partitions and WebSocket. An address may have an `access_token`. */
 const SECRET =
   /auth|cookie|token|secret|pass|credential|session|jwt|signature|hmac|(?<!idempotency-|partition|websocket-)key|^x-(?:original|rewrite|forwarded)-ur[il]$/;
 

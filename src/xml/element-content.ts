@@ -121,10 +121,7 @@ export class ElementContent {
   }
 }
 
-/**
- * Finds the prefixes of a scope that stand before colons in a text, in one pass over it. Returns false if it may have any: if
- * some may be written with references or have letters beyond ASCII.
- */
+/** Finds prefixes before colons in a text. False: it may have any, with references or letters beyond ASCII. */
 function addPrefixes(text: string, scope: Scope, found: Set<string>): boolean {
   if (text.includes('&#')) return false;
   let searched = 0;

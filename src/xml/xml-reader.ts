@@ -92,10 +92,7 @@ function parserFor(xml: string, handler: XmlHandler): SaxesParser<{ xmlns: true 
   return parser;
 }
 
-/**
- * Joins the texts that a parser gathers. `saxes` adds one character after another to them if there are many line breaks or
- * brackets, and V8 keeps what was added, so that a garbage collection visits millions of texts, for 70 ms each time.
- */
+/** `saxes` adds single characters to its texts; V8 keeps each, and a garbage collection would take 70 ms. */
 function joinTexts(parser: object): void {
   // V8 joins a text when a character of it is looked up by a regular expression.
   for (const value of Object.values(parser)) if (typeof value === 'string') IS_EMPTY.test(value);

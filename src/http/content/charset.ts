@@ -15,10 +15,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['cp65001', 'utf-8'],
 ]);
 
-/**
- * A label of the Encoding standard. Some senders put it in single quotes, which are not quotes to HTTP, and some write another
- * hyphen, or none, before a number (`utf16`, `utf_8`, `windows1252`, `iso8859_15`, `latin-1`).
- */
+/** A label of the Encoding standard, from what senders write: `utf16`, `utf_8`, `windows1252`, `iso8859_15`, `latin-1`. */
 function labelOf(charset: string): string {
   const name = charset.toLowerCase().replace(/['"]/g, '');
   return (
