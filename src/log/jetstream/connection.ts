@@ -194,7 +194,7 @@ function explained(error: unknown): unknown {
   return error;
 }
 
-/** Whether a stream refused a message because its subject already has one. */
+/** Whether a stream refused a message because of what its subject already has. */
 export function isSubjectTaken(error: unknown): boolean {
   return error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code);
 }

@@ -9,12 +9,12 @@ import { eventMatcher } from '../search';
 import type { JetStreamAddress } from './address';
 import { JetStreamConnection } from './connection';
 import { slotsFilter } from './message';
-import { JetStreamRecorder } from './recorder';
+import { recordEvents } from './recorder';
 import { forgetEvents, JetStreamRetention } from './removal';
 import { KEYS_EXTRA_AGE, keysMissing, provideStreams, requireReady } from './setup';
 import { logStreams, type BeginCall, type Stream } from './stream';
 import { SEARCH_WINDOW, TypeSearch } from './type-search';
-import { StreamWalk, within, type PlacedEvent } from './walk';
+import { StreamWalk, type Part, type PlacedEvent } from './walk';
 
 /** Which event log of a NATS cluster is opened, and how. */
 export type JetStreamOptions = JetStreamAddress &
@@ -68,14 +68,12 @@ class JetStreamEngine implements Engine {
   readonly retention: JetStreamRetention | undefined;
   readonly #connection: JetStreamConnection;
   readonly #begin: BeginCall;
-  readonly #recorder: JetStreamRecorder;
   readonly #types = new TypeSearch();
 
   constructor(connection: JetStreamConnection, options: JetStreamOptions) {
     const { create, forgets = create, stream, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
     this.#connection = connection;
     this.#begin = () => logStreams(connection, stream);
-    this.#recorder = new JetStreamRecorder(this.#begin);
     // With an age alone the servers forget the keys, too.
     if (forgets && retention.maxEvents !== undefined)
       this.retention = new JetStreamRetention(this.#begin, keysExtraAge);
@@ -86,7 +84,7 @@ class JetStreamEngine implements Engine {
   }
 
   async appendAll(events: readonly NewEvent[]): Promise<Recorded> {
-    return { appended: await this.#recorder.record(events) };
+    return { appended: await recordEvents(this.#begin, events) };
   }
 
   async newest(): Promise<number> {
@@ -107,22 +105,23 @@ class JetStreamEngine implements Engine {
 
   /** The events that a query asks for, in the order in which the page is filled. */
   async *#matching(query: EventQuery): AsyncGenerator<PlacedEvent> {
-    const { id, position, type, after = 0, before = Infinity, since, limit } = query;
-    const isUpwards = query.after !== undefined;
+    const { id, position, type, after = 0, before = Infinity, since, limit: most } = query;
     const { events } = this.#begin();
     const walk = new StreamWalk(events);
+    const part: Part = { after, before, first: query.after === undefined ? 'newest' : 'oldest', most };
     if (position !== undefined) {
       const placed = await walk.at(position);
       if (placed === undefined || (id !== undefined && placed.event.id !== id)) return;
       if (placed.sequence > after && placed.sequence < before) yield placed;
     } else if (id !== undefined) {
-      yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), query, limit);
+      yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), part);
     } else if (type !== undefined) {
-      yield* this.#types.find(events, type, query);
+      yield* this.#types.find(events, type, { ...part, most: Infinity });
     } else if (since !== undefined) {
-      yield* walk.upwards(Math.max(after, await startOf(since, events)), Infinity);
+      const start = Math.max(after, await startOf(since, events));
+      yield* walk.events({ ...part, after: start, first: 'oldest', most: Infinity });
     } else {
-      yield* within(isUpwards ? walk.upwards(after, limit) : walk.downwards(before, limit), after, before);
+      yield* walk.events(part);
     }
   }
 
@@ -132,7 +131,14 @@ class JetStreamEngine implements Engine {
     const events: FoundEvent[] = [];
     let reached: PlacedEvent | undefined;
     let more = false;
-    const candidates = await this.#candidates(query);
+    const { events: stream } = this.#begin();
+    const start = await startOf(query.from ?? -Infinity, stream);
+    const candidates = new StreamWalk(stream, SEARCH_WINDOW).events({
+      after: Math.max(start, query.after ?? 0),
+      before: query.before ?? Infinity,
+      first: query.after === undefined ? 'newest' : 'oldest',
+      most: Infinity,
+    });
     const end = performance.now() + SEARCH_STEP_TIME;
     for await (const placed of candidates) {
       // Found only now, so that there is really more.
@@ -147,17 +153,6 @@ class JetStreamEngine implements Engine {
       reached: reached && { position: reached.sequence, recordedAt: reached.event.recordedAt },
       more,
     };
-  }
-
-  /** The events to look at, in the direction of the search. */
-  async #candidates(query: SearchQuery): Promise<AsyncGenerator<PlacedEvent>> {
-    const { events } = this.#begin();
-    const start = await startOf(query.from ?? -Infinity, events);
-    const after = Math.max(start, query.after ?? 0);
-    const { before = Infinity } = query;
-    const walk = new StreamWalk(events, SEARCH_WINDOW);
-    const placed = query.after === undefined ? walk.downwards(before, Infinity) : walk.upwards(after, Infinity);
-    return within(placed, after, before);
   }
 
   async counts(times: readonly number[]): Promise<number[]> {
@@ -189,9 +184,8 @@ class JetStreamEngine implements Engine {
     return messages > 0 && (await streams.keys.info()) === undefined ? [keysMissing(streams)] : [];
   }
 
-  async close(): Promise<void> {
-    await this.#recorder.close();
-    await this.#connection.close();
+  close(): Promise<void> {
+    return this.#connection.close();
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { nuid } from '@nats-io/transport-node';
 import type { NewEvent } from '../../events/stored-event';
+import { isRepetition } from '../engine';
 import { EventTooLargeError, type Appended } from '../event-log';
 import {
   decodeEvent,
@@ -16,8 +17,7 @@ import {
   type Key,
   type Reference,
 } from './message';
-import { LONGEST_LAG, type BeginCall, type LogStreams } from './stream';
-import { isRepetition } from '../engine';
+import type { BeginCall, LogStreams } from './stream';
 
 /** Maximum events that are recorded together: each part of a batch has a deadline of its own. */
 const PART_EVENTS = 500;
@@ -25,21 +25,15 @@ const PART_EVENTS = 500;
 /** Pause before a subject is looked at again whose message has just gone, in milliseconds. */
 const LOOK_PAUSE = 20;
 
-/**
- * A claim without a reference that is older is taken for abandoned, in milliseconds. The age decides only who stores the
- * reference, never which event the key names.
- */
-const ABANDONED_AGE = 60_000;
-
-/** Work on the keys of an event that is recorded. */
-type Settling = (streams: LogStreams) => Promise<unknown>;
+/** How far the leader of the stream of events may lag behind that of the keys, as after an election, in milliseconds. */
+const LONGEST_LAG = 10_000;
 
 /** The result of an attempt: the place of the event, and whether this attempt recorded it. */
 type Stored = Reference & Appended;
 
 /**
- * Records each event once, however many instances receive it. It relies on nothing but writes that the servers put in order:
- * no lock, no clock, and no reading that another server may contradict.
+ * Records each event once, in the order given, however many instances receive it. It relies on nothing but writes that the servers put
+ * in order: no lock, no clock, and no reading that another server may contradict.
  *
  * The stream of events has a subject for each id and source, the slot. An event is stored in its slot on the condition that
  * the slot is empty, so the servers refuse a second one for as long as they keep the first. A further key (Idempotency-Key,
@@ -48,53 +42,40 @@ type Stored = Reference & Appended;
  * recorded, a reference to it is stored after the claim. When the log no longer holds that event, an instance that needs the
  * key removes both and claims it anew. So the stream of keys grows with the events, and not with their repeats.
  */
-export class JetStreamRecorder {
-  readonly #begin: BeginCall;
-  /** Settlings in progress; only `close` waits for them. */
-  readonly #unfinished = new Set<Promise<unknown>>();
-
-  constructor(begin: BeginCall) {
-    this.#begin = begin;
+export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]): Promise<Appended[]> {
+  const messages = events.map((event) => messageOf({ attempt: nuid.next(), event }));
+  const maxBytes = begin().events.maxBytes();
+  for (const { event, body } of messages) {
+    if (body.length > maxBytes) throw new EventTooLargeError(event.id, body.length, maxBytes);
   }
-
-  /** Records events in the order given. */
-  async record(events: readonly NewEvent[]): Promise<Appended[]> {
-    const messages = events.map((event) => messageOf({ attempt: nuid.next(), event }));
-    const maxBytes = this.#begin().events.maxBytes();
-    for (const { event, body } of messages) {
-      if (body.length > maxBytes) throw new EventTooLargeError(event.id, body.length, maxBytes);
-    }
-    const appended: Appended[] = [];
-    for (const part of partsWithoutSharedKeys(messages)) appended.push(...(await this.#recordPart(part)));
-    return appended;
-  }
-
-  /** Claims the keys of all events first, and then stores the events without a wait between them. */
-  async #recordPart(messages: readonly EncodedMessage[]): Promise<Appended[]> {
-    const streams = this.#begin();
-    const afterwards = (settle: Settling) => {
-      this.#finishLater(settle);
-    };
-    const attempts = messages.map((message) => new Attempt(message, streams, afterwards));
+  const appended: Appended[] = [];
+  for (const part of partsWithoutSharedKeys(messages)) {
+    const streams = begin();
+    const attempts = part.map((message) => new Attempt(message, streams));
+    // All keys first: then the events are stored without a wait between them.
     const found = await Promise.all(attempts.map((attempt) => attempt.claimKeys()));
     const outcomes = await Promise.all(attempts.map((attempt, i) => attempt.finish(found[i])));
-    return outcomes.map(({ id, recorded, conflict }) => ({ id, recorded, conflict }));
+    appended.push(...outcomes.map(({ id, recorded, conflict }) => ({ id, recorded, conflict })));
   }
+  return appended;
+}
 
-  /**
-   * The keys lead to the same event whether or not this goes well: a claim that stays behind is settled by the next delivery with its
-   * key.
-   */
-  #finishLater(settle: Settling): void {
-    const settling = settle(this.#begin()).catch(() => undefined);
-    this.#unfinished.add(settling);
-    void settling.then(() => this.#unfinished.delete(settling));
+/** Splits events, in their order: one that finds the key of another claimed would record that before those given earlier. */
+function partsWithoutSharedKeys(messages: readonly EncodedMessage[]): EncodedMessage[][] {
+  const parts: EncodedMessage[][] = [];
+  let part: EncodedMessage[] = [];
+  let keys = new Set<string>();
+  for (const message of messages) {
+    const given = keysOf(message.event).map((key) => key.join(' '));
+    if (part.length === 0 || part.length === PART_EVENTS || given.some((key) => keys.has(key))) {
+      part = [];
+      keys = new Set();
+      parts.push(part);
+    }
+    part.push(message);
+    for (const key of given) keys.add(key);
   }
-
-  /** Resolves when nothing is in progress. */
-  async close(): Promise<void> {
-    await Promise.all(this.#unfinished);
-  }
+  return parts;
 }
 
 /** An event with the name of the attempt that stores it, and as it is stored. */
@@ -116,14 +97,11 @@ interface Claim {
 class Attempt {
   readonly #message: EncodedMessage;
   readonly #streams: LogStreams;
-  readonly #afterwards: (settle: Settling) => void;
   readonly #claims: Claim[] = [];
 
-  /** @param afterwards - takes over what goes on after the event was recorded. */
-  constructor(message: EncodedMessage, streams: LogStreams, afterwards: (settle: Settling) => void) {
+  constructor(message: EncodedMessage, streams: LogStreams) {
     this.#message = message;
     this.#streams = streams;
-    this.#afterwards = afterwards;
   }
 
   /** Claims the keys that the sender gave the event, or finds the event that has one of them. */
@@ -148,12 +126,12 @@ class Attempt {
   /** Records the event, unless its keys have led to one, and settles the claims. */
   async finish(found: Stored | undefined): Promise<Stored> {
     const outcome = found ?? (await this.#store());
-    for (const { subject, sequence } of this.#claims) {
-      // The claims of a repeat are erased: they hold a copy of it.
-      this.#afterwards(({ keys }) =>
-        outcome.recorded ? keys.put(subject, encodeReference(outcome)) : keys.erase(sequence),
-      );
-    }
+    const { keys } = this.#streams;
+    // The claims of a repeat are erased: they hold a copy of it. What fails, the next delivery with the key does.
+    const settled = this.#claims.map(({ subject, sequence }) =>
+      outcome.recorded ? keys.putAfter(sequence, subject, encodeReference(outcome)) : keys.erase(sequence),
+    );
+    await Promise.allSettled(settled);
     return outcome;
   }
 
@@ -163,7 +141,7 @@ class Attempt {
     const { event, attempt, body } = this.#message;
     const slot = slotSubject(events, event);
     for (;;) {
-      const sequence = await events.putFirst(slot, body);
+      const sequence = await events.putAfter(0, slot, body);
       if (sequence !== undefined) return { id: event.id, recorded: true, sequence };
       const existing = await events.last(slot);
       if (existing !== undefined) {
@@ -180,7 +158,7 @@ class Attempt {
     const { keys } = this.#streams;
     const subject = keySubject(keys, key);
     for (;;) {
-      const sequence = await keys.putFirst(subject, this.#message.body);
+      const sequence = await keys.putAfter(0, subject, this.#message.body);
       if (sequence !== undefined) {
         this.#claims.push({ subject, sequence });
         return undefined;
@@ -193,7 +171,7 @@ class Attempt {
       const reference = decodeReference(last.data);
       if (reference === undefined) {
         const claim = requireEvent(last.data);
-        if (claim.attempt !== this.#message.attempt) return this.#complete(claim, last.time);
+        if (claim.attempt !== this.#message.attempt) return this.#complete(claim);
         this.#claims.push({ subject, sequence: last.seq });
         return undefined;
       }
@@ -204,12 +182,9 @@ class Attempt {
   }
 
   /** Does what the attempt that has claimed a key is doing, or would have done. */
-  async #complete(claim: EventMessage, claimedAt: Date): Promise<Stored> {
-    const attempt = new Attempt(messageOf(claim), this.#streams, this.#afterwards);
-    const isAbandoned = Date.now() - claimedAt.getTime() > ABANDONED_AGE;
-    const found = await attempt.claimKeys();
-    const outcome = isAbandoned ? await attempt.finish(found) : (found ?? (await attempt.#store()));
-    return { ...outcome, recorded: false };
+  async #complete(claim: EventMessage): Promise<Stored> {
+    const attempt = new Attempt(messageOf(claim), this.#streams);
+    return { ...(await attempt.finish(await attempt.claimKeys())), recorded: false };
   }
 
   /**
@@ -227,25 +202,4 @@ class Attempt {
     if (performance.now() + LOOK_PAUSE > this.#streams.deadline) throw new Error('the stream did not settle in time');
     await delay(LOOK_PAUSE);
   }
-}
-
-/**
- * Splits events, in their order, into parts, also where one has the key of another: an attempt that finds the claim of a key
- * records its event at once, before those that were given earlier.
- */
-function partsWithoutSharedKeys(messages: readonly EncodedMessage[]): EncodedMessage[][] {
-  const parts: EncodedMessage[][] = [];
-  let part: EncodedMessage[] = [];
-  let keys = new Set<string>();
-  for (const message of messages) {
-    const given = keysOf(message.event).map((key) => key.join(' '));
-    if (part.length === 0 || part.length === PART_EVENTS || given.some((key) => keys.has(key))) {
-      part = [];
-      keys = new Set();
-      parts.push(part);
-    }
-    part.push(message);
-    for (const key of given) keys.add(key);
-  }
-  return parts;
 }

@@ -15,7 +15,7 @@ const PROBE_BYTES = 16 * 1024;
 /** A replica that has been silent for longer does not count, in milliseconds. */
 const MAX_SILENCE = 3000;
 
-type Settings = Pick<StreamConfig, keyof ReturnType<typeof settingsFor>>;
+type Settings = ReturnType<typeof settingsFor>;
 
 /**
  * Creates missing streams and checks existing ones.
@@ -34,25 +34,18 @@ export async function provideStreams(streams: LogStreams, replicas: number, rete
   if (eventsInfo !== undefined && eventsInfo.state.messages > 0 && keysInfo === undefined) {
     throw new Error(keysMissing(streams));
   }
-  const wanted = settingsOf(streams, replicas, retention);
-  requireSettings(events, eventsInfo?.config ?? (await events.make(wanted.events)), wanted.events);
-  requireSettings(keys, keysInfo?.config ?? (await keys.make(wanted.keys)), wanted.keys);
-  await provideProbe(probe, replicas);
-}
-
-/** The settings that the streams of a log must have. */
-function settingsOf({ events, keys }: LogStreams, replicas: number, retention: Retention) {
   // A number of messages as the limit would let the keys of one event evict those of another: JetStreamRetention bounds them.
-  const maxAge = retention.maxAge === undefined ? undefined : retention.maxAge + KEYS_EXTRA_AGE;
-  return {
-    events: settingsFor(`${events.name}.*.*`, replicas, retention),
-    keys: settingsFor(`${keys.name}.*`, replicas, { maxAge }),
-  };
+  const keysAge = retention.maxAge === undefined ? undefined : retention.maxAge + KEYS_EXTRA_AGE;
+  await provide(events, eventsInfo, settingsFor(`${events.name}.*.*`, replicas, retention));
+  await provide(keys, keysInfo, settingsFor(`${keys.name}.*`, replicas, { maxAge: keysAge }));
+  await provide(probe, await probe.info(), settingsFor(probe.name, replicas, { maxAge: PROBE_AGE }));
 }
 
-/** @throws a stream has other settings than it must have; the message names each one. */
-function requireSettings({ name }: Stream, found: Settings, wanted: Settings): void {
-  const wrong = differing(found, wanted);
+/** @throws the stream has other settings than it must have; the message names each one. */
+async function provide(stream: Stream, info: StreamInfo | undefined, wanted: Settings): Promise<void> {
+  const { name } = stream;
+  const found = info?.config ?? (await stream.make(wanted));
+  const wrong = (Object.keys(wanted) as (keyof Settings)[]).filter((key) => !agrees(key, found, wanted));
   if (wrong.length === 0) return;
   const differences = wrong.map((key) => `${key} is ${shown(key, found[key])} and must be ${shown(key, wanted[key])}`);
   throw new Error(
@@ -93,17 +86,6 @@ function requireMajority({ cluster, config }: StreamInfo): void {
   throw new Error(`of ${String(config.num_replicas)} replicas ${String(connected + 1)} answer`);
 }
 
-/** Creates the stream of probes, anew if it has other settings: it holds nothing worth keeping. */
-async function provideProbe(probe: Stream, replicas: number): Promise<void> {
-  const settings = settingsFor(probe.name, replicas, { maxAge: PROBE_AGE });
-  const info = await probe.info();
-  if (info !== undefined) {
-    if (differing(info.config, settings).length === 0) return;
-    await probe.delete();
-  }
-  await probe.make(settings);
-}
-
 function settingsFor(subject: string, replicas: number, { maxEvents, maxAge }: Partial<Retention>) {
   return {
     subjects: [subject],
@@ -121,16 +103,12 @@ function settingsFor(subject: string, replicas: number, { maxEvents, maxAge }: P
   };
 }
 
-function differing(found: Settings, wanted: Settings): (keyof Settings)[] {
-  return (Object.keys(wanted) as (keyof Settings)[]).filter((key) => !agrees(key, found, wanted));
-}
-
-function agrees(key: keyof Settings, found: Settings, wanted: Settings): boolean {
+function agrees(key: keyof Settings, found: StreamConfig, wanted: Settings): boolean {
   if (key === 'num_replicas') return found.num_replicas >= wanted.num_replicas;
   return JSON.stringify(found[key]) === JSON.stringify(wanted[key]);
 }
 
-function shown(key: keyof Settings, value: Settings[keyof Settings] | undefined): string {
+function shown(key: keyof Settings, value: unknown): string {
   if (key === 'max_age') return `${String(millis(Number(value)) / 1000)}s`;
   return Array.isArray(value) ? value.join(',') : String(value);
 }

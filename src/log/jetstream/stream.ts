@@ -16,9 +16,6 @@ import { isStreamNotFound, isSubjectTaken, type JetStreamConnection } from './co
 /** Room for the header of a message. */
 const HEADER_BYTES = 512;
 
-/** How far the leader of the stream of events may lag behind that of the keys, as after an election, in milliseconds. */
-export const LONGEST_LAG = 10_000;
-
 /** When the server removes a consumer that counted and could not be deleted, in milliseconds. */
 const COUNTING_AGE = 10_000;
 
@@ -68,10 +65,8 @@ export interface StreamState {
 /**
  * Stores messages in a stream and fetches what its leader holds, until a deadline.
  *
- * Only one of the conditions that a stream can check is used: that a subject is empty. The condition that its last message
- * has a certain position is checked before the servers agree on their order, so several writers can pass it at once
- * (nats-server 2.9.10, three replicas: in 398 of 400 trials). A `Nats-Msg-Id` would add nothing but its window: a message
- * that is sent again finds its subject taken, now and for as long as the stream holds it.
+ * Relies on one condition only: that a subject is empty. Another last message is looked for before the servers agree on their order, so
+ * several writers can pass that at once (nats-server 2.9.10, three replicas: in 398 of 400 trials).
  */
 export class Stream {
   readonly name: string;
@@ -85,12 +80,12 @@ export class Stream {
   }
 
   /**
-   * Stores a message on an empty subject and resolves to its position; undefined where the subject holds a message, which may
-   * be this very one if it was sent before and the acknowledgement was lost.
+   * Stores a message on a subject whose last message is at `last`, 0 for none, and resolves to its position; undefined where it is
+   * another, which may be this very message if it was sent before and the acknowledgement was lost.
    */
-  async putFirst(subject: string, body: Uint8Array): Promise<number | undefined> {
+  async putAfter(last: number, subject: string, body: Uint8Array): Promise<number | undefined> {
     try {
-      return await this.#publish(subject, body, { expect: { lastSubjectSequence: 0 } });
+      return await this.#publish(subject, body, { expect: { lastSubjectSequence: last } });
     } catch (error) {
       if (isSubjectTaken(error)) return undefined;
       throw error;
@@ -234,11 +229,6 @@ export class Stream {
   async make(settings: Partial<StreamConfig>): Promise<StreamConfig> {
     const { config } = await this.#ask(({ streams }) => streams.add({ ...settings, name: this.name }));
     return config;
-  }
-
-  /** Deletes the stream with all that it holds. */
-  async delete(): Promise<void> {
-    await this.#ask(({ streams }) => streams.delete(this.name));
   }
 
   #ask<T>(request: (manager: JetStreamManager) => Promise<T>): Promise<T> {

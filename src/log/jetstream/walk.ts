@@ -1,5 +1,4 @@
 import type { NewEvent } from '../../events/stored-event';
-import type { EventQuery } from '../log-reader';
 import { decodeEvent } from './message';
 import type { Message, Stream } from './stream';
 
@@ -7,15 +6,21 @@ import type { Message, Stream } from './stream';
 export interface PlacedEvent {
   readonly sequence: number;
   readonly event: NewEvent;
-  /** Bytes of its message. */
-  readonly bytes: number;
+}
+
+/** The part of a log between two positions, and the end at which to begin; `most` says how many events are wanted at most. */
+export interface Part {
+  readonly after: number;
+  readonly before: number;
+  readonly first: 'oldest' | 'newest';
+  readonly most: number;
 }
 
 /** Maximum messages that are asked for at a time, unless the caller says fewer, and about how many bytes. */
 const WINDOW_MESSAGES = 256;
 const WINDOW_BYTES = 8 * 1024 * 1024;
-/** Messages that are asked for at first while nothing is known of their size. */
-const UNKNOWN_MESSAGES = 16;
+/** The size of a message while nothing is known of it. */
+const UNKNOWN_BYTES = 512 * 1024;
 
 /**
  * Reads events, each with a request of its own, many at a time. All requests go to the stream's leader: another replica may lag behind,
@@ -29,7 +34,7 @@ export class StreamWalk {
   readonly #stream: Stream;
   readonly #windowMessages: number;
   /** The expected size of the next messages. Events come in kinds: after a large one, others as large. */
-  #bytesEach = WINDOW_BYTES / UNKNOWN_MESSAGES;
+  #bytesEach = UNKNOWN_BYTES;
 
   /** @param windowMessages - maximum messages that are asked for at a time. */
   constructor(stream: Stream, windowMessages = WINDOW_MESSAGES) {
@@ -43,32 +48,33 @@ export class StreamWalk {
     return message && placed(message);
   }
 
-  /** The events after a position, oldest first, up to `most`. */
-  upwards(after: number, most: number): AsyncGenerator<PlacedEvent> {
-    return events(this.#messages(after + 1, 1, most), most);
+  /** The events of a part of the log. */
+  async *events(part: Part): AsyncGenerator<PlacedEvent> {
+    let left = part.most;
+    for await (const message of this.#messages(part)) {
+      const event = placed(message);
+      if (event === undefined) continue;
+      yield event;
+      left--;
+      if (left === 0) return;
+    }
   }
 
-  /** The newest events before a position, newest first, up to `most`. */
-  downwards(before: number, most: number): AsyncGenerator<PlacedEvent> {
-    return events(this.#messages(before - 1, -1, most), most);
-  }
-
-  /** The messages from a position on. */
-  async *#messages(start: number, direction: 1 | -1, most: number): AsyncGenerator<Message> {
-    const isUpwards = direction === 1;
-    const { first, last, messages, bytes } = await this.#stream.state();
-    this.#bytesEach = Math.max(1, bytes / Math.max(1, messages));
-    let next = isUpwards ? Math.max(start, first) : Math.min(start, last);
-    let passed = isUpwards ? next - 1 : undefined;
-    while (next >= first && next <= last) {
-      const size = this.#windowSize(Math.min(most, isUpwards ? last - next + 1 : next - first + 1));
-      const positions = Array.from({ length: size }, (_, i) => next + i * direction);
-      for (const message of await this.#fetch(positions, (position) => this.#stream.at(position))) {
+  async *#messages({ after, before, first, most }: Part): AsyncGenerator<Message> {
+    const state = await this.#stream.state();
+    this.#bytesEach = Math.max(1, state.bytes / Math.max(1, state.messages));
+    const from = Math.max(after + 1, state.first);
+    const to = Math.min(before - 1, state.last);
+    let passed = first === 'oldest' ? from - 1 : undefined;
+    for (let done = 0; done < to - from + 1;) {
+      const size = this.#windowSize(Math.min(most, to - from + 1 - done));
+      const window = Array.from({ length: size }, (_, i) => (first === 'oldest' ? from + done + i : to - done - i));
+      for (const message of await this.#fetch(window, (position) => this.#stream.at(position))) {
         if (passed !== undefined) yield* await this.#between(passed, message.seq);
         yield message;
         passed = message.seq;
       }
-      next += size * direction;
+      done += size;
     }
   }
 
@@ -84,30 +90,23 @@ export class StreamWalk {
     return passed < found ? between : between.reverse();
   }
 
-  /** The events on some subjects between two positions: with `after` oldest first, otherwise newest first. */
-  async *onSubjects(
-    subjects: readonly string[],
-    { after, before = Infinity }: Pick<EventQuery, 'after' | 'before'>,
-    most: number,
-  ): AsyncGenerator<PlacedEvent> {
-    // Their order is not known yet, and together they may be large: only the positions of several are kept.
+  /** The events on some subjects, one on each, in a part of the log. */
+  async *onSubjects(subjects: readonly string[], { after, before, first, most }: Part): AsyncGenerator<PlacedEvent> {
+    // Their order is not known yet, and together they may be large: only their positions are kept.
     const positions: number[] = [];
-    for await (const event of this.#eachOf(subjects, (subject) => this.#stream.last(subject))) {
-      if (event.sequence <= (after ?? 0) || event.sequence >= before) continue;
-      if (subjects.length === 1) yield event;
-      else positions.push(event.sequence);
+    for await (const { seq } of this.#eachOf(subjects, (subject) => this.#stream.last(subject)))
+      if (seq > after && seq < before) positions.push(seq);
+    positions.sort((a, b) => (first === 'oldest' ? a - b : b - a));
+    for await (const message of this.#eachOf(positions.slice(0, most), (position) => this.#stream.at(position))) {
+      const event = placed(message);
+      if (event !== undefined) yield event;
     }
-    positions.sort((a, b) => (after === undefined ? b - a : a - b));
-    yield* this.#eachOf(positions.slice(0, most), (position) => this.#stream.at(position));
   }
 
-  async *#eachOf<T>(items: readonly T[], get: Get<T>): AsyncGenerator<PlacedEvent> {
+  async *#eachOf<T>(items: readonly T[], get: Get<T>): AsyncGenerator<Message> {
     for (let done = 0; done < items.length;) {
       const some = items.slice(done, done + this.#windowSize(items.length - done));
-      for (const message of await this.#fetch(some, get)) {
-        const event = placed(message);
-        if (event !== undefined) yield event;
-      }
+      yield* await this.#fetch(some, get);
       done += some.length;
     }
   }
@@ -123,32 +122,9 @@ export class StreamWalk {
   }
 }
 
-/** The events of a walk up to the first that is not between two positions. */
-export async function* within(
-  placed: AsyncGenerator<PlacedEvent>,
-  after: number,
-  before: number,
-): AsyncGenerator<PlacedEvent> {
-  for await (const one of placed) {
-    if (one.sequence <= after || one.sequence >= before) return;
-    yield one;
-  }
-}
-
 type Get<T> = (item: T) => Promise<Message | undefined>;
 
-async function* events(messages: AsyncGenerator<Message>, most: number): AsyncGenerator<PlacedEvent> {
-  let left = most;
-  for await (const message of messages) {
-    const event = placed(message);
-    if (event === undefined) continue;
-    yield event;
-    left--;
-    if (left === 0) return;
-  }
-}
-
-function placed(message: Message): PlacedEvent | undefined {
-  const decoded = decodeEvent(message.data);
-  return decoded && { sequence: message.seq, event: decoded.event, bytes: message.data.length };
+function placed({ seq, data }: Message): PlacedEvent | undefined {
+  const decoded = decodeEvent(data);
+  return decoded && { sequence: seq, event: decoded.event };
 }

@@ -51,7 +51,7 @@ function streamOfTwoLeaders(positions: readonly number[], lagging: number, asked
 /** With holes, as forgotten events leave them. */
 const POSITIONS = Array.from({ length: 60 }, (_, i) => i + 1).filter((i) => i % 7 !== 0 && (i < 30 || i > 45));
 
-async function sequencesOf(events: ReturnType<StreamWalk['upwards']>): Promise<number[]> {
+async function sequencesOf(events: ReturnType<StreamWalk['events']>): Promise<number[]> {
   const sequences: number[] = [];
   for await (const { sequence } of events) sequences.push(sequence);
   return sequences;
@@ -62,14 +62,14 @@ describe.each([0, 1, 2])('a walk over a stream whose leader changes meanwhile (%
 
   it('passes over no position upwards, so that a reader who goes on after the last one misses none', async () => {
     for (let after = 0; after < 60; after++) {
-      const found = await sequencesOf(walk().upwards(after, 25));
+      const found = await sequencesOf(walk().events({ after, before: Infinity, first: 'oldest', most: 25 }));
       expect(found).toEqual(POSITIONS.filter((position) => position > after).slice(0, found.length));
     }
-    expect(await sequencesOf(walk().upwards(0, 25))).not.toEqual([]);
+    expect(await sequencesOf(walk().events({ after: 0, before: Infinity, first: 'oldest', most: 25 }))).not.toEqual([]);
   });
 
   it('passes over none downwards', async () => {
-    const found = await sequencesOf(walk().downwards(Infinity, 25));
+    const found = await sequencesOf(walk().events({ after: 0, before: Infinity, first: 'newest', most: 25 }));
     const newest = POSITIONS.indexOf(found[0] ?? 0);
     expect(found).toEqual(POSITIONS.slice(newest + 1 - found.length, newest + 1).reverse());
     expect(found.length).toBeGreaterThan(0);
