@@ -51,7 +51,7 @@ async function main(): Promise<void> {
 
 async function run(config: ProcessConfig, logger: Logger, warnings: readonly string[]): Promise<void> {
   const { eventLog } = config;
-  const manager = new ServiceManager(process.env, (reason) => {
+  const manager = new ServiceManager((reason) => {
     logger.warn({ reason }, 'the service manager could not be told');
   });
   const isNewLog = eventLog.isMissing?.() === true;

@@ -153,7 +153,7 @@ function openLog(access: LogAccess, eventLog: EventLogLocation): Promise<EventLo
     'eventLogTimeout',
     'eventLogPassword',
   );
-  if (access !== 'import') return eventLog.openExisting({ timeout, password, retention: {} });
+  if (access !== 'import') return eventLog.open({ timeout, password, retention: {}, create: false });
   const { retentionMaxEvents: maxEvents, retentionMaxAge: maxAge } = ProcessConfig.ofTool(
     'retentionMaxEvents',
     'retentionMaxAge',

@@ -7,13 +7,13 @@ export class ServiceManager {
   #sent = Promise.resolve();
 
   /**
-   * Removes the variable that says where messages go (`NOTIFY_SOCKET`) from the environment.
+   * Removes the variable that says where messages go (`NOTIFY_SOCKET`) from the environment of this process.
    *
    * @param failed - called with the reason why a message could not be sent.
    */
-  constructor(environment: NodeJS.ProcessEnv, failed: (reason: string) => void) {
-    const { NOTIFY_SOCKET, PATH } = environment;
-    delete environment.NOTIFY_SOCKET;
+  constructor(failed: (reason: string) => void) {
+    const { NOTIFY_SOCKET, PATH } = process.env;
+    delete process.env.NOTIFY_SOCKET;
     this.#environment = NOTIFY_SOCKET === undefined ? undefined : { NOTIFY_SOCKET, PATH };
     this.#failed = failed;
   }

@@ -20,18 +20,11 @@ export interface EventLogLocation {
   isMissing?(): boolean;
 
   /**
-   * Opens the log, and creates it if it is missing.
+   * Opens the log.
    *
-   * @throws {EventLogError} it cannot be opened; the message names the location, but never a password.
+   * @throws {EventLogError} it cannot be opened, or is missing and not to be created; the message names the location, but never a password.
    */
   open(settings: EventLogSettings): Promise<EventLog>;
-
-  /**
-   * Opens the log for the operator's tools: a mistyped name does not create an empty log, and nothing is forgotten.
-   *
-   * @throws {EventLogError} it does not exist, or cannot be opened.
-   */
-  openExisting(settings: EventLogSettings): Promise<EventLog>;
 
   /** Says what keeps this process from opening the log; resolves to undefined if the error of opening it says it best. */
   problem?(): Promise<string | undefined>;
@@ -74,22 +67,20 @@ const SQLITE: EngineChoice = {
     if (/^\/\/[^/]/.test(path))
       throw new ValueError('must have one slash or none after sqlite: as in sqlite:data/events.db');
     const file = resolve(path);
-    const load = () => import('./sqlite/event-log.js');
     return {
       name: file,
       engine: 'SQLite',
       isMissing: () => !existsSync(file),
-      async open({ retention, forgets = true }) {
-        return (await load()).openSqliteLog({ file, ...(forgets && { retention }) });
-      },
-      async openExisting() {
-        if (!existsSync(file))
+      async open({ retention, create = true, forgets = create }) {
+        if (!create && !existsSync(file))
           throw new EventLogError(`There is no event log at ${file}. Set EVENT_LOG to where it is.`);
-        return (await load()).openSqliteLog({ file, create: false });
+        const { openSqliteLog } = await import('./sqlite/event-log.js');
+        return openSqliteLog({ file, create, ...(forgets && { retention }) });
       },
       problem: () => accessProblem(file),
       async restore(backup) {
-        return (await load()).restoreSqliteLog(resolve(backup), file);
+        const { restoreSqliteLog } = await import('./sqlite/event-log.js');
+        return restoreSqliteLog(resolve(backup), file);
       },
     };
   },
@@ -102,15 +93,13 @@ const JETSTREAM: EngineChoice = {
   locate(text) {
     const address = jetStreamAddress(text);
     if (address === undefined) return undefined;
-    const open = async (settings: EventLogSettings, create: boolean) => {
-      const { openJetStreamLog } = await import('./jetstream/event-log.js');
-      return openJetStreamLog({ ...settings, ...address, create });
-    };
     return {
       name: `${address.servers.join(',')}/${address.stream}`,
       engine: 'NATS JetStream',
-      open: (settings) => open(settings, true),
-      openExisting: (settings) => open(settings, false),
+      async open(settings) {
+        const { openJetStreamLog } = await import('./jetstream/event-log.js');
+        return openJetStreamLog({ create: true, ...settings, ...address });
+      },
     };
   },
 };
@@ -122,15 +111,13 @@ const POSTGRES: EngineChoice = {
   locate(text) {
     const address = postgresAddress(text);
     if (address === undefined) return undefined;
-    const open = async (settings: EventLogSettings, create: boolean) => {
-      const { openPostgresLog } = await import('./postgres/event-log.js');
-      return openPostgresLog({ ...address, ...settings, create });
-    };
     return {
       name: `${address.hosts.map(({ host, port }) => `${host}:${String(port)}`).join(',')}/${address.database}`,
       engine: 'PostgreSQL',
-      open: (settings) => open(settings, true),
-      openExisting: (settings) => open(settings, false),
+      async open(settings) {
+        const { openPostgresLog } = await import('./postgres/event-log.js');
+        return openPostgresLog({ create: true, ...settings, ...address });
+      },
     };
   },
 };
@@ -145,12 +132,10 @@ const MEMORY: EngineChoice = {
       name: 'memory',
       engine: 'memory',
       isVolatile: true,
-      async open({ retention }) {
+      async open({ retention, create = true }) {
+        if (!create) throw new EventLogError('Only the service that keeps its events in memory has them.');
         const { openMemoryLog, MemoryStore } = await import('./memory/event-log.js');
         return openMemoryLog(new MemoryStore(), retention);
-      },
-      openExisting() {
-        return Promise.reject(new EventLogError('Only the service that keeps its events in memory has them.'));
       },
     };
   },

@@ -25,6 +25,8 @@ export interface EventLogSettings {
   /** The longest that a call waits for a server, in milliseconds. */
   readonly timeout: number;
   readonly retention: Retention;
+  /** Whether a missing log is created; true by default. */
+  readonly create?: boolean;
   /** Whether this process forgets what is past retention; by default a process that may create the log does. */
   readonly forgets?: boolean;
   /** For the server, if it asks for one and its address has none. Secret. */

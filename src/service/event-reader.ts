@@ -93,8 +93,6 @@ interface Waiter {
 export class EventWaiters {
   readonly #log: Pick<EventLog, 'watch'>;
   readonly #waiters = new Set<Waiter>();
-  /** The lowest position after which a call waits, or one below it. */
-  #lowest = 0;
   /** The newest position, once the watch has told it. */
   #newest: number | undefined;
   #endWatch: (() => void) | undefined;
@@ -125,36 +123,27 @@ export class EventWaiters {
       const waiter: Waiter = { after, answer };
       const timer = setTimeout(giveUp, milliseconds);
       signal.addEventListener('abort', giveUp);
-      if (this.#waiters.size === 0 || after < this.#lowest) this.#lowest = after;
       this.#waiters.add(waiter);
       this.#endWatch ??= this.#log.watch((newest) => {
-        this.#tell(newest);
+        this.#newest = newest;
+        if (!this.#isAnswering) void this.#answer();
       });
     });
-  }
-
-  /** Called for each commit of a busy log, so it looks at the waiters only where one may be answered. */
-  #tell(newest: number): void {
-    this.#newest = newest;
-    if (!this.#isAnswering) void this.#answer();
   }
 
   /** Answers those that wait for a position up to the newest, a few at a time: each then reads, and makes its answer. */
   async #answer(): Promise<void> {
     this.#isAnswering = true;
     let answered = 0;
-    for (let newest = this.#newest; newest !== undefined && newest > this.#lowest; newest = this.#newest) {
-      if (this.#waiters.size === 0) break;
-      const left: number[] = [];
+    let told: number | undefined;
+    do {
+      told = this.#newest;
       for (const { after, answer } of this.#waiters) {
-        if (after >= newest) left.push(after);
-        else {
-          answer(newest);
-          if (++answered % ANSWERED_AT_ONCE === 0) await setImmediate();
-        }
+        if (told === undefined || after >= told) continue;
+        answer(told);
+        if (++answered % ANSWERED_AT_ONCE === 0) await setImmediate();
       }
-      this.#lowest = left.reduce((lowest, after) => (after < lowest ? after : lowest), left[0] ?? 0);
-    }
+    } while (told !== this.#newest);
     this.#isAnswering = false;
   }
 

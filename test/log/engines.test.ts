@@ -46,7 +46,7 @@ describe('where an event log is kept', () => {
     const log = await location.open(settings);
     await log.appendAll([newEvent(), newEvent()]);
     await eventually('one is forgotten', async () => (await log.stats()).events === 1);
-    await expect(location.openExisting(settings)).rejects.toThrow(EventLogError);
+    await expect(location.open({ ...settings, create: false })).rejects.toThrow(EventLogError);
     const other = await location.open(settings);
     expect((await other.stats()).events).toBe(0);
     await Promise.all([log.close(), other.close()]);

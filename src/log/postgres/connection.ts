@@ -5,7 +5,7 @@ import pgpass, { type PasswordOf } from 'pgpass';
 import { within } from '../../util/promises';
 import type { EventLogSettings } from '../event-log';
 import { PASSWORDS, type PostgresAddress } from './address';
-import { explained, isLost, isWithoutTls, mayPass, NoAnswerError, UnfitServerError } from './errors';
+import { explained, isLost, isWithoutTls, mayPass, ServerTimeoutError, UnfitServerError } from './errors';
 
 /** How long a host may take to let a connection in, in milliseconds. */
 const CONNECT_TIMEOUT = 2000;
@@ -74,14 +74,14 @@ export class PostgresConnection {
         client = await connected(pool, retries);
         const done = action(client, isRepeated);
         if (deadline === Infinity) return await done;
-        return await within(done, deadline - performance.now(), () => new NoAnswerError());
+        return await within(done, deadline - performance.now(), () => new ServerTimeoutError());
       } catch (error) {
         failure = error as Error;
         // An earlier attempt may have got a better answer: the last one was cut short, or asked for TLS, which the next one does not.
-        if (!(failure instanceof NoAnswerError || isWithoutTls(failure))) reason = failure;
+        if (!(failure instanceof ServerTimeoutError || isWithoutTls(failure))) reason = failure;
         reason ??= failure;
         isRepeated ||= client !== undefined;
-        if (failure instanceof NoAnswerError && client !== undefined) cancelStatement(client);
+        if (failure instanceof ServerTimeoutError && client !== undefined) cancelStatement(client);
         if (isLost(failure)) this.#leave(pool, failure);
         if (this.#isClosed || !mayPass(failure) || performance.now() + RETRY_PAUSE > retries) throw explained(reason);
       } finally {
@@ -177,7 +177,7 @@ export class PostgresConnection {
               current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
               current_setting('synchronous_commit') AS commit`,
     );
-    const { rows } = await within(answer, this.#connectTimeout, () => new NoAnswerError());
+    const { rows } = await within(answer, this.#connectTimeout, () => new ServerTimeoutError());
     const { standby, version = '', encoding, fsync, commit } = rows[0] ?? {};
     if (standby === 'true') throw new Error('the server is a standby, which takes no events');
     const major = Math.floor(Number(version) / 10_000);
@@ -206,7 +206,7 @@ export class PostgresConnection {
 async function connected(pool: Pool, deadline: number): Promise<PoolClient> {
   const connecting = pool.connect();
   try {
-    return await within(connecting, deadline - performance.now(), () => new NoAnswerError());
+    return await within(connecting, deadline - performance.now(), () => new ServerTimeoutError());
   } catch (error) {
     connecting.then(
       (client) => {

@@ -5,7 +5,7 @@ import { PASSWORDS } from './address';
 export class UnfitServerError extends Error {}
 
 /** Thrown for a statement or a new connection that the server did not answer in time. */
-export class NoAnswerError extends Error {
+export class ServerTimeoutError extends Error {
   constructor() {
     super('no answer in time');
   }

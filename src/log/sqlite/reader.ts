@@ -30,7 +30,7 @@ const LOAD = `
          CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
   FROM events WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY sequence`;
 
-type Row = { readonly [Name in keyof StoredEvent]: StoredEvent[Name] | null } & StoredEvent;
+type EventRow = { readonly [Name in keyof StoredEvent]: StoredEvent[Name] | null } & StoredEvent;
 
 /** Which events a statement selects, and in which order. */
 interface Selection {
@@ -136,7 +136,7 @@ export class SqliteReader {
   }
 
   #load(positions: readonly number[], omitted: readonly number[] = []): StoredEvent[] {
-    const rows = this.#database.prepare(LOAD).all(JSON.stringify(omitted), JSON.stringify(positions)) as Row[];
+    const rows = this.#database.prepare(LOAD).all(JSON.stringify(omitted), JSON.stringify(positions)) as EventRow[];
     return rows.map(({ idempotencyKey, webhookId, data, ...others }) => ({
       ...others,
       idempotencyKey: idempotencyKey ?? undefined,

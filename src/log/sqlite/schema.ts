@@ -1,5 +1,5 @@
 /** What the schema needs of a connection. */
-interface Connection {
+interface SqlConnection {
   readonly isTransaction: boolean;
   exec(sql: string): void;
   prepare(sql: string): { get(): unknown };
@@ -77,7 +77,7 @@ const UPDATES: ReadonlyMap<number, string> = new Map([
  * @param create - whether an empty file may become a log.
  * @throws the file belongs to another program, or to another version of this one. Nothing was changed then.
  */
-export function provideSchema(database: Connection, create: boolean): void {
+export function provideSchema(database: SqlConnection, create: boolean): void {
   if (versionOf(database) === VERSION) return;
   // Takes effect in an empty file alone, and outside of a transaction.
   if (create) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
@@ -98,7 +98,7 @@ export function provideSchema(database: Connection, create: boolean): void {
  * @param schema - the name under which the file is attached.
  * @throws as {@link provideSchema}.
  */
-export function versionOf(database: Pick<Connection, 'prepare'>, schema = 'main'): number {
+export function versionOf(database: Pick<SqlConnection, 'prepare'>, schema = 'main'): number {
   const valueOf = (sql: string): unknown => Object.values(database.prepare(sql).get() ?? {})[0];
   const application = valueOf(`PRAGMA ${schema}.application_id`);
   const version = Number(valueOf(`PRAGMA ${schema}.user_version`));
