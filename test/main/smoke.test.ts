@@ -11,23 +11,28 @@ describe('the service as a process', () => {
   const folder = useTemporaryFolder();
   const idsAt = async (url: string) => eventsOf(await callOperation(url, 'httpget', 'GetEvents')).map(({ id }) => id);
 
-  it('prints its address once it answers there, over every binding', async () => {
-    const service = await startProcess({}, folder.path);
+  it('answers over every binding, logs each refusal, shares its log with the tool and stops', async () => {
+    const service = await startProcess({ ACCESS_LOG: 'true' }, folder.path);
     for (const binding of BINDINGS) expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
+    const id = await callOperation(service.url, 'httppost', 'RecordEvent');
+    await expect(callOperation(service.url, 'httpget', 'Nothing')).rejects.toThrow();
+    const { stdout } = await promisify(execFile)(process.execPath, [TOOL, 'print'], { cwd: folder.path });
+    expect(stdout).toContain(id);
     expect(await service.end('SIGTERM')).toBe(0);
+    const messages = logLines(service.output()).map(({ msg }) => msg);
+    expect(messages.slice(1)).toEqual([
+      'started',
+      ...Array<string>(5).fill('answered'),
+      'refused',
+      'answered',
+      'stopping',
+      'stopped',
+    ]);
   });
 
   it('does not start with a value that is not allowed, and names it', async () => {
     const { code, output } = await runToEnd({ ACCESS_LOG: 'x' }, folder.path);
     expect([code, output]).toEqual([1, expect.stringContaining('ACCESS_LOG=x: must be true or false')]);
-  });
-
-  it('logs its start, each refusal and its stop as JSON', async () => {
-    const service = await startProcess({ RECORD_KEYS: 'record-key-0123456789' }, folder.path);
-    await expect(callOperation(service.url, 'httpget', 'RecordEvent')).rejects.toThrow();
-    await service.end('SIGINT');
-    const messages = logLines(service.output()).map(({ msg }) => msg);
-    expect(messages.slice(-4)).toEqual(['started', 'refused', 'stopping', 'stopped']);
   });
 
   it('has what it answered after it was killed', async () => {
@@ -49,13 +54,5 @@ describe('the service as a process', () => {
     await eventually('a new worker answers', () => service.output().match(/"started"/g)?.length === 3);
     expect(await idsAt(service.url)).toEqual([id]);
     expect(await service.end('SIGTERM')).toBe(0);
-  });
-
-  it('shares its log with the tool', async () => {
-    const service = await startProcess({}, folder.path);
-    const id = await callOperation(service.url, 'httppost', 'RecordEvent');
-    const { stdout } = await promisify(execFile)(process.execPath, [TOOL, 'print'], { cwd: folder.path });
-    expect(stdout).toContain(id);
-    await service.end('SIGTERM');
   });
 });

@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BasicAuthSecurity, BearerSecurity, createClientAsync, WSSecurity, type ISecurity } from 'soap';
-import { BINDINGS, eventsOf, requestOf, resultOf } from '../support/bindings';
 import { startService, type TestService } from '../support/service';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
@@ -108,29 +107,6 @@ describeWith({ '/usr/lib/python3/dist-packages/zeep': 'python3-zeep' }, 'zeep', 
       expect(outcome('none', port)).toContain('RecordEvent needs a record key.');
       expect(outcome('Basic', port)).toBe('36');
       expect(outcome('Basic wrong', port)).toContain('This key may not record events.');
-    }
-  });
-});
-
-describeWith({ curl: 'curl' }, 'curl', () => {
-  it.each(BINDINGS)('records with the key over %s, and gets 401 without', async (binding) => {
-    const { path, method = 'GET', headers = {}, body } = requestOf(binding, 'RecordEvent');
-    const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
-    const data = body === undefined ? [] : ['--data-binary', String(body)];
-    const request = ['-s', '-X', method, ...fields, ...data, service.url + path];
-    for (const right of [
-      ['-u', `me:${KEY}`],
-      ['-H', `Authorization: Bearer ${KEY}`],
-      ['-H', `X-API-Key: ${KEY}`],
-    ]) {
-      const { stdout } = await run('curl', [...right, ...request]);
-      const id = resultOf({ status: 200, headers: {}, body: stdout });
-      const read = await run('curl', ['-s', '-u', `me:${KEY}`, `${service.url}/GetEvents?id=${id}&`]);
-      expect(eventsOf(resultOf({ status: 200, headers: {}, body: read.stdout }))).toHaveLength(1);
-    }
-    for (const wrong of [[], ['-u', `me:${WRONG}`]]) {
-      const { stdout } = await run('curl', ['-i', ...wrong, ...request]);
-      expect(stdout).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n[\s\S]*WWW-Authenticate: Basic realm="WebHook"/);
     }
   });
 });

@@ -348,9 +348,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     const agreed = await openTls(service.url);
     await eventually('both are counted', async () => (await connectionsOf(service.url)) === 3);
     const closed = Promise.all([untilClosed(silent), untilClosed(agreed)]);
-    const began = performance.now();
     expect(await service.end('SIGTERM')).toBe(0);
-    expect(performance.now() - began).toBeLessThan(2000);
     await closed;
   });
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -83,29 +83,6 @@ describe('the service as a process', () => {
     );
   });
 
-  it('does not start on a text file in place of the database, and leaves the file unchanged', async () => {
-    const file = join(folder.path, 'notes.txt');
-    const notes = 'not a database\n'.repeat(100);
-    await writeFile(file, notes);
-    const { code, output } = await runToEnd({ EVENT_LOG: 'sqlite:notes.txt' }, folder.path);
-    expect(code).toBe(1);
-    expect(output).toBe(`The event log ${file} cannot be opened: file is not a database\n`);
-    expect(await readFile(file, 'utf8')).toBe(notes);
-  });
-
-  it.each([
-    ['.', 'it is a folder.'],
-    ['file/events.db', 'part of its path is a file, not a folder.'],
-  ])('does not start with EVENT_LOG=sqlite:%s, and shows the absolute path', async (path, problem) => {
-    await writeFile(join(folder.path, 'file'), '');
-    const { code, output } = await runToEnd({ EVENT_LOG: `sqlite:${path}` }, folder.path);
-    expect(code).toBe(1);
-    expect(output).toBe(
-      `The event log ${join(folder.path, path).replace(/\/$/, '')} cannot be opened: ${problem} ` +
-        'Set EVENT_LOG to sqlite: and the path of a file.\n',
-    );
-  });
-
   it('says that it made a new, empty log, with its absolute path, and only then', async () => {
     const text = `New, empty log made at ${join(folder.path, 'data', 'events.db')}`;
     for (const isNew of [true, false]) {
@@ -172,15 +149,6 @@ describe('the service as a process', () => {
     );
     expect(new URL(service.url).hostname).toBe(HOST === '::' ? '[::1]' : '127.0.0.1');
     expect(await callOperation(service.url, 'soap11', 'HelloWorld')).toBe('Hello World');
-  });
-
-  it('does not start with a folder as .env', async () => {
-    await mkdir(join(folder.path, '.env'));
-    const { code, output } = await runToEnd({}, folder.path);
-    expect([code, output]).toEqual([
-      1,
-      expect.stringContaining(`${join(folder.path, '.env')} cannot be read: it is a folder`),
-    ]);
   });
 
   it('answers --help and --version, and knows no other argument', async () => {

@@ -27,9 +27,7 @@ describe('the service as a process, while calls wait', () => {
     const service = await startProcess({}, folder.path);
     const answers = Array.from({ length: 20 }, () => getEvents(service.url, 'httppost', { after: '0', wait: '60s' }));
     await untilWaiting(service.url, 20);
-    const began = performance.now();
     expect(await service.end(signal)).toBe(0);
-    expect(performance.now() - began).toBeLessThan(10_000);
     for (const answer of await Promise.all(answers)) expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
   });
 

@@ -1,14 +1,14 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BINDINGS, callOperation } from '../support/bindings';
-import { eventually } from '../support/eventually';
-import { send } from '../support/http';
-import { metricsAt } from '../support/metrics';
-import { startProcess } from '../support/process';
-import { dashboard, dashboardQueries, ruleQueries, type Query } from '../support/queries';
-import { openConnection } from '../support/raw';
-import { useTemporaryFolder } from '../support/temporary-folder';
-import { startTool } from '../support/tool';
+import { BINDINGS, callOperation } from '../../support/bindings';
+import { eventually } from '../../support/eventually';
+import { send } from '../../support/http';
+import { metricsAt } from '../../support/metrics';
+import { startProcess } from '../../support/process';
+import { dashboard, dashboardQueries, ruleQueries, type Query } from '../../support/queries';
+import { openConnection } from '../../support/raw';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { startTool } from '../../support/tool';
 
 /** What Prometheus adds to every series. */
 const OF_PROMETHEUS = ['job', 'instance'];
