@@ -29,8 +29,8 @@ export const VARIABLES = {
     default: 'webhooks',
     description: 'first segment of the path',
   }),
-  namespace: address.required('SERVICE_NAMESPACE', read.namespace, {
-    default: 'http://tempuri.org/',
+  namespace: address.optional('SERVICE_NAMESPACE', read.namespace, {
+    otherwise: '`http://tempuri.org/`',
     description: 'XML namespace of the operations and their SOAPActions',
   }),
   /** Without a trailing slash. */

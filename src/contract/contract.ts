@@ -22,6 +22,8 @@ export class ContractOperation extends OperationInput {
   }
 }
 
+const DEFAULT_NAMESPACE = 'http://tempuri.org/';
+
 /** An upper bound, in bytes, of what surrounds a result in any binding, except for the namespace, which occurs once. */
 const ENVELOPE_BYTES = 512;
 
@@ -32,6 +34,8 @@ const ENVELOPE_BYTES = 512;
 export class Contract {
   /** Namespace of the operations; often a URI, but ASP.NET takes other texts too. */
   readonly namespace: string;
+  /** Whether the operator chose the namespace. */
+  readonly hasOwnNamespace: boolean;
   /** The service's name. */
   readonly serviceName: string;
   readonly serviceDocumentation: string;
@@ -45,7 +49,8 @@ export class Contract {
   readonly #byName: ReadonlyMap<string, ContractOperation>;
   readonly #byAction: ReadonlyMap<string, string>;
 
-  private constructor(wsdl: string, extendedWsdl: string, namespace: string, protocols: Protocols) {
+  private constructor(wsdl: string, extendedWsdl: string, given: string | undefined, protocols: Protocols) {
+    const namespace = given ?? DEFAULT_NAMESPACE;
     const whole = (text: string) => wsdlWriter(text, namespace, protocols)(namespace);
     const original = definitionsOf(whole(wsdl), 'the WSDL');
     // The extended WSDL says everything that the other says, and what the operations take.
@@ -60,6 +65,7 @@ export class Contract {
     this.#byName = new Map(this.operations.map((operation) => [operation.name, operation]));
     this.#byAction = new Map(this.operations.map(({ name, action }) => [action, name]));
     this.namespace = namespace;
+    this.hasOwnNamespace = given !== undefined;
     this.serviceName = nameOf(service);
     this.serviceDocumentation = documentationOf(service);
     this.protocols = protocols;
@@ -68,7 +74,7 @@ export class Contract {
   }
 
   /**
-   * Loads the contract for a namespace.
+   * Loads the contract for a namespace, by default the placeholder of development tools.
    *
    * @param protocols - those that are on.
    * @param folder - where the two WSDLs are.
@@ -76,7 +82,11 @@ export class Contract {
    *   extended WSDL lacks a parameter.
    * @throws {SchemaError} the schema describes parameters that the service cannot read.
    */
-  static async load(namespace: string, protocols = new Protocols(), folder = WSDL_FOLDER): Promise<Contract> {
+  static async load(
+    namespace: string | undefined,
+    protocols = new Protocols(),
+    folder = WSDL_FOLDER,
+  ): Promise<Contract> {
     const wsdl = await readFile(join(folder, 'WebHooks.wsdl'), 'utf8');
     const extendedWsdl = await readFile(join(folder, 'WebHooks.extended.wsdl'), 'utf8');
     return new Contract(wsdl, extendedWsdl, namespace, protocols);

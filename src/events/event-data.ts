@@ -66,14 +66,29 @@ export class EventData {
     }
   }
 
-  /** The fields in their order, if the payload is what the service makes of a form: an object of strings or lists of strings. */
+  /** The fields in their order, if the payload is what the service makes of a form, with files or without. */
   form(): FormEntries | undefined {
     const members = this.kind === 'json' ? new JsonText(this.encoded).members() : undefined;
     if (members === undefined) return undefined;
-    const fields = [...members].map(([name, { value }]) => [name, JSON.parse(value) as string | string[]] as const);
-    return fields.every(([, value]) => [value].flat().every((text) => typeof text === 'string')) ? fields : undefined;
+    const fields = [...members].map(([name, { value }]) => [name, [JSON.parse(value) as FormValue].flat()] as const);
+    return fields.every(([, values]) => values.every(isFormValue)) ? fields : undefined;
   }
 }
 
-/** The fields of a form; of a repeated one all values. */
-export type FormEntries = readonly (readonly [name: string, value: string | readonly string[]])[];
+/** A file of a form, or a text of one that could not be decoded. */
+export interface FormFile {
+  readonly filename?: string;
+  readonly contentType?: string;
+  readonly base64: string;
+}
+
+type FormValue = string | FormFile;
+
+/** The fields of a form, each with all its values. */
+export type FormEntries = readonly (readonly [name: string, values: readonly FormValue[]])[];
+
+function isFormValue(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'string';
+  const { base64, filename = '', contentType = '' } = value as Readonly<Record<string, unknown>>;
+  return [base64, filename, contentType].every((text) => typeof text === 'string');
+}

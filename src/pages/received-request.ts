@@ -125,8 +125,8 @@ function httpBody(data: EventData, arrival: Arrival, { attributes }: StoredEvent
   if (data.kind === 'text' && isJsonType(datacontenttype)) return Buffer.from(`"${data.encoded}"`);
   if (data.kind !== 'json' || arrival.sentAs === 'json') return data.bytes();
   const { isMultipart, isForm } = MediaType.parse(type) ?? {};
-  const fields = isForm ? data.form() : undefined;
-  return (isMultipart ? multipartBody(data.encoded, type) : fields && Buffer.from(formText(fields))) ?? data.bytes();
+  if (isMultipart) return multipartBody(data.encoded, type) ?? data.bytes();
+  return (isForm ? formBody(data.form()) : undefined) ?? data.bytes();
 }
 
 /** Whether a `datacontenttype` is one of JSON. */
@@ -134,9 +134,10 @@ export function isJsonType(contentType: unknown): boolean {
   return typeof contentType === 'string' && MediaType.parse(contentType)?.isJson === true;
 }
 
-function formText(fields: FormEntries): string {
-  const pairs = fields.flatMap(([name, value]) => [value].flat().map((text): [string, string] => [name, text]));
-  return new URLSearchParams(pairs).toString();
+/** Only forms of another type have files. */
+function formBody(fields: FormEntries | undefined): Buffer | undefined {
+  const texts = fields?.flatMap(([name, values]) => values.map((value): [string, string] => [name, String(value)]));
+  return texts && Buffer.from(new URLSearchParams(texts).toString());
 }
 
 /** Names UTF-8 as the character set, in which text is sent again. XML needs it, since its declaration may name another. */

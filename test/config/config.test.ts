@@ -11,7 +11,6 @@ describe('the configuration', () => {
       serviceRoot: 'webhooks',
       path: '/webhooks/Services/WebHooks.asmx',
       off: [],
-      namespace: 'http://tempuri.org/',
       baseUrl: undefined,
       trustProxy: 0,
       forwardedHeader: 'x-forwarded',

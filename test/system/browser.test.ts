@@ -318,13 +318,6 @@ describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
     await endpoint.stop();
   });
 
-  it('lead from a name in the wrong case to the operation', async () => {
-    await on(operationPage('recordevent'), async (page) => {
-      await page.getByText('Did you mean').getByRole('link', { name: 'RecordEvent' }).click();
-      await page.getByRole('heading', { level: 1, name: 'RecordEvent' }).waitFor();
-    });
-  });
-
   it('unfold the notice about the namespace', async () => {
     await on(service.url, async (page) => {
       const command = page.getByText('SERVICE_NAMESPACE=https://example.com/webhooks/ npm start');

@@ -178,6 +178,7 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
     await page.keyboard.press('ArrowDown');
     await loaded(page, page.keyboard.press('Enter'));
     // Escape leads out of a field first.
+    await page.getByText('Compare with …').click();
     await page.getByLabel('With event').fill('1');
     await page.keyboard.press('Escape');
     await page.getByLabel('With event').fill('1');
@@ -308,7 +309,7 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
     await record('{"id":17}', 'application/json');
     await record('{"id":18}', 'application/json');
     const page = await open('?event=2', { javaScriptEnabled: false });
-    await loaded(page, page.getByRole('button', { name: 'Compare' }).click());
+    await loaded(page, page.getByRole('link', { name: 'Compare with the last of its type' }).click());
     expect(page.url()).toMatch(/\?event=2&with=1$/);
     expect(await page.locator('.removed').first().innerText()).toContain('-   "id": 18');
     expect(await page.locator('.added').first().innerText()).toContain('+   "id": 17');
@@ -436,6 +437,7 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
     const page = await open('?event=1', { permissions: ['clipboard-read', 'clipboard-write'] });
     await stopClock(page);
     const button = page.getByRole('button', { name: 'Copy the command: With curl' });
+    await page.getByText('Send again').click();
     await button.click();
     await button.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain('--data-raw "order 17 & more"');
@@ -470,7 +472,7 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
     const page = await open('?event=1');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('link', { name: 'Download', exact: true }).click(),
+      page.getByRole('link', { name: 'Download data' }).click(),
     ]);
     expect(download.suggestedFilename()).toBe('event-1-data.txt');
   });
@@ -495,6 +497,10 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
       const image = IMAGES['image/png'] ?? '';
       await record(image, 'image/png');
       await record(JSON.stringify({ [HOSTILE]: ['x'.repeat(300), 18], more: { deep: [[[1]]] } }), 'application/json');
+      const form = new FormData();
+      form.set('payload', '{"action":"opened","issue":{"number":17}}');
+      form.set('file', new Blob([image]), `${'picture '.repeat(20)}.png`);
+      await fetch(`${service.url}/RecordEvent`, { method: 'POST', body: form });
       const queries = {
         list: '?events',
         search: '?events=&text=gpj&binding=httppost',
@@ -506,13 +512,16 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
         image: '?event=6',
         folds: '?event=7',
         comparison: '?event=2&with=7',
+        form: '?event=8',
       };
       // One page for all: a context of its own for each costs more than the check.
       const page = await open('?events', { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
       for (const [name, query] of Object.entries(queries)) {
         await page.goto(service.url + query);
         // What is folded must fit too.
-        await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
+        await page.evaluate(
+          'for (const part of document.querySelectorAll("details")) { part.name = ""; part.open = true; }',
+        );
         await expectFit(page, `events-${name}-${colorScheme}-${String(width)}`);
         expect(await page.title()).toMatch(/ web service$/);
       }

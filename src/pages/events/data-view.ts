@@ -1,5 +1,7 @@
+import { JsonText } from '../../events/cloudevents/json-text';
 import type { EventData, FormEntries } from '../../events/event-data';
 import { letOthersRun } from '../../util/promises';
+import { sizeText } from '../../util/text';
 import { XmlText } from '../../xml/xml-text';
 import { longMarkup, markup, type Markup } from '../markup';
 import { hexDump } from './parts';
@@ -23,13 +25,20 @@ export interface ImageView {
 
 export interface FieldView {
   readonly name: Markup;
-  readonly values: readonly Markup[];
+  readonly values: readonly ValueView[];
+}
+
+/** A text, JSON in lines of its own, or a file, whose name and type are the text. */
+interface ValueView extends Markup {
+  readonly isJson?: boolean;
+  readonly file?: { readonly number: number; readonly size: string; readonly image: ImageView | undefined };
 }
 
 /** What an event says of its payload. */
 interface DataForm {
-  /** Whether it came as a form or in a query. */
+  /** Whether it came as a form or in a query, or as a form with files. */
   readonly isForm: boolean;
+  readonly isMultipart: boolean;
   /** Whether its type is one of JSON. A string is shown in its quotes then. */
   readonly isJson: boolean;
 }
@@ -48,14 +57,15 @@ const MAX_FIELDS = 200;
 const MAX_FIELD_BYTES = 4000;
 
 /** Shows JSON and XML indented, a form as its fields, text as it is, bytes in hexadecimal and as an image. */
-export async function dataView(data: EventData, { isForm, isJson }: DataForm): Promise<DataView> {
+export async function dataView(data: EventData, { isForm, isMultipart, isJson }: DataForm): Promise<DataView> {
   const bytes = data.size;
-  const form = isForm && data.encoded.length <= MAX_CHARACTERS ? data.form() : undefined;
-  if (form !== undefined) return { kind: 'Form', bytes, ...fieldsView(form) };
+  const form = isMultipart || (isForm && data.encoded.length <= MAX_CHARACTERS) ? data.form() : undefined;
+  await letOthersRun();
+  if (form !== undefined) return { kind: 'Form', bytes, ...(await fieldsView(form)) };
   const { kind, text, isCut } = dataText(data, isJson);
   await letOthersRun();
   const shown = await longMarkup(text, MAX_BYTES);
-  const image = kind === 'Bytes' ? imageView(data) : undefined;
+  const image = kind === 'Bytes' ? imageView(data.encoded, MAX_IMAGE_BYTES) : undefined;
   return { kind, bytes, html: shown.html, isCut: isCut || shown.isCut, image };
 }
 
@@ -82,21 +92,42 @@ export function dataText(
   return xml.isXml(isCut) ? { kind: 'XML', text: xml.indented(), isCut } : { kind: 'Text', text, isCut };
 }
 
-/** Shows the fields of a form or a query. */
-function fieldsView(form: FormEntries) {
-  let left = MAX_BYTES;
+/** Shows the fields of a form or a query: as many as fit, and images of files up to the size of one image. */
+async function fieldsView(form: FormEntries) {
+  let [left, imagesLeft, files] = [MAX_BYTES, MAX_IMAGE_BYTES, 0];
+  const shown = (text: string): Markup => markup(text, Math.max(0, Math.min(left, MAX_FIELD_BYTES)));
+  const valueView = async (value: FormEntries[number][1][number]): Promise<ValueView> => {
+    if (typeof value === 'string') {
+      const json = jsonIn(value);
+      return json === undefined ? shown(value) : { ...(await longMarkup(json, left)), isJson: true };
+    }
+    const { filename = '', contentType = '', base64 } = value;
+    const image = imageView(base64, imagesLeft);
+    imagesLeft -= image?.url?.length ?? 0;
+    const size = sizeText(Buffer.byteLength(base64, 'base64'));
+    return { ...shown([filename, contentType].join(' ')), file: { number: files++, size, image } };
+  };
   const fields: FieldView[] = [];
-  for (const [name, value] of form) {
-    if (fields.length === MAX_FIELDS || left <= 0) return { fields, html: '', isCut: true };
-    const texts = [name, value]
-      .flat()
-      .slice(0, MAX_FIELDS)
-      .map((text) => markup(text, Math.max(0, Math.min(left, MAX_FIELD_BYTES))));
-    for (const { html } of texts) left -= Buffer.byteLength(html) + MARKUP_AROUND;
-    const [shownName = { html: '', isCut: false }, ...values] = texts;
-    fields.push({ name: shownName, values });
+  for (const [name, given] of form) {
+    const values: ValueView[] = [];
+    const field = { name: shown(name), values };
+    fields.push(field);
+    for (const value of given) {
+      if (values.length === MAX_FIELDS || left <= 0) return { fields, html: '', isCut: true };
+      const view = await valueView(value);
+      left -= Buffer.byteLength(view.html) + MARKUP_AROUND;
+      values.push(view);
+    }
+    left -= Buffer.byteLength(field.name.html) + MARKUP_AROUND;
+    if (fields.length === MAX_FIELDS || left <= 0) return { fields, html: '', isCut: fields.length < form.length };
   }
   return { fields, html: '', isCut: false };
+}
+
+/** The JSON that a text of a form is, indented. Undefined if it is none or long. */
+function jsonIn(text: string): string | undefined {
+  const isJson = /^\s*[{[]/.test(text) && text.length <= MAX_CHARACTERS && new JsonText(text).parsed() !== undefined;
+  return isJson ? indentedJson(text) : undefined;
 }
 
 /** About how many bytes the page adds to each text. */
@@ -114,12 +145,12 @@ const IMAGES: readonly (readonly [format: string, start: RegExp])[] = [
 ];
 
 /** The image that bytes are by their beginning, whatever their sender calls them. */
-function imageView(data: EventData): ImageView | undefined {
-  const start = data.bytesStart(16).toString('latin1');
+function imageView(base64: string, maxBytes: number): ImageView | undefined {
+  const start = Buffer.from(base64.slice(0, 24), 'base64').toString('latin1');
   const format = IMAGES.find(([, pattern]) => pattern.test(start))?.[0];
   if (format === undefined) return undefined;
-  const url = `data:image/${format.toLowerCase()};base64,${data.encoded}`;
-  return { format, url: data.size <= MAX_IMAGE_BYTES && !/[^\w+/=]/.test(data.encoded) ? url : undefined };
+  const isShown = Buffer.byteLength(base64, 'base64') <= maxBytes && !/[^\w+/=]/.test(base64);
+  return { format, url: isShown ? `data:image/${format.toLowerCase()};base64,${base64}` : undefined };
 }
 
 /** Deeper levels are indented no further: the indentation of 10,000 levels would be the page. */

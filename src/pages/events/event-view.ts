@@ -11,7 +11,7 @@ import { addressQuery, filterValues, isNarrowed, type Filter } from './list-quer
 import { shownText } from '../markup';
 import { bindingView, PAIRS_BYTES, pairs, timeView, type Pair } from './parts';
 import { MediaType } from '../../http/content/media-type';
-import { sizeText } from '../../util/text';
+import { replaceInvisible, sizeText } from '../../util/text';
 
 /** Most bytes of the header fields as markup: enough for 16 KiB in one field. */
 const HEADERS_BYTES = 40_000;
@@ -26,20 +26,23 @@ export async function positionOf(log: EventLog, id: string | null): Promise<numb
 export type Neighbours = Awaited<ReturnType<typeof neighbours>>;
 
 /**
- * Finds the neighbours of a position in the list of a filter, as queries of links to them, and an event to compare with. Where a search
+ * Finds the neighbours of a position in the list of a filter, and the event of its type before it, as queries of links. Where a search
  * did not come to its end in time, the list goes on with it.
  */
-export async function neighbours(log: EventLog, position: number, filter: Filter) {
+export async function neighbours(log: EventLog, position: number, type: string | undefined, filter: Filter) {
   const values = filterValues(filter);
   const find = async (place: 'after' | 'before') => {
     const { events, reached, more } = await log.search({ ...filter, [place]: position, limit: 1 });
-    const found = events[0]?.position;
-    if (found !== undefined) return { found, link: `?${addressQuery({ event: found, ...values })}` };
-    const link = more && reached ? `?${addressQuery({ events: '', ...values, [place]: reached.position })}` : undefined;
-    return { found, link };
+    const [found] = events;
+    if (found !== undefined) return `?${addressQuery({ event: found.position, ...values })}`;
+    return more && reached ? `?${addressQuery({ events: '', ...values, [place]: reached.position })}` : undefined;
   };
-  const [newer, older] = await Promise.all([find('after'), find('before')]);
-  return { newer: newer.link, older: older.link, other: older.found ?? newer.found };
+  const findSame = async () => {
+    const { events } = await log.search({ type, before: position, limit: 1 });
+    return events[0] && `?${addressQuery({ event: position, with: events[0].position, ...values })}`;
+  };
+  const [newer, older, same] = await Promise.all([find('after'), find('before'), type && findSame()]);
+  return { newer, older, same };
 }
 
 export type EventView = Awaited<ReturnType<typeof eventView>>;
@@ -55,7 +58,7 @@ export async function eventView(event: StoredEvent, filter: Filter, address: End
     type: shownText(String(attributes.type)),
     ...timeView(event.recordedAt),
     ...bindingView(typeof attributes.binding === 'string' ? attributes.binding : undefined),
-    attributes: pairs([...Object.entries(attributes), ['sequence', sequenceOf(position)]]),
+    ...attributesOf(event, attributes),
     keys: keysOf(event),
     data: await dataOf(event),
     arrival: arrivalView(event),
@@ -63,7 +66,7 @@ export async function eventView(event: StoredEvent, filter: Filter, address: End
     forward: forwardCommand(event, address),
     forwardAsReceived: forwardCommand(event, address, '--as-received'),
     files: fileNames(event),
-    downloads: { event: download('event'), data: download('data') },
+    downloads: { event: download('event'), data: download('data'), file: download('file') },
     list: `?${addressQuery({ events: '', ...filterValues(filter) })}`,
     isNarrowed: isNarrowed(filter),
     filter: filterValues(filter),
@@ -75,11 +78,23 @@ async function dataOf(event: StoredEvent) {
   if (data === undefined) return undefined;
   const arrival = new Arrival(event);
   const sent = arrival.header('content-type');
-  const isForm = sent === undefined ? arrival.target?.includes('?') === true : MediaType.parse(sent)?.isForm === true;
+  const type = sent === undefined ? undefined : MediaType.parse(sent);
+  const isForm = sent === undefined ? arrival.target?.includes('?') === true : type?.isForm === true;
   const { datacontenttype } = JSON.parse(event.attributes) as { readonly datacontenttype?: unknown };
-  const view = await dataView(data, { isForm, isJson: isJsonType(datacontenttype) });
+  const isMultipart = type?.isMultipart === true;
+  const view = await dataView(data, { isForm, isMultipart, isJson: isJsonType(datacontenttype) });
   return { ...view, size: sizeText(view.bytes) };
 }
+
+/** The attributes; those that the top of the page has too are apart. */
+function attributesOf({ position, recordedAt }: StoredEvent, attributes: Readonly<Record<string, unknown>>) {
+  const all = [...Object.entries(attributes), ['sequence', sequenceOf(position)] as const];
+  const isAbove = ([name, value]: readonly [string, unknown]) =>
+    ABOVE.has(name) || (name === 'time' && Date.parse(String(value)) === recordedAt);
+  return { attributes: pairs(all.filter((one) => !isAbove(one))), attributesAbove: pairs(all.filter(isAbove)) };
+}
+
+const ABOVE: ReadonlySet<string> = new Set(['specversion', 'id', 'type', 'binding', 'sequence']);
 
 function arrivalView(event: StoredEvent) {
   const { method, target, remoteAddress, signedBy, headers } = new Arrival(event);
@@ -110,15 +125,20 @@ interface Download {
 
 const BYTES = 'application/octet-stream';
 
-/** Returns a file of an event, if it has one of this name: `event` or `data`. */
+/** Returns a file of an event, if it has one of this name: `event`, `data`, or `file0` and so on of a form. */
 export function downloadOf(what: string, event: StoredEvent): Download | undefined {
   const names = fileNames(event);
   if (what === 'event') {
     const body = Buffer.from(eventJson(event));
     return { name: names.event, contentType: 'application/cloudevents+json', body };
   }
-  const data = what === 'data' ? EventData.of(event) : undefined;
-  return data && { name: names.data, contentType: BYTES, body: data.bytes() };
+  const data = EventData.of(event);
+  if (what === 'data') return data && { name: names.data, contentType: BYTES, body: data.bytes() };
+  const [, number] = /^file(\d{1,3})$/.exec(what) ?? [];
+  const values = number === undefined ? [] : (data?.form() ?? []).flatMap(([, fieldValues]) => fieldValues);
+  const file = values.filter((value) => typeof value !== 'string')[Number(number)];
+  const name = replaceInvisible(file?.filename || `${names.data}-${what}`, () => '_').replace(/[/\\\s]/g, '_');
+  return file && { name, contentType: BYTES, body: Buffer.from(file.base64, 'base64') };
 }
 
 /**
@@ -127,10 +147,16 @@ export function downloadOf(what: string, event: StoredEvent): Download | undefin
  */
 export function downloadHeaders(name: string): OutgoingHttpHeaders {
   return {
-    'Content-Disposition': `attachment; filename="${name}"`,
+    'Content-Disposition': `attachment; filename${fileName(name)}`,
     'Content-Security-Policy': "default-src 'none'; sandbox",
     'X-Content-Type-Options': 'nosniff',
   };
+}
+
+/** The parameter after `filename` (RFC 6266, section 4.3). */
+function fileName(name: string): string {
+  if (/^[\w.-]+$/.test(name)) return `="${name}"`;
+  return `*=UTF-8''${encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, '_')}`;
 }
 
 const ENDINGS = { json: 'json', text: 'txt', bytes: 'bin' } as const;

@@ -218,8 +218,10 @@ class EventsPages {
       return this.#compare(response, position, positionIn(other) ?? (await positionOf(log, other)), filter);
     }
     // The event and its view, which may be large, are not held meanwhile.
-    if ((await log.read({ position, limit: 1, maxBytes: 1 })).length === 0) throw HTTP_ERRORS.noSuchEvent();
-    const around = await neighbours(log, position, filter);
+    const [found] = await log.read({ position, limit: 1, maxBytes: 1 });
+    if (found === undefined || !isReadable(found)) throw HTTP_ERRORS.noSuchEvent();
+    const { type } = JSON.parse(found.attributes) as { readonly type?: string };
+    const around = await neighbours(log, position, type, filter);
     const view = await eventView(await this.#event(position), filter, this.#address(response));
     await this.#views.send(response, 'event', `Event ${view.sequence}`, { ...view, ...around });
   }

@@ -17,17 +17,22 @@ export interface ListQuery {
   readonly found: number | undefined;
   /** Why the address cannot be used. */
   readonly problem: string | undefined;
+  /** The values of filters that cannot be used. */
+  readonly invalid: Readonly<Record<string, string>>;
 }
 
 /** Reads the query of a list's address. Forms send empty parameters, which count as absent. */
 export function listQuery(parameters: URLSearchParams): ListQuery {
   const given = (name: string): string | undefined => parameters.get(name) || undefined;
   const problems: string[] = [];
+  const invalid: Record<string, string> = {};
   const read = <T>(name: string, parse: (text: string) => T | undefined, allowed: string): T | undefined => {
     const text = given(name);
     const value = text === undefined ? undefined : parse(text);
-    if (text !== undefined && value === undefined) problems.push(`${name} must be ${allowed}: ${shortened(text)}`);
-    return value;
+    if (text === undefined || value !== undefined) return value;
+    problems.push(`${name} must be ${allowed}: ${shortened(text)}`);
+    invalid[name] = text;
+    return undefined;
   };
   const time = 'a time such as 2026-11-22T14:02:00Z';
   const filter: Filter = {
@@ -45,7 +50,7 @@ export function listQuery(parameters: URLSearchParams): ListQuery {
   const found = read('found', (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined), 'a number');
   if (filter.from !== undefined && filter.to !== undefined && filter.from >= filter.to)
     problems.push(`from must be a time before to, which is ${timeText(filter.to)} UTC`);
-  return { filter, place, found, problem: problems[0] };
+  return { filter, place, found, problem: problems[0], invalid };
 }
 
 const TEXT_LIMIT = `at most ${String(LogReader.MAX_SEARCH_TEXT)} characters`;

@@ -25,11 +25,11 @@ export type ListView = Awaited<ReturnType<typeof listView>>;
 /** Searches for the events of one page of the list. Links have only the query. */
 export async function listView(
   log: EventLog,
-  { filter, place, found: earlier, problem }: ListQuery,
+  { filter, place, found: earlier, problem, invalid }: ListQuery,
   service: EndpointAddress,
 ) {
   const values = filterValues(filter);
-  const search = { filter: values, bindings: BINDING_LABELS };
+  const search = { filter: { ...values, ...invalid }, invalid, bindings: BINDING_LABELS };
   if (problem !== undefined) return { ...search, problem, rows: [], types: [], isNarrowed: true };
   const isNewest = place.before === undefined && place.after === undefined;
   // Read first: an event recorded during the search may be sent twice, but none is missed.

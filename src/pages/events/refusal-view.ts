@@ -19,25 +19,27 @@ const REASON_BYTES = 900;
 const CELL_BYTES = 250;
 const HEADERS_BYTES = 8000;
 
-/** Most bytes of all header fields on a page as markup. */
-const DETAILS_BYTES = 1_000_000;
-
 export type RefusalsView = Awaited<ReturnType<typeof refusalsView>>;
 
 /**
- * Shows the refused calls, or those with a reason, newest first. Links have only the query.
+ * Shows the refused calls, or those with a reason, newest first: those of one caller for the same reason as one row. Links have only the
+ * query.
  *
- * @param after - for a list that is open: only calls since this time, and some before it, which the list may have.
+ * @param after - for a list that is open: only rows with a call since this time, and some before it, which the list may have.
  */
 export async function refusalsView(refusals: Refusals, reason: string | undefined, now: number, after = -Infinity) {
   const { calls } = refusals;
-  let left = DETAILS_BYTES;
+  const alike = new Map<string, RefusedCall[]>();
+  for (const call of calls.filter(({ refusal }) => reason === undefined || reason === (refusal ?? 'failed'))) {
+    const key = JSON.stringify([call.remoteAddress, call.refusal, call.reason]);
+    const same = alike.get(key);
+    if (same === undefined) alike.set(key, [call]);
+    else same.push(call);
+  }
   const rows: ReturnType<typeof refusalView>[] = [];
-  for (const call of calls.filter(({ time }) => time > after - OVERLAP)) {
-    if (!hasReason(call, reason)) continue;
-    const row = refusalView(call, left);
-    left -= row.detailBytes;
-    if (rows.push(row) % 10 === 0) await letOthersRun();
+  for (const [newest, ...earlier] of alike.values()) {
+    if (newest === undefined || newest.time <= after - OVERLAP) continue;
+    if (rows.push(refusalView(newest, earlier)) % 10 === 0) await letOthersRun();
   }
   return {
     calls: rows,
@@ -53,20 +55,18 @@ export async function refusalsView(refusals: Refusals, reason: string | undefine
   };
 }
 
-function hasReason({ refusal }: RefusedCall, reason: string | undefined): boolean {
-  return reason === undefined || reason === (refusal ?? 'failed');
-}
-
-/** Shows a refused call as a row of the table, with at most `maxBytes` for its details. What a caller wrote is HTML. */
-function refusalView(call: RefusedCall, maxBytes: number) {
+/** Shows a refused call as a row of the table, and how many were like it. What a caller wrote is HTML. */
+function refusalView(call: RefusedCall, earlier: readonly RefusedCall[]) {
   const { time, remoteAddress, binding, operation, method = '', path, status, refusal, reason, requestId } = call;
   const { sender, headers = [] } = call;
   const cell = (text: string | undefined) => shownText(text ?? NONE, CELL_BYTES);
   const fields = new Map(headers);
   const delivery = deliveryOf(call, fields);
-  const shownHeaders = pairs(headers, Math.min(HEADERS_BYTES, maxBytes));
   return {
     id: call.id,
+    earlier: earlier.map(({ id }) => id).join(' '),
+    count: earlier.length + 1,
+    since: timeView(earlier.at(-1)?.time ?? time),
     ...timeView(time),
     address: cell(remoteAddress),
     ...bindingView(binding),
@@ -80,8 +80,7 @@ function refusalView(call: RefusedCall, maxBytes: number) {
     userAgent: fields.has('user-agent') ? cell(fields.get('user-agent')) : undefined,
     sender,
     delivery: delivery && cell(delivery),
-    headers: shownHeaders,
-    detailBytes: shownHeaders.reduce((sum, pair) => sum + pair.name.length + pair.value.length, 0),
+    headers: pairs(headers, HEADERS_BYTES),
   };
 }
 

@@ -19,6 +19,7 @@ describe('the address of a list', () => {
       },
       place: { before: 17, after: undefined },
       problem: undefined,
+      invalid: {},
     });
   });
 

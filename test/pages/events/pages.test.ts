@@ -377,7 +377,7 @@ describe('the pages of the events', () => {
         });
         const before = usedHeap();
         const pages = Array.from({ length: 4 }, () => get(`?event=1&text=${kind}`));
-        await eventually('neighbours are looked for', () => searches === 8);
+        await eventually('neighbours are looked for', () => searches === 12);
         expect(usedHeap() - before).toBeLessThan(1.5 * 1024 * 1024);
         searching.resolve();
         for (const page of await Promise.all(pages)) expect(page.body).toContain(kind);

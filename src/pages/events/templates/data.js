@@ -11,9 +11,9 @@ const JSON_PART = /("(?:[^"\\]|\\.)*"?)(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|nu
 /** A comment, declaration or processing instruction; a CDATA section; a tag. */
 const XML_PART = /<!--[^]*?-->|<\?[^]*?\?>|<!\[CDATA\[[^]*?\]\]>|<[^\s"'<>](?:[^"'<>]|"[^"]*"|'[^']*')*>/g;
 
-const data = document.getElementById('data-text');
 let parts = 0;
-if (data !== null && data.childElementCount === 0) {
+for (const data of document.querySelectorAll('[data-kind]')) {
+  if (data.childElementCount > 0) continue;
   if (data.dataset.kind === 'JSON') data.replaceChildren(folded(data.textContent.split('\n')));
   if (data.dataset.kind === 'XML') data.replaceChildren(...coloured(data.textContent, XML_PART, xmlPart));
 }

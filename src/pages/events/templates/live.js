@@ -98,6 +98,9 @@ function start({ dataset }) {
     const known = new Set(shown().map((row) => row.dataset.sequence));
     const added = candidates.filter((row) => !known.has(row.dataset.sequence));
     if (added.length === 0) return;
+    // Rows of calls that a new one counts in.
+    const replaced = new Set(added.flatMap((row) => row.dataset.replaces?.split(' ') ?? []));
+    for (const row of shown()) if (replaced.has(row.dataset.sequence)) row.remove();
     for (const row of added) row.className = 'new';
     rows.prepend(...added);
     const most = Number(dataset.max ?? 50);
