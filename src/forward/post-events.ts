@@ -28,7 +28,7 @@ export async function postEvents(
   pages: AsyncIterable<readonly StoredEvent[]>,
   limit: number,
   url: string | URL,
-  namespace: string,
+  namespace: string | undefined,
   options: PostOptions,
   stop: AbortSignal,
 ): Promise<{ readonly sequence: string; readonly status: number }[]> {
@@ -48,7 +48,7 @@ export async function postEvents(
   return answers;
 }
 
-async function formOf(namespace: string, { asReceived = false, sign }: PostOptions): Promise<PostedForm> {
+async function formOf(namespace: string | undefined, { asReceived = false, sign }: PostOptions): Promise<PostedForm> {
   const sender = sign && SIGNING.get(sign.sender);
   const signer = sender && signerOf(sender, sign.secret);
   if (sign !== undefined && signer === undefined)
