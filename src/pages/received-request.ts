@@ -136,7 +136,9 @@ export function isJsonType(contentType: unknown): boolean {
 
 /** Only forms of another type have files. */
 function formBody(fields: FormEntries | undefined): Buffer | undefined {
-  const texts = fields?.flatMap(([name, values]) => values.map((value): [string, string] => [name, String(value)]));
+  const texts = fields?.flatMap(([name, values]) =>
+    values.flatMap((value): [string, string][] => (typeof value === 'string' ? [[name, value]] : [])),
+  );
   return texts && Buffer.from(new URLSearchParams(texts).toString());
 }
 

@@ -3,6 +3,7 @@ import type { EventData, FormEntries } from '../../events/event-data';
 import { letOthersRun } from '../../util/promises';
 import { sizeText } from '../../util/text';
 import { XmlText } from '../../xml/xml-text';
+import { indentedJson } from '../indented-json';
 import { longMarkup, markup, type Markup } from '../markup';
 import { hexDump } from './parts';
 
@@ -151,33 +152,4 @@ function imageView(base64: string, maxBytes: number): ImageView | undefined {
   if (format === undefined) return undefined;
   const isShown = Buffer.byteLength(base64, 'base64') <= maxBytes && !/[^\w+/=]/.test(base64);
   return { format, url: isShown ? `data:image/${format.toLowerCase()};base64,${base64}` : undefined };
-}
-
-/** Deeper levels are indented no further: the indentation of 10,000 levels would be the page. */
-const MAX_DEPTH = 20;
-
-/** A string, also one that is cut, an empty object or array, a mark, or anything else up to the next mark or white space. */
-const JSON_PART = /"[^"\\]*(?:\\.[^"\\]*)*"?|\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\],:"]+/gs;
-
-/**
- * Indents JSON text; numbers keep their digits and members their order.
- *
- * @param json - valid JSON, of which the end may be missing.
- */
-function indentedJson(json: string): string {
-  let text = '';
-  let depth = 0;
-  const line = (): string => `\n${'  '.repeat(Math.min(depth, MAX_DEPTH))}`;
-  for (const [part] of json.matchAll(JSON_PART)) {
-    if (part === '{' || part === '[') {
-      depth++;
-      text += part + line();
-    } else if (part === '}' || part === ']') {
-      depth--;
-      text += line() + part;
-    } else if (part === ',') text += part + line();
-    else if (part === ':') text += ': ';
-    else text += /^[{[]/.test(part) ? part.charAt(0) + part.charAt(part.length - 1) : part;
-  }
-  return text;
 }

@@ -219,7 +219,7 @@ class EventsPages {
     }
     // The event and its view, which may be large, are not held meanwhile.
     const [found] = await log.read({ position, limit: 1, maxBytes: 1 });
-    if (found === undefined || !isReadable(found)) throw HTTP_ERRORS.noSuchEvent();
+    if (found === undefined || !isReadable({ ...found, data: undefined })) throw HTTP_ERRORS.noSuchEvent();
     const { type } = JSON.parse(found.attributes) as { readonly type?: string };
     const around = await neighbours(log, position, type, filter);
     const view = await eventView(await this.#event(position), filter, this.#address(response));
