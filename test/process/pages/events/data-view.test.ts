@@ -2,7 +2,8 @@ import { dataView as view } from '../../../../src/pages/events/data-view';
 import { EventData } from '../../../../src/events/event-data';
 import { XmlText } from '../../../../src/xml/xml-text';
 
-const dataView = (data: EventData, isForm: boolean, isJson = false) => view(data, { isForm, isMultipart: false, isJson });
+const dataView = (data: EventData, isForm: boolean, isJson = false) =>
+  view(data, { isForm, isMultipart: false, isJson });
 
 const text = (html: string): string =>
   html
