@@ -94,7 +94,7 @@ export const VARIABLES = {
     default: '100',
     description: 'maximum events per response of `GetEvents`',
   }),
-  getEventsMaxBytes: events.required('GET_EVENTS_MAX_BYTES', read.wholeNumber(32_768, 64 * read.MEBIBYTE), {
+  getEventsMaxBytes: events.required('GET_EVENTS_MAX_BYTES', read.wholeNumber(8000, 64 * read.MEBIBYTE), {
     default: '60000',
     description: 'maximum bytes per response of `GetEvents`',
   }),

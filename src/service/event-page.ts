@@ -102,7 +102,8 @@ class AnswerPage {
     const whole = headBytes + (data === undefined ? 0 : wireBytes(data) + ','.length);
     const dataOmitted = event.dataOmitted || (!isWanted && whole > maxBytes);
     const bytes = dataOmitted ? headBytes + referenceBytes : whole;
-    if (!isWanted && bytes > this.#room) return undefined;
+    // The first is listed in any case: a reader could not go on after it otherwise.
+    if (this.length > 0 && bytes > this.#room) return undefined;
     this.#room -= bytes;
     const taken: LoggedEvent = dataOmitted ? { ...event, data: undefined, dataOmitted } : event;
     this.#events.push(taken);

@@ -151,7 +151,7 @@ describe('the configuration', () => {
     ['EVENT_LOG_TIMEOUT', '5', 'needs a unit, as in 5s'],
     ['EVENT_TYPE', 'a b', 'without spaces'],
     ['GET_EVENTS_LIMIT', '0', 'a whole number from 1'],
-    ['GET_EVENTS_MAX_BYTES', '1000', 'a whole number from 32768'],
+    ['GET_EVENTS_MAX_BYTES', '1000', 'a whole number from 8000'],
     ['RETENTION_MAX_EVENTS', '0', 'a whole number from 1'],
     ['RETENTION_MAX_AGE', '30 days', 'a duration, as in 30d'],
     ['RETENTION_MAX_AGE', '0d', 'must be longer than 0'],

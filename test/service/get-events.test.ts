@@ -213,6 +213,31 @@ describe('GetEvents', () => {
     }
   });
 
+  it('lists an event whose attributes alone have more bytes, so that a reader can go on', async () => {
+    await service.stop();
+    service = await startService({ GET_EVENTS_MAX_BYTES: '8000' });
+    const headers = { 'Content-Type': 'application/cloudevents+json' };
+    for (const id of ['long', 'next']) {
+      const event = {
+        specversion: '1.0',
+        id,
+        source: '/s',
+        type: 't',
+        subject: id === 'long' ? 's'.repeat(8000) : 's',
+      };
+      const { status } = await send(`${service.url}/RecordEvent`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(event),
+      });
+      expect(status).toBe(200);
+    }
+    const after = async (sequence: number) =>
+      eventsOf(resultOf(await send(`${String(service.url)}/GetEvents?after=${String(sequence)}`))).map(({ id }) => id);
+    expect(await after(0)).toEqual(['long']);
+    expect(await after(1)).toEqual(['next']);
+  });
+
   it('counts long ids outside ASCII as the bytes that they take, and refers to each event whole', async () => {
     await service.stop();
     service = await startService({ GET_EVENTS_MAX_BYTES: '40000' });
