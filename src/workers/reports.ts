@@ -10,11 +10,6 @@ const TIMEOUT = 1000;
 
 type ReportingWorker = Pick<WorkerProcess, 'ended' | 'lastReport' | 'report'>;
 
-/** A worker's report, and whether it is of now. */
-interface Answer extends Report {
-  readonly state: 'answering' | 'silent' | 'ended';
-}
-
 /**
  * The metrics and the refused calls of several workers together. What the last report of a worker that has ended says stays in
  * both: a counter that goes back looks to Prometheus like a restart of everything.
@@ -74,7 +69,8 @@ export class Reports {
   async check(): Promise<void> {
     const checks = [...this.#workers].map(async (worker) => {
       const { state, figures } = await reportOf(worker);
-      if (state !== 'answering' || !isReady(figures)) throw new Error('not ready');
+      const ready = figures.find(({ name }) => name === 'webhook_ready')?.values[0]?.value;
+      if (state !== 'answering' || ready !== 1) throw new Error('not ready');
     });
     await Promise.any(checks).catch(() => {
       throw new Error('No worker can take events. /readyz at the service says why.');
@@ -90,19 +86,13 @@ export class Reports {
 }
 
 /** A worker's report: that of now, or, if it does not answer, what it had counted and refused when it last did. */
-async function reportOf(worker: ReportingWorker): Promise<Answer> {
-  const ended = worker.ended.then(() => undefined);
+async function reportOf(worker: ReportingWorker): Promise<Report & { state: 'answering' | 'silent' | 'ended' }> {
+  const ended = worker.ended.then(() => 'ended' as const);
   const report = await within(Promise.race([worker.report(), ended]), TIMEOUT, () => new Error('too late')).catch(
     () => 'silent' as const,
   );
   if (typeof report === 'object') return { ...report, state: 'answering' };
-  const { lastReport } = worker;
-  return { ...lastReport, figures: countersOf(lastReport.figures), state: report ?? 'ended' };
-}
-
-/** Whether figures are those of a worker that can take events: `webhook_ready`. */
-function isReady(figures: Figures): boolean {
-  return figures.find(({ name }) => name === 'webhook_ready')?.values[0]?.value === 1;
+  return { ...worker.lastReport, figures: countersOf(worker.lastReport.figures), state: report };
 }
 
 /** The figures that only grow. */

@@ -39,10 +39,8 @@ export async function supervise(
   const { admin, limits } = config;
   // Workers accept connections themselves: one that the supervisor hands to a dying worker hangs until its caller gives up.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  cluster.setupPrimary({
-    // JSON, the default between processes, has neither NaN nor maps.
-    serialization: 'advanced',
-  });
+  // JSON, the default between processes, has neither NaN nor maps.
+  cluster.setupPrimary({ serialization: 'advanced' });
   const reports = new Reports();
   const callers = new Callers(config);
   const observer = new Observer(logger, reports.own, (request) => callers.address(request), config.log.access);
