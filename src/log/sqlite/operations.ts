@@ -93,8 +93,7 @@ export function openOperations(options: SqliteOptions) {
 function verify(database: Database): string[] {
   database.look();
   const damage = damageIn(database);
-  if (damage.length > 0)
-    return damage.map((finding) => `The file is damaged: ${finding.replaceAll(/\s+/g, ' ').trim()}`);
+  if (damage.length > 0) return damage.map((finding) => `The file is damaged: ${finding}`);
   const { total, found, newest, last } = database.read(() =>
     database
       .prepare(
@@ -111,11 +110,12 @@ function verify(database: Database): string[] {
   return findings;
 }
 
-/** Findings in the pages and indexes. Some damage ends the check with an error, which is one. */
-function damageIn(database: Database): string[] {
+/** Findings in the pages and indexes of a file that is attached by a name. Some damage ends the check with an error, which is one. */
+function damageIn(database: Database, schema = 'main'): string[] {
   try {
-    const rows = database.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[];
-    return rows.map((row) => row.integrity_check).filter((finding) => finding !== 'ok');
+    const rows = database.prepare(`PRAGMA ${schema}.integrity_check`).all() as { integrity_check: string }[];
+    const findings = rows.map((row) => row.integrity_check.replaceAll(/\s+/g, ' ').trim());
+    return findings.filter((finding) => finding !== 'ok');
   } catch (error) {
     return [(error as Error).message];
   }
@@ -127,10 +127,8 @@ function restore(database: Database, backup: string): void {
   database.prepare('ATTACH ? AS backup').run(backup);
   try {
     if (versionOf(database, 'backup') === 0) throw new Error('the backup holds no event log');
-    const [{ integrity_check: finding } = { integrity_check: 'ok' }] = database
-      .prepare('PRAGMA backup.integrity_check(1)')
-      .all() as { integrity_check: string }[];
-    if (finding !== 'ok') throw new Error(`the backup is damaged: ${finding.replaceAll(/\s+/g, ' ').trim()}`);
+    const [finding] = damageIn(database, 'backup');
+    if (finding !== undefined) throw new Error(`the backup is damaged: ${finding}`);
     database.write(() => {
       database.execute(RESTORE);
     });
