@@ -60,10 +60,10 @@ export async function startNginx(
   return { stop };
 }
 
-/** Makes `certificate.pem` and `key.pem` for localhost in a folder. */
+/** Makes `certificate.pem` and `key.pem` for localhost and 127.0.0.1 in a folder. */
 export async function makeCertificate(folder: string): Promise<void> {
   const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'certificate.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
   await run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...files, ...subject]);
 }
 

@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { HttpClient } from '../../src/util/http-client';
 import { readService } from '../../src/cli/compare/wsdl';
+import { makeCertificate } from '../support/nginx';
 import { RECORDED_WSDL } from '../support/recorded-service';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
@@ -16,20 +15,8 @@ describeWith({ openssl: 'openssl' }, 'comparing a service over HTTPS', () => {
   let cert: string;
   beforeAll(async () => {
     folder = await temporaryFolder();
-    const files = ['-keyout', join(folder.path, 'key.pem'), '-out', join(folder.path, 'cert.pem')];
-    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    await promisify(execFile)('openssl', [
-      'req',
-      '-x509',
-      '-newkey',
-      'rsa:2048',
-      '-nodes',
-      '-days',
-      '2',
-      ...files,
-      ...subject,
-    ]);
-    cert = await readFile(join(folder.path, 'cert.pem'), 'utf8');
+    await makeCertificate(folder.path);
+    cert = await readFile(join(folder.path, 'certificate.pem'), 'utf8');
     const key = await readFile(join(folder.path, 'key.pem'), 'utf8');
     server = createServer({ key, cert, maxVersion: 'TLSv1.2' }, (_request, response) => response.end(RECORDED_WSDL));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,14 +1,14 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { FileLog } from '../../src/log/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { itForwardsThroughKills } from './forwarder-kills';
 import { newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { useJetStream } from '../support/jetstream';
+import { makeCertificate } from '../support/nginx';
 import { startTarget } from '../support/target';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { startTool, TOOL } from '../support/tool';
@@ -118,20 +118,8 @@ describeWith({ openssl: 'openssl' }, 'forwarding over HTTPS', () => {
 
   it('posts to a target whose certificate is trusted, and waits for one whose is not', async () => {
     const file = (name: string) => join(folder.path, name);
-    const names = ['-subj', '/CN=test', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    const files = ['-keyout', file('key.pem'), '-out', file('cert.pem')];
-    await promisify(execFile)('openssl', [
-      'req',
-      '-x509',
-      '-newkey',
-      'rsa:2048',
-      '-nodes',
-      '-days',
-      '2',
-      ...files,
-      ...names,
-    ]);
-    const tls = { cert: await readFile(file('cert.pem')), key: await readFile(file('key.pem')) };
+    await makeCertificate(folder.path);
+    const tls = { cert: await readFile(file('certificate.pem')), key: await readFile(file('key.pem')) };
     const target = await startTarget(undefined, { tls });
     const log = await openSqliteLog({ file: file('events.db') });
     await log.appendAll([newEvent({ id: 'a' }), newEvent({ id: 'b' })]);
@@ -143,7 +131,7 @@ describeWith({ openssl: 'openssl' }, 'forwarding over HTTPS', () => {
     await wary.said(`Event 1 was not taken by ${target.url}: its certificate is signed by itself. Trying again in`);
     expect(await wary.end('SIGTERM')).toBe(1);
     expect(target.received).toEqual([]);
-    const trusting = startTool(args, { ...variables, NODE_EXTRA_CA_CERTS: file('cert.pem') }, folder.path);
+    const trusting = startTool(args, { ...variables, NODE_EXTRA_CA_CERTS: file('certificate.pem') }, folder.path);
     expect(await trusting.ended).toBe(0);
     expect(target.received).toHaveLength(2);
     // Each attempt has its own: a late answer to one must not count for the next.

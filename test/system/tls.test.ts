@@ -406,7 +406,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await untilWaiting(1);
     const began = performance.now();
     expect(await service.end('SIGTERM')).toBe(0);
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(performance.now() - began).toBeLessThan(8000);
     expect(await stopped).toContain('>[]<');
   });
 });

@@ -92,6 +92,31 @@ describe('the upkeep of a SQLite event log', () => {
     expect(await remaining(kept)).toEqual(kept);
   });
 
+  it('goes on with retention after an event that has more bytes than a step deletes', async () => {
+    const log = await open({ maxEvents: 1, maxAge: undefined });
+    const large = newEvent({ data: `"data":"${'x'.repeat(600 * 1024)}"` });
+    await log.appendAll([large, newEvent(), newEvent(), newEvent(), newEvent({ id: 'last' })]);
+    await eventually('the others are forgotten', async () => (await log.stats()).events === 1);
+    expect((await log.scan({ after: 0, limit: 100 })).map(({ id }) => id)).toEqual(['last']);
+  });
+
+  it('keeps to retention with two logs open on one file', async () => {
+    const retention = { maxEvents: 10, maxAge: undefined };
+    const [one, other] = [await open(retention), await open(retention)];
+    await Promise.all(Array.from({ length: 500 }, (_, i) => (i % 2 === 0 ? one : other).append(newEvent())));
+    await eventually('the others are forgotten', async () => (await one.stats()).events === 10);
+    expect(await other.scan({ after: 0, limit: 100 })).toHaveLength(10);
+  });
+
+  it('never uses a position twice, even after retention forgot everything', async () => {
+    const log = await open({ maxEvents: undefined, maxAge: 1000 });
+    await Promise.all(Array.from({ length: 20 }, () => log.append(newEvent({ recordedAt: 0 }))));
+    await eventually('the others are forgotten', async () => (await log.stats()).events === 0);
+    await log.append(newEvent({ recordedAt: Date.now() + 60_000 }));
+    const [event] = await log.scan({ after: 0, limit: 1 });
+    expect(event?.position).toBeGreaterThan(20);
+  });
+
   it('gives the space of forgotten events back while another process records', async () => {
     const [log, tool] = [await open(), await open()];
     const data = `"data":"${'x'.repeat(20_000)}"`;
