@@ -218,10 +218,7 @@ class EventsPages {
       return this.#compare(response, position, positionIn(other) ?? (await positionOf(log, other)), filter);
     }
     // The event and its view, which may be large, are not held meanwhile.
-    const [found] = await log.read({ position, limit: 1, maxBytes: 1 });
-    if (found === undefined || !isReadable({ ...found, data: undefined })) throw HTTP_ERRORS.noSuchEvent();
-    const { type } = JSON.parse(found.attributes) as { readonly type?: string };
-    const around = await neighbours(log, position, type, filter);
+    const around = await neighbours(log, position, await this.#typeAt(position), filter);
     const view = await eventView(await this.#event(position), filter, this.#address(response));
     await this.#views.send(response, 'event', `Event ${view.sequence}`, { ...view, ...around });
   }
@@ -230,6 +227,13 @@ class EventsPages {
     const view = await comparisonView(await this.#event(position), await this.#event(other), filter);
     const title = `Events ${view.events.map((event) => event.position).join(' and ')}`;
     await this.#views.send(response, 'comparison', title, view);
+  }
+
+  /** @throws {RequestError} 404: the log holds no such event. */
+  async #typeAt(position: number): Promise<string | undefined> {
+    const [found] = await this.#endpoint.log.read({ position, limit: 1, maxBytes: 1 });
+    if (found === undefined || !isReadable({ ...found, data: undefined })) throw HTTP_ERRORS.noSuchEvent();
+    return (JSON.parse(found.attributes) as { readonly type?: string }).type;
   }
 
   /** @throws {RequestError} 404: the log holds no such event. */
