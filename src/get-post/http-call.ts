@@ -191,7 +191,8 @@ class HttpCall extends IncomingCall {
 
   /** The answer of a call that records, if it is another than the id of the event. */
   #ownAnswer(): typeof EMPTY_ANSWER | undefined {
-    if (this.mediaType?.isForm && Sender.of(this.headers)?.wantsFormsUnanswered) return EMPTY_ANSWER;
+    const sender = this.signedBy?.sender ?? Sender.of(this.headers);
+    if (this.mediaType?.isForm && sender?.wantsFormsUnanswered) return EMPTY_ANSWER;
     const { recordAnswer } = this.endpoint.config;
     return recordAnswer === 'empty' && this.binding === 'httppost' ? NO_ANSWER : undefined;
   }
