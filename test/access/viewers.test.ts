@@ -29,7 +29,7 @@ describe('with READ_KEYS the pages of the events', () => {
     const { status, headers, body } = await open({}, query);
     expect(status).toBe(401);
     expect(headers['www-authenticate']).toMatch(/^Basic realm="WebHook", charset="UTF-8"/);
-    expect(body).toContain('Reading events needs a read key.');
+    expect(body).toContain('one of the <code>READ_KEYS</code> as the password');
   });
 
   it.each<[string, Record<string, string>, number]>([

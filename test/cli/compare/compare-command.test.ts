@@ -33,7 +33,7 @@ describe('the arguments of the comparison', () => {
   it.each([
     ['--help', /^Usage: asmx-webhook-compare \[options\] <old> <new>\n[^]* {2}--call <[^]*Exit code: /],
     ['settings --help', /^Usage: asmx-webhook-compare settings \[options\] <old>\n[^]* {2}--write <file> /],
-    ['-v', /^\d+\.\d+\.\d+\n$/],
+    ['-v', /^\d+\.\d+\.\d+ \([\w-]+\)\n$/],
   ])('are answered: %s', async (args, page) => {
     const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
     expect(await asked(args)).toEqual([]);
