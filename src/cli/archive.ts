@@ -37,10 +37,10 @@ export async function followEvents(log: ReadableLog, start: Start, form: PrintFo
 }
 
 /** The options of a filter, as they are given. */
-function conditionsOf({ headers, type, binding, sender, text }: EventFilter): string {
+function conditionsOf({ headers, type, binding, sender, fromSender, text }: EventFilter): string {
   const fields = headers.map((field) => ['header', field.join('=')] as const);
-  const options = [...Object.entries({ type, binding, sender, text }), ...fields].flatMap(([name, value]) =>
-    value === undefined ? [] : `--${name} ${quoted(value)}`,
+  const options = [...Object.entries({ type, binding, sender, 'from-sender': fromSender, text }), ...fields].flatMap(
+    ([name, value]) => (value === undefined ? [] : `--${name} ${quoted(value)}`),
   );
   return options.length === 0 ? '' : ` with ${options.join(' ')}`;
 }

@@ -250,12 +250,13 @@ function untilOption(): Option {
 }
 
 function selectionOf(values: SelectionValues): EventSelection | undefined {
-  const { event, since, until, type, binding, sender, text, header } = values;
+  const { event, since, until, type, binding, sender, fromSender, text, header } = values;
   if (event !== undefined) return { names: event };
-  if ([until, type, binding, sender, text, header].every((value) => value === undefined)) return undefined;
+  if ([until, type, binding, sender, fromSender, text, header].every((value) => value === undefined)) return undefined;
   // A sequence stands for its event and those before it.
   const before = until?.since === undefined ? until && until.after + 1 : undefined;
-  const search = { type, binding, sender, text, after: since?.after, from: since?.since, before, to: until?.since };
+  const about = { type, binding, sender, fromSender, text };
+  const search = { ...about, after: since?.after, from: since?.since, before, to: until?.since };
   return { search, headers: filterOf(values).headers };
 }
 

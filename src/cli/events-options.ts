@@ -3,6 +3,7 @@ import type { Option } from 'commander';
 import { Binding } from '../config/bindings';
 import { LogReader, type Start } from '../log/log-reader';
 import { parseSince, type EventFilter } from './scan';
+import { Sender } from '../senders/sender';
 import { misuse, quoted } from './terminal';
 import { option, repeatable, type ToolCommand } from './tool-command';
 
@@ -22,7 +23,7 @@ export interface ReadingValues extends LogSource, FilterValues {
 }
 
 /** The values of {@link filterOptions}. */
-interface FilterValues extends Partial<Record<'type' | 'binding' | 'sender' | 'text', string>> {
+interface FilterValues extends Partial<Record<'type' | 'binding' | 'sender' | 'fromSender' | 'text', string>> {
   readonly header?: EventFilter['headers'];
 }
 
@@ -38,6 +39,7 @@ export function filterOptions(): Option[] {
     option('--type <type>', 'only events with exactly this type'),
     option('--binding <name>', `only events that came over ${Binding.all.join(', ')}`, binding),
     option('--sender <ip>', 'only events that came from this address'),
+    option('--from-sender <name>', 'only events of this known sender, as in github', knownSender),
     option(
       '--text <text>',
       'only events with this text in their attributes, their data or how they arrived',
@@ -47,8 +49,14 @@ export function filterOptions(): Option[] {
   ];
 }
 
-export function filterOf({ type, binding, sender, text, header = [] }: FilterValues): EventFilter {
-  return { type, binding, sender, text, headers: header };
+export function filterOf({ type, binding, sender, fromSender, text, header = [] }: FilterValues): EventFilter {
+  return { type, binding, sender, fromSender, text, headers: header };
+}
+
+function knownSender(text: string): string {
+  const name = Sender.named(text.toLowerCase())?.shortName;
+  if (name !== undefined) return name;
+  throw misuse(`--from-sender ${quoted(text)} is not one of ${Sender.recognised.join(', ')}.`);
 }
 
 function headerField(text: string): EventFilter['headers'][number] {

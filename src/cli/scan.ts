@@ -40,7 +40,7 @@ export async function positionBefore(log: Pick<EventLog, 'scan' | 'stats'>, { af
 }
 
 /** Which events a command works on, of those from its start on. */
-export interface EventFilter extends Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender'> {
+export interface EventFilter extends Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'fromSender'> {
   /** Header fields that the request had: names in lower case, and their values. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }

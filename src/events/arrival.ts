@@ -12,6 +12,9 @@ export interface SoapPayload {
   readonly added: readonly (readonly [offset: number, length: number])[];
 }
 
+/** The member of an arrival that names a known sender. */
+export const SENDER = 'webhook-sender';
+
 /** How an event arrived, as the log keeps it. Events that were imported may have none of it. */
 export class Arrival {
   readonly method: string | undefined;
@@ -22,6 +25,8 @@ export class Arrival {
   readonly signedBy: string | undefined;
   /** The name of the record key with which it came, if that has one. */
   readonly keyName: string | undefined;
+  /** The short name of the known sender that the call seemed to come from. */
+  readonly sender: string | undefined;
   /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret. */
   readonly headers: HeaderFields;
   /** What the body was, if its content type does not say so. */
@@ -32,6 +37,7 @@ export class Arrival {
   constructor({ arrival }: Pick<StoredEvent, 'arrival'>) {
     const members = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
     const { method, path, remoteAddress, signedBy, keyName, headers, sentAs, soap } = members;
+    this.sender = text(members[SENDER]);
     const fields = typeof headers === 'object' && headers !== null ? Object.entries(headers) : [];
     this.method = text(method);
     this.target = text(path);

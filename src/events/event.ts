@@ -5,7 +5,7 @@ import { withoutReservedNames, type SenderAttributes } from './cloudevents/attri
 import { JsonText } from './cloudevents/json-text';
 import { SentEvent } from './cloudevents/sent-event';
 import { isMediaType, traceAttributes } from './cloudevents/syntax';
-import type { SoapPayload } from './arrival';
+import { SENDER, type SoapPayload } from './arrival';
 import type { NewEvent } from './stored-event';
 import { dataMember, type EventPayload } from './payload';
 
@@ -43,6 +43,8 @@ export interface EventContent {
 
 /** What a known sender says of its event. */
 interface SenderFacts {
+  /** The short name of the sender. */
+  readonly name: string;
   /** The CloudEvents `type`. */
   readonly type: string | undefined;
   /** The key of the delivery. */
@@ -63,7 +65,8 @@ export function senderFacts(
   const body = value ?? (signedBy && new JsonText(signedBy.body.toString()).parsed()?.value);
   const members = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
   return {
-    type: sender.typeOf(headers, members),
+    name: sender.shortName,
+    type: sender.typeOf(headers, members, signedBy?.body),
     key: sender.keyOf(headers, members, keyScope, signedBy?.body),
   };
 }
@@ -154,7 +157,7 @@ export class EventFactory {
         ...extensions,
       }),
       data: content.payload?.data,
-      arrival: this.#arrival(call, content),
+      arrival: this.#arrival(call, content, sender?.name),
       recordedAt,
       idempotencyKey: this.#keyFrom(source, keyScope, keys['idempotency-key']),
       webhookId: sender?.key ?? this.#keyFrom(source, keyScope, keys['webhook-id'] ?? keys['svix-id'], 'webhook-id\n'),
@@ -177,7 +180,7 @@ export class EventFactory {
     return about === '' ? key : `${name}${about}${key}`;
   }
 
-  #arrival(call: RecordedCall, { payload, soap }: EventContent): string {
+  #arrival(call: RecordedCall, { payload, soap }: EventContent, sender: string | undefined): string {
     const { method, target, headers, signedBy } = call;
     const sentAs = method === 'GET' || method === 'HEAD' ? undefined : payload?.sentAs;
     return JSON.stringify({
@@ -186,6 +189,7 @@ export class EventFactory {
       remoteAddress: call.remoteAddress(),
       signedBy: signedBy?.sender.name,
       keyName: call.keyName,
+      [SENDER]: sender,
       headers: this.#withoutSecrets(headers),
       sentAs,
       soap: soap && unusual(soap),

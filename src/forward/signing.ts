@@ -9,7 +9,7 @@ export type SentFields = Readonly<Record<string, string>>;
 export const SIGNING: ReadonlyMap<string, Sender> = new Map(
   Sender.all
     .filter(({ field, signature }) => field !== undefined && signature !== undefined)
-    .map((sender) => [sender.name.toLowerCase().replaceAll(' ', '-'), sender]),
+    .map((sender) => [sender.shortName, sender]),
 );
 
 /** Returns a {@link Signer} that signs as a sender does, or undefined if the text is not a secret of that sender. */

@@ -62,6 +62,8 @@ export interface SearchQuery {
   readonly type?: string | undefined;
   /** Only events whose sender had exactly this address. */
   readonly sender?: string | undefined;
+  /** Only events of this known sender, by its short name. */
+  readonly fromSender?: string | undefined;
   /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
   readonly from?: number | undefined;
   /** Only events recorded before this time, likewise. */
@@ -74,6 +76,8 @@ export interface FoundEvent extends Pick<StoredEvent, 'id' | 'position' | 'recor
   readonly type: string | undefined;
   /** The sender's address, unless the event was imported without one. */
   readonly remoteAddress: string | undefined;
+  /** The short name of the known sender. */
+  readonly sender: string | undefined;
   readonly data: DataSummary | undefined;
   /** Where the text that was searched for stands, if one was. */
   readonly match?: Match | undefined;

@@ -1,3 +1,4 @@
+import { SENDER } from '../events/arrival';
 import { EventData } from '../events/event-data';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
@@ -81,7 +82,7 @@ export function requireSearchable({ text = '' }: SearchQuery): void {
  * whose texts cannot be read.
  */
 export function eventMatcher(query: SearchQuery): (event: StoredEvent) => FoundEvent | undefined {
-  const { text, binding, type, sender, from = -Infinity, to = Infinity } = query;
+  const { text, binding, type, sender, fromSender, from = -Infinity, to = Infinity } = query;
   const pattern = text === undefined ? undefined : textPattern(text);
   return (event) => {
     if (event.recordedAt < from || event.recordedAt >= to) return undefined;
@@ -93,6 +94,7 @@ export function eventMatcher(query: SearchQuery): (event: StoredEvent) => FoundE
         [binding, attributes.binding],
         [type, attributes.type],
         [sender, arrival.remoteAddress],
+        [fromSender, arrival[SENDER]],
       ].every(([wanted, value]) => wanted === undefined || wanted === value);
       return isWanted ? foundEvent(event, around && { around, pattern }) : undefined;
     } catch {
@@ -164,7 +166,7 @@ export function foundEvent(event: StoredEvent, matched?: Matched): FoundEvent {
   const { position, id, recordedAt } = event;
   const {
     attributes: { binding, type },
-    arrival: { remoteAddress },
+    arrival: { remoteAddress, [SENDER]: sender },
   } = textsIn(event);
   const data = EventData.of(event);
   const isString = matched?.around.in === 'data' && data?.kind === 'text';
@@ -175,6 +177,7 @@ export function foundEvent(event: StoredEvent, matched?: Matched): FoundEvent {
     binding: shortText(binding),
     type: shortText(type),
     remoteAddress: shortText(remoteAddress),
+    sender: shortText(sender),
     data: data && dataSummary(data, event.data ?? ''),
     match: matched && shownMatch(matched.around, matched.pattern, isString),
   };

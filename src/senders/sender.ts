@@ -22,7 +22,14 @@ export class Sender {
     sender.field === undefined ? [] : [[sender.field, sender] as const],
   );
 
+  /** The short names of those whose calls are recognised. */
+  static readonly recognised: readonly string[] = Sender.all.flatMap(({ field, shortName }) =>
+    field ? shortName : [],
+  );
+
   readonly name: string;
+  /** The name as it is typed: `github`, `standard-webhooks`. */
+  readonly shortName: string;
   /** The header field, in lower case, by which its calls are recognised, if there is one. */
   readonly field: string | undefined;
   readonly signature: SenderForm['signature'];
@@ -35,6 +42,7 @@ export class Sender {
   private constructor(form: SenderForm) {
     this.#form = form;
     this.name = form.name;
+    this.shortName = form.name.toLowerCase().replaceAll(' ', '-');
     this.field = form.field;
     this.signature = form.signature;
     this.handshake = form.handshake;
@@ -48,8 +56,9 @@ export class Sender {
     return undefined;
   }
 
+  /** @param name - also as it is typed. */
   static named(name: string | undefined): Sender | undefined {
-    return name === undefined ? undefined : Sender.all.find((sender) => sender.name === name);
+    return Sender.all.find((sender) => sender.name === name || sender.shortName === name);
   }
 
   /**
@@ -81,8 +90,8 @@ export class Sender {
    *
    * @param body - the members of a JSON object; none if the body is anything else.
    */
-  typeOf(headers: IncomingHttpHeaders, body: Readonly<Record<string, unknown>>): string | undefined {
-    const text = this.#form.type?.(headers, body);
+  typeOf(headers: IncomingHttpHeaders, body: Readonly<Record<string, unknown>>, signed?: Buffer): string | undefined {
+    const text = this.#form.type?.(headers, body, signed);
     return typeof text === 'string' && TYPE.test(text) ? text : undefined;
   }
 

@@ -17,7 +17,7 @@ export interface SenderForm {
   /** The header field, in lower case, by which its calls are recognised, if there is one. */
   readonly field?: string;
   /** The CloudEvents `type` of a call; `Sender.typeOf` checks it. */
-  readonly type?: (headers: IncomingHttpHeaders, body: JsonMembers) => unknown;
+  readonly type?: (headers: IncomingHttpHeaders, body: JsonMembers, signed?: Buffer) => unknown;
   /** The key of a delivery, which stays the same if it is sent again; `Sender.keyOf` checks it. */
   readonly key?: {
     /** In lower case, as the log keeps it before the key: keys of two senders never meet. */
@@ -135,6 +135,12 @@ export const SENDERS: readonly SenderForm[] = [
   {
     name: 'Slack',
     field: 'x-slack-signature',
+    // The Events API names the event within. Commands are forms, whatever the content type of a signed one says.
+    type(_headers, { type, event, command }, signed) {
+      const isCommand =
+        signed === undefined ? typeof command === 'string' : /^(?!\{)(?:.*&)?command=/s.test(signed.toString());
+      return isCommand ? 'com.slack.command' : dotted('com.slack', memberOf(event, 'type') ?? type);
+    },
     key: {
       name: 'slack-event',
       // Of a command or an interaction, which have no id, what was signed.
@@ -175,6 +181,10 @@ export const SENDERS: readonly SenderForm[] = [
 /** The action in the JSON that a form of GitHub has as its `payload`, which is the default content type: it begins with the action. */
 function actionIn(payload: unknown): string | undefined {
   return typeof payload === 'string' ? /^\{"action":"([^"]*)"/.exec(payload)?.[1] : undefined;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as JsonMembers)[name] : undefined;
 }
 
 /** A type: the sender's domain, its name for the event, and `more` if given. */

@@ -965,8 +965,10 @@ export function describeEventLog(
           a: { attributes: attributes({ type: 'x' }), arrival: from('192.0.2.1') },
           b: { attributes: attributes({ type: 'y' }), arrival: from('192.0.2.10') },
           c: { attributes: attributes({ type: `it's "z"` }), arrival: from('::1') },
-          d: { attributes: attributes({ type: 'x' }) },
+          d: { attributes: attributes({ type: 'x' }), arrival: '{"webhook-sender":"github"}' },
         });
+        expect(await found({ fromSender: 'github' })).toEqual(['d']);
+        expect(await found({ fromSender: 'git' })).toEqual([]);
         expect(await found({ sender: '192.0.2.1' })).toEqual(['a']);
         expect(await found({ sender: '::1', type: 'x' })).toEqual([]);
         expect(await found({ sender: "' OR 1" })).toEqual([]);

@@ -265,7 +265,13 @@ describe('a known sender', () => {
       type: 'com.shopify.orders.create',
       key: 'x-shopify-webhook-id\nw',
     },
-    { name: 'Slack', headers: { 'x-slack-signature': 'v0=' }, body: { type: 'event_callback' } },
+    {
+      name: 'Slack',
+      headers: { 'x-slack-signature': 'v0=' },
+      body: { type: 'event_callback', event: { type: 'app_mention' } },
+      type: 'com.slack.app_mention',
+    },
+    { name: 'Slack', headers: { 'x-slack-signature': 'v0=' }, body: { command: '/x' }, type: 'com.slack.command' },
     { name: 'Slack', headers: { 'x-slack-signature': 'v0=' }, body: { event_id: 'Ev1' }, key: 'slack-event\nEv1' },
     {
       name: 'Slack',

@@ -93,7 +93,7 @@ const DELIVERIES: readonly Delivery[] = [
   },
   {
     name: 'Slack (a command)',
-    type: 'webhook.recorded',
+    type: 'com.slack.command',
     body: 'command=%2Fa&trigger_id=1',
     other: 'command=%2Fa&trigger_id=2',
     fields: slack,

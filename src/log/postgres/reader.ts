@@ -111,7 +111,7 @@ export class PostgresReader {
    * ASCII.
    */
   async search(query: SearchQuery): Promise<SearchResult> {
-    const { after, before, limit, text, binding, type, sender, from, to } = query;
+    const { after, before, limit, text, binding, type, sender, fromSender, from, to } = query;
     const where = new Conditions()
       .add('sequence > ?', after)
       .add('sequence < ?', before)
@@ -121,7 +121,7 @@ export class PostgresReader {
     const isTyped = type === undefined ? 'true' : `type = ${where.value(shown(type))}`;
     const hasText =
       forms === undefined ? 'true' : `EXISTS (SELECT FROM unnest(${forms}::text[]) AS form WHERE ${HAS_FORM})`;
-    const isFiltered = [text, binding, type, sender].some((one) => one !== undefined);
+    const isFiltered = [text, binding, type, sender, fromSender].some((one) => one !== undefined);
     const most = isFiltered ? STEP_EVENTS : limit;
     const looked = pageOf('*', where, after !== undefined, most + 1, 'size', STEP_BYTES);
     const rows = await this.#connection.query<Row & { total: number; hasMatched: boolean }>(

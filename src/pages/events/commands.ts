@@ -44,9 +44,9 @@ export function forwardCommand(
   return command('asmx-webhook-events', ['forward', 'URL', ...(form ? [form] : []), ...options, '--from', service]);
 }
 
-function searchOptions({ text, type, binding, sender, from, to }: Filter): string[] {
+function searchOptions({ text, type, binding, sender, fromSender, from, to }: Filter): string[] {
   const time = (value: number | undefined) => (value === undefined ? undefined : new Date(value).toISOString());
-  const values = { text, type, binding, sender, since: time(from), until: time(to) };
+  const values = { text, type, binding, sender, 'from-sender': fromSender, since: time(from), until: time(to) };
   // A value that begins with a hyphen has to follow an equals sign.
   const options = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : `--${name}=${value}`));
   return options.length === 0 ? ['--since', '0'] : options;

@@ -44,7 +44,20 @@ const EMPTY_LINE = Buffer.from('\n');
 const MAX_NAMED = 10;
 
 /** The parameters of a download, besides those that a page has. */
-const PARAMETERS = ['id', 'after', 'before', 'from', 'to', 'type', 'binding', 'sender', 'text', 'limit', 'wait'];
+const PARAMETERS = [
+  'id',
+  'after',
+  'before',
+  'from',
+  'to',
+  'type',
+  'binding',
+  'sender',
+  'fromsender',
+  'text',
+  'limit',
+  'wait',
+];
 
 /** The events of a download. */
 interface DownloadQuery extends Pick<ListQuery, 'filter' | 'place'> {

@@ -5,6 +5,7 @@ import type { EventLog } from '../../log/event-log';
 import { Arrival } from '../../events/arrival';
 import { EventData } from '../../events/event-data';
 import { isJsonType, isXmlType } from '../received-request';
+import { Sender } from '../../senders/sender';
 import { curlCommand, forwardCommand, type EndpointAddress } from './commands';
 import { dataView } from './data-view';
 import { addressQuery, filterValues, isNarrowed, type Filter } from './list-query';
@@ -97,11 +98,13 @@ function attributesOf({ position, recordedAt }: StoredEvent, attributes: Readonl
 const ABOVE: ReadonlySet<string> = new Set(['specversion', 'id', 'type', 'binding', 'sequence']);
 
 function arrivalView(event: StoredEvent) {
-  const { method, target, remoteAddress, signedBy, headers } = new Arrival(event);
+  const { method, target, remoteAddress, signedBy, keyName, sender, headers } = new Arrival(event);
   return {
     request: method === undefined ? undefined : shownText(`${method} ${target ?? ''}`, PAIRS_BYTES),
     address: remoteAddress && shownText(remoteAddress),
     signedBy: signedBy && shownText(signedBy),
+    sender: sender && shownText(Sender.named(sender)?.name ?? sender),
+    keyName: keyName && shownText(keyName),
     headers: pairs(Arrival.readable(headers), HEADERS_BYTES),
   };
 }

@@ -4,7 +4,7 @@ import { shortened } from '../../util/text';
 import { parseTime, timeText } from '../../util/time';
 
 /** The filters of the list of events. */
-export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'from' | 'to'>;
+export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'fromSender' | 'from' | 'to'>;
 
 /** The position of the list in the log; by default the newest events. */
 export type ListPosition = Pick<SearchQuery, 'before' | 'after'>;
@@ -40,6 +40,7 @@ export function listQuery(parameters: URLSearchParams): ListQuery {
     binding: given('binding'),
     type: given('type'),
     sender: given('sender'),
+    fromSender: given('fromsender'),
     from: read('from', parseInputTime, time),
     to: read('to', parseInputTime, time),
   };
@@ -69,9 +70,17 @@ export function addressQuery(values: Readonly<Record<string, string | number | u
 }
 
 /** A filter as parameters of an address; with values of a form for its inputs. */
-export function filterValues({ text, binding, type, sender, from, to }: Filter): Record<string, string | undefined> {
+export function filterValues({
+  text,
+  binding,
+  type,
+  sender,
+  fromSender,
+  from,
+  to,
+}: Filter): Record<string, string | undefined> {
   const time = (value: number | undefined) => (value === undefined ? undefined : inputTime(value));
-  return { text, binding, type, sender, from: time(from), to: time(to) };
+  return { text, binding, type, sender, fromsender: fromSender, from: time(from), to: time(to) };
 }
 
 /** The value of an input of the type `datetime-local`: without a zone, perhaps without seconds. */

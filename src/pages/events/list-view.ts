@@ -2,6 +2,7 @@ import { sequenceOf } from '../../events/position';
 import type { EventLog } from '../../log/event-log';
 import type { FoundEvent, SearchResult } from '../../log/log-reader';
 import { forwardCommand, type EndpointAddress } from './commands';
+import { Sender } from '../../senders/sender';
 import { addressQuery, filterValues, isNarrowed, type Filter, type ListQuery, type ListPosition } from './list-query';
 import { markup, shownText } from '../markup';
 import { BINDING_LABELS, bindingView, dayText, hexText, timeView } from './parts';
@@ -29,7 +30,7 @@ export async function listView(
   service: EndpointAddress,
 ) {
   const values = filterValues(filter);
-  const search = { filter: { ...values, ...invalid }, invalid, bindings: BINDING_LABELS };
+  const search = { filter: { ...values, ...invalid }, invalid, bindings: BINDING_LABELS, senders: Sender.recognised };
   if (problem !== undefined) return { ...search, problem, rows: [], types: [], isNarrowed: true };
   const isNewest = place.before === undefined && place.after === undefined;
   // Read first: an event recorded during the search may be sent twice, but none is missed.
@@ -111,11 +112,12 @@ export async function newRows(log: EventLog, filter: Filter, after: number) {
 
 /** Shows an event as a row of the list. What a sender wrote is HTML. */
 function rowView(event: FoundEvent, filter: Filter) {
-  const { position, recordedAt, binding, type, remoteAddress, data, match } = event;
-  const narrowed = (name: 'type' | 'sender', value: string | undefined) =>
-    value === undefined || value === filter[name] || value.length > MAX_LINKED
+  const { position, recordedAt, binding, type, remoteAddress, sender, data, match } = event;
+  const values = filterValues(filter);
+  const narrowed = (name: 'type' | 'sender' | 'fromsender', value: string | undefined) =>
+    value === undefined || value === values[name] || value.length > MAX_LINKED
       ? undefined
-      : `?${addressQuery({ events: '', ...filterValues(filter), [name]: value })}`;
+      : `?${addressQuery({ events: '', ...values, [name]: value })}`;
   return {
     sequence: sequenceOf(position),
     ...eventLink(position, filter),
@@ -124,8 +126,10 @@ function rowView(event: FoundEvent, filter: Filter) {
     type: shownText(type ?? '–', CELL_BYTES),
     /** Narrows the list. Undefined if it is narrowed so already, or the type is long. */
     ofType: narrowed('type', type),
-    address: shownText(remoteAddress ?? '–', CELL_BYTES),
-    ofSender: narrowed('sender', remoteAddress),
+    /** The known sender, or the address of another. */
+    sender: shownText(Sender.named(sender)?.name ?? sender ?? remoteAddress ?? '–', CELL_BYTES),
+    isKnown: sender !== undefined,
+    ofSender: sender === undefined ? narrowed('sender', remoteAddress) : narrowed('fromsender', sender),
     size: data === undefined ? '–' : sizeText(data.bytes),
     /** The part of the event with the match, unless that is its data. */
     matchIn: match === undefined || match.in === 'data' ? undefined : match.in,

@@ -131,7 +131,7 @@ describe('the pages of the events', () => {
       expect(body).toContain('<option value="httppost" selected>');
       expect(body).toContain('name="from" step="1" value="2020-01-01T00:00"');
       expect(link(body, 'older')).toBeUndefined();
-      expect((await get('?events&text=nothing')).body).toContain('No event matches.');
+      expect((await get('?events&text=nothing')).body).toContain('in the log matches.');
     });
 
     it('nothing where the address makes no sense, and why', async () => {
