@@ -4,6 +4,7 @@ import { positionIn } from '../../events/position';
 import { isReadable, type StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
 import { failureStatus, HTTP_ERRORS, RequestError } from '../../http/errors';
+import { letOthersRun } from '../../util/promises';
 import { messageChain } from '../../util/text';
 import { SECURITY_HEADERS } from '../page-writer';
 import { Ticket } from '../../call/admission';
@@ -239,7 +240,10 @@ class EventsPages {
   /** @throws {RequestError} 404: the log holds no such event. */
   async #event(position: number | undefined): Promise<StoredEvent> {
     const event = position === undefined ? undefined : await this.#endpoint.log.at(position);
+    // To take over a large event takes as long as to parse it.
+    if (event !== undefined) await letOthersRun();
     if (event === undefined || !isReadable(event)) throw HTTP_ERRORS.noSuchEvent();
+    await letOthersRun();
     return event;
   }
 
