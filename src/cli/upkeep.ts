@@ -108,7 +108,7 @@ function countText(events: number): string {
   return `${String(events)} ${events === 1 ? 'event' : 'events'}`;
 }
 
-/** Asks on a terminal; elsewhere nobody could answer. */
+/** Asks on a terminal. Elsewhere there is no one to answer. */
 async function isConfirmed(question: string, stop: AbortSignal): Promise<boolean> {
   const { stdin, stderr } = process;
   if (!stdin.isTTY || !stderr.isTTY) return true;

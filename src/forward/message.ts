@@ -9,7 +9,7 @@ import type { SentFields, Signer } from './signing';
 
 /** How events are posted. */
 export interface PostedForm {
-  /** Secrets that sign each attempt (Standard Webhooks); undefined: it is not signed. */
+  /** Secrets that sign each attempt (Standard Webhooks). Without them attempts are not signed. */
   readonly secrets?: readonly string[] | undefined;
   /** The request as it arrived, without the signature of {@link secrets}. */
   readonly asReceived?: ReceivedForm | undefined;

@@ -22,7 +22,7 @@ export interface ForwardTask extends PostedForm {
   readonly selection: EventSelection | undefined;
   /** Which events are posted of those that are recorded; the others are passed over without a word. */
   readonly filter?: EventFilter | undefined;
-  /** Whether to go on after an event that the target refused. On a terminal that is followed, always. */
+  /** Whether to go on after the target refuses an event. With `--follow` on a terminal it always goes on. */
   readonly skipRefused: boolean;
   /** How often an event is posted; those that are followed as often as needed. */
   readonly tries: number;
@@ -35,7 +35,7 @@ export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
-/** The longest pause between two tries, in milliseconds; on a terminal somebody waits. */
+/** The longest pause between two tries, in milliseconds. It is shorter on a terminal, where a person is waiting. */
 const LONGEST_PAUSE = 60_000;
 const LONGEST_PAUSE_ON_TERMINAL = 2000;
 
