@@ -36,7 +36,7 @@ export function withOptions(command: ToolCommand, options: readonly Option[]): T
 /** Options that choose some of the events; one must match all that are given. */
 export function filterOptions(): Option[] {
   return [
-    option('--type <type>', 'only events with exactly this type'),
+    option('--type <type>', 'only events with this type, or with all that begin alike, as in com.github.*'),
     option('--binding <name>', `only events that came over ${Binding.all.join(', ')}`, binding),
     option('--sender <ip>', 'only events that came from this address'),
     option('--from-sender <name>', 'only events of this known sender, as in github', knownSender),

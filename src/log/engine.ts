@@ -91,6 +91,17 @@ export function isRepetition(event: TypeAndData, first: TypeAndData): boolean {
 
 type TypeAndData = Pick<NewEvent, 'attributes' | 'data'>;
 
+/** What the types of a query's `type` begin with, if it stands for several: all that is before the `*` of one that ends in `.*`. */
+export function typePrefix(type: string | undefined): string | undefined {
+  return type?.endsWith('.*') ? type.slice(0, -1) : undefined;
+}
+
+/** Whether an event's type is one that a query's `type` stands for. */
+export function isOfType(type: string, own: unknown): boolean {
+  const prefix = typePrefix(type);
+  return prefix === undefined ? own === type : typeof own === 'string' && own.startsWith(prefix);
+}
+
 /** The type in the attributes of an event; undefined if the disk has damaged them. */
 export function typeIn(attributes: string): unknown {
   return (new JsonText(attributes).parsed()?.value as { readonly type?: unknown } | undefined)?.type;

@@ -21,7 +21,7 @@ export interface EventQuery {
   readonly after?: number | undefined;
   /** Only events before this position. */
   readonly before?: number | undefined;
-  /** Only events with exactly this type; not with `id` or `position`. */
+  /** Only events with exactly this type, or, if it ends in `.*`, with one that begins with all before the `*`; not with `id` or `position`. */
   readonly type?: string | undefined;
   /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z; with `after` alone. */
   readonly since?: number | undefined;
@@ -57,8 +57,9 @@ export interface SearchQuery {
    * `JSON.stringify` does, with `\u` for all that is not ASCII, and with `\/` for slashes. `data_base64` is not searched.
    */
   readonly text?: string | undefined;
-  /** Only events whose `binding` and `type` are exactly these. */
+  /** Only events whose `binding` is exactly this. */
   readonly binding?: string | undefined;
+  /** As {@link EventQuery.type}. */
   readonly type?: string | undefined;
   /** Only events whose sender had exactly this address. */
   readonly sender?: string | undefined;

@@ -2,6 +2,7 @@ import { SENDER } from '../events/arrival';
 import { EventData } from '../events/event-data';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
+import { isOfType } from './engine';
 import { EventLogError } from './event-log';
 import { DATA_START, LogReader, type DataSummary, type FoundEvent, type Match, type SearchQuery } from './log-reader';
 
@@ -92,11 +93,12 @@ export function eventMatcher(query: SearchQuery): (event: StoredEvent) => FoundE
       const { attributes, arrival } = textsIn(event);
       const isWanted = [
         [binding, attributes.binding],
-        [type, attributes.type],
         [sender, arrival.remoteAddress],
         [fromSender, arrival[SENDER]],
       ].every(([wanted, value]) => wanted === undefined || wanted === value);
-      return isWanted ? foundEvent(event, around && { around, pattern }) : undefined;
+      return isWanted && (type === undefined || isOfType(type, attributes.type))
+        ? foundEvent(event, around && { around, pattern })
+        : undefined;
     } catch {
       return undefined;
     }

@@ -93,6 +93,9 @@ describe('the log of a service over HTTP', () => {
     expect(await found({ names: ['wanted', '4'] })).toEqual(['wanted']);
     expect(await found({ search: { text: 'needle' }, headers: [] })).toEqual(['wanted']);
     expect(await found({ search: { text: 'nothing' }, headers: [] })).toEqual([]);
+    const attributes = JSON.stringify({ specversion: '1.0', id: 'typed', source: '/test', type: 'a.b.c' });
+    await service.log.append(newEvent({ id: 'typed', attributes }));
+    expect(await found({ search: { type: 'a.*' }, headers: [] })).toEqual(['typed']);
   });
 
   it('makes one download of all that a search finds', async () => {

@@ -436,6 +436,43 @@ export function describeEventLog(
       expect(await found({ type: 'c' })).toEqual([]);
     });
 
+    it('reads and finds the events of all types that begin alike', async () => {
+      const long = `b.${'t'.repeat(250)}.`;
+      const types = [
+        'b.x',
+        'a',
+        'b.',
+        'b',
+        'b/x',
+        'b.*',
+        'B.x',
+        'b.ÿ',
+        'b.x',
+        'c',
+        `${long}a`,
+        `${long}b`,
+        `${long}`,
+        'b.x.y',
+      ];
+      await log.appendAll(
+        types.map((type, i) =>
+          newEvent({ id: String(i), attributes: JSON.stringify({ id: type, source: '/', type }) }),
+        ),
+      );
+      const found = async (query: Partial<EventQuery>) =>
+        (await log.read({ ...everyEvent, ...query })).map(({ id }) => Number(id));
+      const matching = [0, 2, 5, 7, 8, 10, 11, 12, 13];
+      expect(await found({ type: 'b.*' })).toEqual(matching);
+      const first = (await log.read({ ...everyEvent, id: '0' }))[0]?.position ?? 0;
+      expect(await found({ type: 'b.*', after: first, limit: 3 })).toEqual([2, 5, 7]);
+      expect(await found({ type: 'b.*', before: first + 8, limit: 2 })).toEqual([5, 7]);
+      expect(await found({ type: 'b.x.*' })).toEqual([13]);
+      expect(await found({ type: `${long}*` })).toEqual([10, 11, 12]);
+      expect(await found({ type: 'b*' })).toEqual([]);
+      const { events } = await searching(() => log).search({ type: 'b.*' });
+      expect(events.map(({ id }) => Number(id)).reverse()).toEqual(matching);
+    });
+
     it('gives the operator’s tools everything that it keeps, page by page', async () => {
       const events = Array.from({ length: 250 }, (_, i) =>
         newEvent({

@@ -44,6 +44,8 @@ describe('GetEvents with type', () => {
     expect(await found(binding, { type: 'a', limit: '2', after: '1' })).toEqual(['a3', 'a4']);
     expect(await found(binding, { type: 'a', after: sequence(7) })).toEqual([]);
     expect(await found(binding, { type: 'A' })).toEqual([]);
+    await record('ab.c', 'ab', 'ab.d');
+    expect(await found(binding, { type: 'ab.*' })).toEqual(['ab.c1', 'ab.d3']);
   });
 
   it.each(BINDINGS)('over %s waits until there is an event of that type', async (binding) => {

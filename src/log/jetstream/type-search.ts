@@ -1,4 +1,4 @@
-import { typeIn } from '../engine';
+import { isOfType, typeIn } from '../engine';
 import { EventLogError } from '../event-log';
 import type { Stream } from './stream';
 import { StreamWalk, type Part, type PlacedEvent } from './walk';
@@ -34,7 +34,7 @@ export class TypeSearch {
     let isFound = false;
     try {
       for await (const placed of new StreamWalk(events, SEARCH_WINDOW).events({ ...part, after: reached })) {
-        if (typeIn(placed.event.attributes) === type) {
+        if (isOfType(type, typeIn(placed.event.attributes))) {
           isFound = true;
           yield placed;
         }

@@ -1,5 +1,5 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import { isRepetition, typeIn, type Engine, type Recorded, type RetentionSteps } from '../engine';
+import { isOfType, isRepetition, typeIn, type Engine, type Recorded, type RetentionSteps } from '../engine';
 import { logOn } from '../engine-log';
 import type { Appended, EventLog, Retention } from '../event-log';
 import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../log-reader';
@@ -65,7 +65,7 @@ class MemoryEngine implements Engine {
     const logged: LoggedEvent[] = [];
     for (const event of this.#between(Math.max(after, first - 1), Math.min(before, end), isUpwards)) {
       if (id !== undefined && event.id !== id) continue;
-      if (event.recordedAt < since || (type !== undefined && typeIn(event.attributes) !== type)) continue;
+      if (event.recordedAt < since || (type !== undefined && !isOfType(type, typeIn(event.attributes)))) continue;
       const taken = page.take(sizeOf(event));
       if (taken === 'full') break;
       logged.push(taken === 'whole' ? event : { ...event, data: undefined, dataOmitted: true });

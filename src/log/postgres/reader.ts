@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../../events/stored-event';
+import { typePrefix } from '../engine';
 import type { EventQuery, FoundEvent, LoggedEvent, SearchQuery, SearchResult } from '../log-reader';
 import { PAGE_BYTES } from '../page';
 import { eventMatcher, textForms } from '../search';
@@ -30,8 +31,13 @@ class Conditions {
 
   /** Adds one, in which `?` stands for the value, unless that is undefined. */
   add(sql: string, value: unknown): this {
-    if (value !== undefined) this.#sql.push(sql.replaceAll('?', this.value(value)));
+    this.#sql.push(this.filled(sql, value));
     return this;
+  }
+
+  /** One with its value in it, which is not added. */
+  filled(sql: string, value: unknown): string {
+    return value === undefined ? 'true' : sql.replaceAll('?', this.value(value));
   }
 
   value(value: unknown): string {
@@ -39,7 +45,7 @@ class Conditions {
   }
 
   toString(): string {
-    return this.#sql.length === 0 ? 'true' : this.#sql.map((sql) => `(${sql})`).join(' AND ');
+    return this.#sql.map((sql) => `(${sql})`).join(' AND ');
   }
 }
 
@@ -67,6 +73,18 @@ function timestamp(time: number | undefined): number | undefined {
   return time === undefined ? undefined : Math.max(EARLIEST, Math.min(LATEST, time)) / 1000;
 }
 
+/** The condition that an event has a type that a query's `type` stands for, and its value. */
+function ofType(type: string | undefined): [sql: string, value: string | undefined] {
+  const most = String(TYPE_CHARACTERS);
+  const prefix = typePrefix(type);
+  return prefix === undefined
+    ? [`type = ? AND ${TYPE_START} = left(?, ${most})`, type && shown(type)]
+    : [
+        `starts_with(type, ?) AND ${TYPE_START} BETWEEN left(?, ${most}) AND left(rtrim(?, '.') || '/', ${most})`,
+        shown(prefix),
+      ];
+}
+
 /** Reads events of the log. */
 export class PostgresReader {
   readonly #connection: PostgresConnection;
@@ -82,10 +100,7 @@ export class PostgresReader {
       .add('sequence > ?', after)
       .add('sequence < ?', before)
       .add('sequence = ?', position)
-      .add(
-        `type = ? AND ${TYPE_START} = left(?, ${String(TYPE_CHARACTERS)})`,
-        type === undefined ? undefined : shown(type),
-      );
+      .add(...ofType(type));
     if (id !== undefined) {
       const [start, end] = digestRange(id);
       where.add('id_digest >= ?', start).add('id_digest < ?', end);
@@ -118,7 +133,7 @@ export class PostgresReader {
       .add('recorded_at >= to_timestamp(?)', timestamp(from))
       .add('recorded_at < to_timestamp(?)', timestamp(to));
     const forms = text === undefined ? undefined : where.value(textForms(text).map((form) => shown(inLowerCase(form))));
-    const isTyped = type === undefined ? 'true' : `type = ${where.value(shown(type))}`;
+    const isTyped = where.filled(...ofType(type));
     const hasText =
       forms === undefined ? 'true' : `EXISTS (SELECT FROM unnest(${forms}::text[]) AS form WHERE ${HAS_FORM})`;
     const isFiltered = [text, binding, type, sender, fromSender].some((one) => one !== undefined);

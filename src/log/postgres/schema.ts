@@ -6,9 +6,9 @@ import type { PostgresConnection } from './connection';
 const VERSION = 1;
 const READABLE_SINCE = '1.1.0';
 
-/** The part of a type that is in its index, whose entries have 2.7 kB at most. Queries must write it as the index does. */
+/** The part of a type that is in its index, whose entries have 2.7 kB at most, in the order of bytes. Queries must write it as the index does. */
 export const TYPE_CHARACTERS = 200;
-export const TYPE_START = `left(type, ${String(TYPE_CHARACTERS)})`;
+export const TYPE_START = `left(type, ${String(TYPE_CHARACTERS)}) COLLATE "C"`;
 
 /**
  * The names of events are found by digests, since an entry of an index has 2.7 kB at most. `last` and `gaps` stand in rows of their
@@ -35,7 +35,8 @@ const SCHEMA = `
   CREATE UNIQUE INDEX IF NOT EXISTS webhook_events_idempotency ON webhook_events (idempotency_digest);
   CREATE UNIQUE INDEX IF NOT EXISTS webhook_events_webhook ON webhook_events (webhook_digest);
   CREATE INDEX IF NOT EXISTS webhook_events_time ON webhook_events (recorded_at);
-  CREATE INDEX IF NOT EXISTS webhook_events_type ON webhook_events (${TYPE_START}, sequence);
+  DROP INDEX IF EXISTS webhook_events_type;
+  CREATE INDEX IF NOT EXISTS webhook_events_types ON webhook_events (${TYPE_START}, sequence);
   CREATE TABLE IF NOT EXISTS webhook_log (version integer NOT NULL, last bigint NOT NULL, readable_since text);
   CREATE TABLE IF NOT EXISTS webhook_gaps (gaps bigint NOT NULL);
   INSERT INTO webhook_log SELECT ${String(VERSION)}, 0, '${READABLE_SINCE}' WHERE NOT EXISTS (SELECT FROM webhook_log);
@@ -57,7 +58,7 @@ export const TOTAL = '((SELECT last FROM webhook_log) - (SELECT gaps FROM webhoo
  */
 export async function provideTables(connection: PostgresConnection, create: boolean): Promise<void> {
   const [tables] = await connection.query<Record<'found' | 'complete', boolean>>(
-    `SELECT to_regclass('webhook_gaps') IS NOT NULL AS found, to_regclass('webhook_events_type') IS NOT NULL AS complete`,
+    `SELECT to_regclass('webhook_gaps') IS NOT NULL AS found, to_regclass('webhook_events_types') IS NOT NULL AS complete`,
   );
   if (create && tables?.complete !== true) await connection.query(SCHEMA);
   else if (tables?.found !== true) throw new Error('the database has no tables of an event log');

@@ -6,7 +6,7 @@ import type { NewEvent } from '../../events/stored-event';
 import { writeNewFile } from '../../util/files';
 import { Deferred } from '../../util/promises';
 import { Remote } from '../../util/remote';
-import type { Engine, FileEngine, Recorded, RetentionSteps } from '../engine';
+import { typePrefix, type Engine, type FileEngine, type Recorded, type RetentionSteps } from '../engine';
 import { fileLogOn } from '../engine-log';
 import { EventLogError, type FileLog, type Retention } from '../event-log';
 import { holdOpen, type SqliteOptions } from './database';
@@ -105,7 +105,9 @@ class SqliteEngine implements FileEngine {
     return this.#thread.ask('append', events);
   }
 
-  readonly read: Engine['read'] = (query) => this.#thread.ask('read', query);
+  /** Finding the types that a prefix stands for may take longer than a commit should wait. */
+  readonly read: Engine['read'] = (query) =>
+    (typePrefix(query.type) === undefined ? this.#thread : this.#searches).ask('read', query);
   readonly search: Engine['search'] = (query) => this.#searches.ask('search', query);
   readonly counts: Engine['counts'] = (times) => this.#searches.ask('counts', times);
   readonly stats: Engine['stats'] = () => this.#thread.ask('stats');

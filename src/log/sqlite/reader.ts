@@ -1,5 +1,6 @@
 import { LAST_POSITION } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
+import { typePrefix } from '../engine';
 import type { EventQuery, FoundEvent, LoggedEvent, SearchQuery, SearchResult } from '../log-reader';
 import { Page, type EventSize } from '../page';
 import { eventMatcher } from '../search';
@@ -32,6 +33,13 @@ const LOAD = `
 
 type EventRow = { readonly [Name in keyof StoredEvent]: StoredEvent[Name] | null } & StoredEvent;
 
+/** The types from one on and before another, each found in the index after the one before: no event is looked at. */
+const TYPES = `
+  WITH RECURSIVE types (type) AS (
+    SELECT min(${TYPE}) FROM events WHERE ${TYPE} >= ?1 UNION ALL
+    SELECT (SELECT min(${TYPE}) FROM events WHERE ${TYPE} > type) FROM types WHERE type < ?2)
+  SELECT json_group_array(type) AS types FROM types WHERE type < ?2`;
+
 /** Which events a statement selects, and in which order. */
 interface Selection {
   readonly id?: string | undefined;
@@ -51,7 +59,7 @@ const CONDITIONS = [
   ['position', 'sequence = ?'],
   ['after', 'sequence > ?'],
   ['before', 'sequence < ?'],
-  ['type', `${TYPE} = ?`],
+  ['types', `${TYPE} IN (SELECT value FROM json_each(?))`],
   ['since', '+recorded_at >= ?'],
   ['until', '+recorded_at < ?'],
 ] as const;
@@ -127,12 +135,21 @@ export class SqliteReader {
   }
 
   #sizes(selection: Selection): SizeRow[] {
-    const given = CONDITIONS.filter(([name]) => selection[name] !== undefined);
+    const asked = { ...selection, types: this.#types(selection.type) };
+    const given = CONDITIONS.filter(([name]) => asked[name] !== undefined);
     const where = given.length === 0 ? '' : `WHERE ${given.map(([, sql]) => sql).join(' AND ')}`;
-    const values = given.map(([name]) => selection[name] as SqlValue);
+    const values = given.map(([name]) => asked[name] as SqlValue);
     return this.#database
       .prepare(`${SIZES} ${where} ORDER BY sequence ${selection.isUpwards ? 'ASC' : 'DESC'} LIMIT ?`)
       .all(...values, selection.limit) as SizeRow[];
+  }
+
+  /** The types that a query's `type` stands for, as JSON. */
+  #types(type: string | undefined): string | undefined {
+    const prefix = typePrefix(type);
+    if (prefix === undefined) return type && JSON.stringify([type]);
+    const row = this.#database.prepare(TYPES).get(prefix, `${prefix.slice(0, -1)}/`);
+    return (row as { types: string }).types;
   }
 
   #load(positions: readonly number[], omitted: readonly number[] = []): StoredEvent[] {

@@ -25,6 +25,18 @@ it('events of a known sender are found by it, and carry its name', async () => {
   await service.stop();
 });
 
+it('events of all types that begin alike are found by what they have in common', async () => {
+  const service = await startService();
+  for (const event of ['push', 'issues']) {
+    const headers = { 'X-GitHub-Event': event, 'X-GitHub-Delivery': event };
+    await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: '{}' });
+  }
+  await send(`${service.url}/RecordEvent`, { method: 'POST', body: 'x' });
+  const { body } = await send(`${service.url}?events&type=com.github.*`);
+  expect(body.match(/com\.github\.(?:push|issues)(?=<)/g)).toEqual(['com.github.issues', 'com.github.push']);
+  await service.stop();
+});
+
 it('the page of an event names the key that recorded it', async () => {
   const service = await startService({ RECORD_KEYS: 'shop 0123456789abcdef0', READ_KEYS: 'fedcba9876543210f' });
   await send(`${service.url}/RecordEvent`, { method: 'POST', headers: { 'X-API-Key': '0123456789abcdef0' } });

@@ -400,11 +400,15 @@ describe('forwarding', () => {
 
     it.each<[string[], string[]]>([
       [
-        ['--type', 'refund'],
+        ['--type', 'ref.und'],
+        ['b', 'd'],
+      ],
+      [
+        ['--type', 'ref.*'],
         ['b', 'd'],
       ],
       [['--text', 'D AT'], ['d']],
-      [['--type', 'refund', '--since', '2'], ['d']],
+      [['--type', 'ref.und', '--since', '2'], ['d']],
       [
         ['--since', '1', '--until', '3'],
         ['b', 'c'],
@@ -416,7 +420,7 @@ describe('forwarding', () => {
       [['--binding', 'httppost', '--until', '2026-01-02'], ['a']],
     ])('posts all that a search finds, oldest first: %j', async (args, found) => {
       target = await startTarget();
-      for (const [i, id] of [...'abcd'].entries()) await shop(id, i % 2 === 1 ? 'refund' : 'order', i + 1);
+      for (const [i, id] of [...'abcd'].entries()) await shop(id, i % 2 === 1 ? 'ref.und' : 'order', i + 1);
       expect(await forward(args).ended).toBe(0);
       expect(ids()).toEqual(found);
     });
