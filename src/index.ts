@@ -9,7 +9,8 @@ import { CloudEventError as NoCloudEvent } from './events/cloudevents/attributes
 import { EventFactory } from './events/event';
 import { eventJson, isReadable } from './events/stored-event';
 import { postEvents } from './forward/post-events';
-import { EventLogError as LogError, type EventLog } from './log/event-log';
+import { EventLogError as LogError } from './log/engine';
+import type { EventLog } from './log/event-log';
 import { createLogger } from './telemetry/logger';
 
 export type { WebHookSettings };
@@ -186,7 +187,9 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
       };
       const content = data instanceof Uint8Array ? { data_base64: Buffer.from(data).toString('base64') } : { data };
       if (data === null) throw new NoCloudEvent('data must not be null: leave it out.');
-      return log.append(EventFactory.read(JSON.stringify({ ...attributes, ...content }, jsonValue)));
+      const made = EventFactory.read(JSON.stringify({ ...attributes, ...content }, jsonValue));
+      const [appended] = await log.append(made);
+      return appended;
     },
   };
 }

@@ -5,7 +5,7 @@ import type { MediaType } from '../http/content/media-type';
 import { HTTP_ERRORS, RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
-import { EventTooLargeError } from '../log/event-log';
+import { EventTooLargeError } from '../log/engine';
 import { CallError, type Call, type CallContent } from '../service/call';
 import type { SignedBy } from '../senders/sender';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';

@@ -6,7 +6,7 @@ import { sequenceOf } from '../events/position';
 import { ArchiveLine } from '../events/archive-line';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
-import type { Start } from '../log/log-reader';
+import type { Start } from '../log/queries';
 import type { LogChange, ReadableLog } from '../log/readable-log';
 import { writeNewFile } from '../util/files';
 import { linesOf } from './lines';
@@ -160,7 +160,7 @@ export async function openInput(file: string): Promise<Input> {
  *
  * @throws a line cannot be imported; the events of the lines before it are recorded.
  */
-export async function importEvents({ file, stream }: Input, log: Pick<EventLog, 'appendAll'>): Promise<boolean> {
+export async function importEvents({ file, stream }: Input, log: Pick<EventLog, 'append'>): Promise<boolean> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const decode = (line: Buffer): string => {
     try {
@@ -173,7 +173,7 @@ export async function importEvents({ file, stream }: Input, log: Pick<EventLog, 
   let events: NewEvent[] = [];
   const summary = () => `${String(recorded)} recorded, ${String(known)} already in the log.`;
   const record = async (): Promise<void> => {
-    const appended = await log.appendAll(events).catch((cause: unknown) => {
+    const appended = await log.append(...events).catch((cause: unknown) => {
       throw new Error(`The import stopped; run it again to go on. Before that: ${summary()}`, { cause });
     });
     for (const [i, each] of appended.entries()) {

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { VARIABLES } from '../config/variables';
-import type { Start } from '../log/log-reader';
+import type { Start } from '../log/queries';
 import {
   filterOf,
   filterOptions,

@@ -1,7 +1,7 @@
 import { urlToHttpOptions } from 'node:url';
 import type { Option } from 'commander';
 import { Binding } from '../config/bindings';
-import { LogReader, type Start } from '../log/log-reader';
+import { MAX_SEARCH_TEXT, type Start } from '../log/queries';
 import { parseSince, type EventFilter } from './scan';
 import { Sender } from '../senders/sender';
 import { misuse, quoted } from './terminal';
@@ -114,8 +114,8 @@ function binding(name: string): string {
 }
 
 function searchText(text: string): string {
-  if (text.length <= LogReader.MAX_SEARCH_TEXT) return text;
-  throw misuse(`--text can have at most ${String(LogReader.MAX_SEARCH_TEXT)} characters.`);
+  if (text.length <= MAX_SEARCH_TEXT) return text;
+  throw misuse(`--text can have at most ${String(MAX_SEARCH_TEXT)} characters.`);
 }
 
 /** The end of the address that the service page offers to senders: a request there would record an event. */

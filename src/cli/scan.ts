@@ -2,7 +2,7 @@ import { Arrival } from '../events/arrival';
 import { positionIn, sequenceOf } from '../events/position';
 import type { StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
-import type { LoggedEvent, SearchQuery, Start } from '../log/log-reader';
+import type { LoggedEvent, SearchQuery, Start } from '../log/queries';
 import type { ReadableLog } from '../log/readable-log';
 import { eventMatcher } from '../log/search';
 import { parseDuration, parseTime } from '../util/time';
@@ -88,7 +88,7 @@ export async function* selectedEvents(
   const { positions, problems } = await positionsOf(selection.names, log);
   problems.forEach(missing);
   for (const position of positions.sort((one, other) => one - other)) {
-    const event = await log.at(position);
+    const [event] = await log.read({ position, limit: 1 });
     if (event === undefined) gone(position);
     else yield event;
   }

@@ -3,7 +3,8 @@ import { sequenceOf } from '../events/position';
 import { ArchiveLine } from '../events/archive-line';
 import { isReadable } from '../events/stored-event';
 import type { Config } from '../config/config';
-import { EventLogError, isFileLog, type EventLog, type FileLog } from '../log/event-log';
+import { EventLogError } from '../log/engine';
+import type { EventLog } from '../log/event-log';
 import { plainReason, visible } from '../util/text';
 import { FROM_THE_FIRST, selectedEvents, type EventSelection } from './scan';
 import { eventLine, print, UsageError } from './terminal';
@@ -14,10 +15,9 @@ import { eventLine, print, UsageError } from './terminal';
  * @throws {UsageError} the log is not in SQLite.
  */
 export async function backUp(file: string, log: EventLog): Promise<void> {
-  if (!isFileLog(log)) {
+  if (log.upkeep === undefined)
     throw new UsageError('backup copies a SQLite file. Use export for any other event log.');
-  }
-  await log.backup(file);
+  await log.upkeep.backup(file);
   console.error(`${file} is a copy of the log.`);
 }
 
@@ -39,9 +39,9 @@ export async function restore(backup: string, location: Config['eventLog']): Pro
  * @throws {UsageError} the log is not in SQLite.
  */
 export async function compact(log: EventLog): Promise<void> {
-  if (!isFileLog(log))
+  if (log.upkeep === undefined)
     throw new UsageError('compact works on a SQLite file. Servers of other event logs give space back by themselves.');
-  console.error(`${String(await log.compact())} bytes given back.`);
+  console.error(`${String(await log.upkeep.compact())} bytes given back.`);
 }
 
 /** How many bytes of a file SQLite writes anew in a second on a common machine. */
@@ -75,7 +75,7 @@ export async function forgetEvents(
   { dryRun = false, rewrite = false }: ForgetForm,
   stop: AbortSignal,
 ): Promise<void> {
-  if (rewrite && !isFileLog(log)) throw new UsageError('--rewrite works on a SQLite file.');
+  if (rewrite && log.upkeep === undefined) throw new UsageError('--rewrite works on a SQLite file.');
   const positions: number[] = [];
   const problems: string[] = [];
   for await (const event of selectedEvents(log, selection, stop, (problem) => problems.push(problem))) {
@@ -89,9 +89,9 @@ export async function forgetEvents(
     if (!(await isConfirmed(`Remove ${countText(positions.length)} for good?`, stop)))
       throw new Error('Nothing was removed.');
     const forgotten = await log.forget(positions);
-    if (rewrite && isFileLog(log)) {
+    if (rewrite) {
       await warnOfWait(log);
-      await log.rewrite();
+      await log.upkeep?.rewrite();
     }
     console.error(`${String(forgotten.length)} removed.`);
     console.error(`What was removed may still be in ${REMAINS[engine] ?? 'its server'}; ${ELSEWHERE}`);
@@ -119,7 +119,7 @@ async function isConfirmed(question: string, stop: AbortSignal): Promise<boolean
 }
 
 /** Warns how long calls that record will wait for a file in SQLite, if that may be noticed. */
-async function warnOfWait(log: FileLog): Promise<void> {
+async function warnOfWait(log: EventLog): Promise<void> {
   const { bytes } = await log.stats();
   const seconds = Math.round(bytes / REWRITTEN_PER_SECOND);
   if (seconds === 0) return;

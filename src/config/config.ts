@@ -1,4 +1,4 @@
-import type { EventLogSettings } from '../log/event-log';
+import type { EventLogSettings } from '../log/engine';
 import { Binding } from './bindings';
 import { withSecretFiles, wrongNames, type Texts } from './environment';
 import {

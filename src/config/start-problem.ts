@@ -1,4 +1,4 @@
-import { EventLogError } from '../log/event-log';
+import { EventLogError } from '../log/engine';
 import { userName } from '../util/reason';
 import type { Config } from './config';
 

@@ -1,5 +1,5 @@
 import { maxHeaderSize, type OutgoingHttpHeaders } from 'node:http';
-import { EventLogError } from '../log/event-log';
+import { EventLogError } from '../log/engine';
 import { shortened } from '../util/text';
 
 /** Why a request was refused, in one word for metrics, logs and pages. */

@@ -1,5 +1,4 @@
-import type { Engine, RetentionSteps } from './engine';
-import type { Retention } from './event-log';
+import type { Engine, Retention, RetentionSteps } from './engine';
 
 /** Calls one listener with the newest position: when the engine reports it, and after regular looks for what others recorded. */
 export class LogWatch {

@@ -1,7 +1,54 @@
 import { JsonText } from '../events/cloudevents/json-text';
 import type { NewEvent } from '../events/stored-event';
-import type { Appended, Retention } from './event-log';
-import type { EventQuery, LoggedEvent, LogStats, SearchQuery, SearchResult } from './log-reader';
+import { shortened } from '../util/text';
+import type { EventQuery, LoggedEvent, LogStats, SearchQuery, SearchResult } from './queries';
+
+/** Thrown when a log cannot do what was asked. The message is fit for a caller and names no file; the `cause` says why. */
+export class EventLogError extends Error {
+  override readonly name = 'EventLogError';
+  readonly code = 'ERR_WEBHOOK_EVENT_LOG';
+}
+
+/** Thrown for an event that has more bytes than the log takes. Nothing was recorded; the message is fit for a caller. */
+export class EventTooLargeError extends EventLogError {
+  /** Both sizes are those of the event as the log keeps it, in bytes. */
+  constructor(id: string, bytes: number, maxBytes: number) {
+    super(
+      `The event ${shortened(id)} has ${String(bytes)} bytes as it is kept, and the event log takes ${String(maxBytes)} at most.`,
+    );
+  }
+}
+
+/** Settings of an event log besides its location. */
+export interface EventLogSettings {
+  /** The longest that a call waits for a server, in milliseconds. */
+  readonly timeout: number;
+  readonly retention: Retention;
+  /** Whether a missing log is created; true by default. */
+  readonly create?: boolean;
+  /** Whether this process forgets what is past retention; by default a process that may create the log does. */
+  readonly forgets?: boolean;
+  /** For the server, if it asks for one and its address has none. Secret. */
+  readonly password?: string | undefined;
+}
+
+/** Which events a log forgets. A limit that is undefined does not apply. */
+export interface Retention {
+  /** Maximum number of events; those with the lowest positions are forgotten first. */
+  readonly maxEvents?: number | undefined;
+  /** How long an event is kept after it was recorded, in milliseconds. */
+  readonly maxAge?: number | undefined;
+}
+
+/** How an event was recorded. */
+export interface Appended {
+  /** The event's id; for a repetition, the id of the first. */
+  readonly id: string;
+  /** False for a repetition: nothing was recorded. */
+  readonly recorded: boolean;
+  /** Set where the one with this id has the event's `idempotencyKey`, but another type or other data. */
+  readonly conflict?: true | undefined;
+}
 
 /** Events that an engine has recorded. */
 export interface Recorded {
@@ -12,7 +59,7 @@ export interface Recorded {
 }
 
 /**
- * The primitives of an engine, from which `logOn` makes an `EventLog`. An engine may throw any error and is not called after `close`.
+ * The primitives of an engine, from which an `EventLog` is made. An engine may throw any error and is not called after `close`.
  * Methods without a description promise what those of `EventLog` with the same names do.
  */
 export interface Engine {
@@ -21,7 +68,7 @@ export interface Engine {
   /** As `EventLog.maxEventBytes`. */
   readonly maxEventBytes?: number;
   /** @throws {EventTooLargeError} */
-  appendAll(events: readonly NewEvent[]): Promise<Recorded>;
+  append(events: readonly NewEvent[]): Promise<Recorded>;
 
   /** Maximum reads at once: each may bring megabytes, which no limit counts until the caller has made an answer of them. */
   readonly readsAtOnce: number;
@@ -60,14 +107,24 @@ export interface Engine {
   /** Forgets events past retention, step by step; missing if this process is not to. */
   readonly retention?: RetentionSteps | undefined;
 
+  /** Missing if the log is not in a file of this machine. */
+  readonly upkeep?: Upkeep;
+
   /** Finishes what is in progress. A step of retention or a watch may fail from here on. */
   close(): Promise<void>;
 }
 
-/** An engine that keeps its events in a file of this machine. */
-export interface FileEngine extends Engine {
+/** The care of a log that is in a file of this machine. */
+export interface Upkeep {
+  /**
+   * Copies the log, as it is at one moment, to a new file, while others go on writing.
+   *
+   * @throws the file exists already, or cannot be written.
+   */
   backup(file: string): Promise<void>;
+  /** Writes the file anew, without remains of forgotten events in its free space. Calls that record wait meanwhile. */
   rewrite(): Promise<void>;
+  /** Gives the space of forgotten events back to the file system, while others go on writing, and resolves to its bytes. */
   compact(): Promise<number>;
 }
 

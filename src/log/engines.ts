@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ValueError } from '../util/text';
-import { EventLogError, type EventLog, type EventLogSettings } from './event-log';
+import { EventLogError, type EventLogSettings } from './engine';
+import type { EventLog } from './event-log';
 import { jetStreamAddress } from './jetstream/address';
 import { PARAMETER_NAMES, postgresAddress } from './postgres/address';
 import { accessProblem } from './sqlite/access-problem';
@@ -30,7 +31,7 @@ export interface EventLogLocation {
   problem?(): Promise<string | undefined>;
 
   /**
-   * Puts the events of a backup, made by `FileLog.backup`, in the place of those that the log has, which is copied before.
+   * Puts the events of a backup, made by `Upkeep.backup`, in the place of those that the log has, which is copied before.
    *
    * @returns the name of the copy, if the log had events.
    * @throws {EventLogError} nothing was changed.

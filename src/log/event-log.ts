@@ -1,65 +1,26 @@
-import type { NewEvent } from '../events/stored-event';
-import { shortened } from '../util/text';
-import type { LogReader } from './log-reader';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isReadable, type NewEvent, type StoredEvent } from '../events/stored-event';
+import { Deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
+import { LogWatch, RetentionLoop } from './background';
+import { EventLogError, type Appended, type Engine, type Retention, type Upkeep } from './engine';
+import { GroupCommit } from './group-commit';
+import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult, Start } from './queries';
+import { followed, foundIn, pagesOf, type FollowStart, type OnLogChange, type ReadableLog } from './readable-log';
+import { requireSearchable } from './search';
 
-/** The result of {@link EventLog.append}. */
-export interface Appended {
-  /** The event's id; for a repetition, the id of the first. */
-  readonly id: string;
-  /** False for a repetition: nothing was recorded. */
-  readonly recorded: boolean;
-  /** Set where the one with this id has the event's `idempotencyKey`, but another type or other data. */
-  readonly conflict?: true | undefined;
-}
+/** How long a search goes on, in milliseconds. */
+const SEARCH_TIME = 500;
 
-/** Which events a log forgets. A limit that is undefined does not apply. */
-export interface Retention {
-  /** Maximum number of events; those with the lowest positions are forgotten first. */
-  readonly maxEvents?: number | undefined;
-  /** How long an event is kept after it was recorded, in milliseconds. */
-  readonly maxAge?: number | undefined;
-}
+/** How long after a commit the next one is expected, in milliseconds. */
+const COMMITS_APART = 50;
 
-/** Settings of an event log besides its location. */
-export interface EventLogSettings {
-  /** The longest that a call waits for a server, in milliseconds. */
-  readonly timeout: number;
-  readonly retention: Retention;
-  /** Whether a missing log is created; true by default. */
-  readonly create?: boolean;
-  /** Whether this process forgets what is past retention; by default a process that may create the log does. */
-  readonly forgets?: boolean;
-  /** For the server, if it asks for one and its address has none. Secret. */
-  readonly password?: string | undefined;
-}
-
-/** Thrown when the log cannot do what was asked. The message is fit for a caller and names no file; the `cause` says why. */
-export class EventLogError extends Error {
-  override readonly name = 'EventLogError';
-  readonly code = 'ERR_WEBHOOK_EVENT_LOG';
-}
-
-/** Thrown for an event that has more bytes than the log takes. Nothing was recorded; the message is fit for a caller. */
-export class EventTooLargeError extends EventLogError {
-  /** Both sizes are those of the event as the log keeps it, in bytes. */
-  constructor(id: string, bytes: number, maxBytes: number) {
-    super(
-      `The event ${shortened(id)} has ${String(bytes)} bytes as it is kept, and the event log takes ${String(maxBytes)} at most.`,
-    );
-  }
-}
-
-/** A commit: how many events it was given, how many of them were new, and how long it took. */
-interface Commit {
-  readonly events: number;
-  readonly recorded: number;
-  readonly milliseconds: number;
-}
+/** Added for each event to the length of its texts when calls share a commit (`Engine.commitSize`), in characters. */
+const EVENT_CHARACTERS = 2048;
 
 /** Called when something happens to a log besides its calls. */
 export interface LogObserver {
-  /** Events were committed by this process. */
-  committed?(commit: Commit): void;
+  /** Events were committed by this process: how many were given, how many of them were new, and how long it took. */
+  committed?(commit: { readonly events: number; readonly recorded: number; readonly milliseconds: number }): void;
   /** Nothing is left that is past retention; or, with an error, a step failed and will be tried again. */
   retained?(error?: unknown): void;
   /** A file of the log was moved, removed or replaced. The problem names the file with the events that it held. */
@@ -68,71 +29,208 @@ export interface LogObserver {
   hint?(key: string, message: string): void;
 }
 
-/** Consecutive spans of time. */
-export interface RatesQuery {
-  /** Where the last span ends, in milliseconds since 1970-01-01T00:00Z. */
-  readonly until: number;
-  /** Length of each span, in milliseconds. */
-  readonly span: number;
-  /** Number of spans; at most 100. */
-  readonly spans: number;
-}
-
-/** The number of events in a span of time. */
-export interface Rate {
-  /** Where the span begins, in milliseconds since 1970-01-01T00:00Z. */
-  readonly from: number;
-  readonly events: number;
-}
-
 /**
- * An append-only log of events in one order, which several processes may use at the same time. No event becomes visible at a
- * position below one that is already visible, so a reader that goes on after the last position it has seen misses none. Promises
+ * An append-only log of events in one order, which several processes may use at the same time, on the engine that keeps it. No event
+ * becomes visible at a position below a visible one, so a reader that goes on after the last position it has seen misses none. Promises
  * reject with an {@link EventLogError}. The suite in `test/log/event-log-suite.ts` is what all engines promise.
  */
-export interface EventLog extends LogReader {
-  /**
-   * Records an event and resolves once it is durable: it survives the death of the process and a loss of power. An event
-   * that shares its `source` and `id`, its `idempotencyKey` or its `webhookId` with one in the log is not recorded again; nor is one
-   * with the `idempotencyKey` of an event that has another type or other data.
-   */
-  append(event: NewEvent): Promise<Appended>;
+export class EventLog implements ReadableLog {
+  /** Missing if the log is not in a file of this machine. */
+  readonly upkeep: Upkeep | undefined;
+  readonly #engine: Engine;
+  readonly #group: GroupCommit<readonly NewEvent[], Appended[]> | undefined;
+  readonly #retention: RetentionLoop | undefined;
+  readonly #watches = new Set<LogWatch>();
+  readonly #reads: Semaphore;
+  /** Calls in progress; `close` sets what is called when the last of them has ended. */
+  #calls = 0;
+  #idle: (() => void) | undefined;
+  #closing: Promise<void> | undefined;
+  #commits = 0;
+  #lastCommit = -Infinity;
+  #observer: LogObserver = {};
+  /** Resolves when the next step of a search may begin. */
+  #searchTurn: Promise<unknown> = Promise.resolve();
+
+  constructor(engine: Engine, retention: Retention = {}) {
+    this.#engine = engine;
+    const { upkeep } = engine;
+    this.upkeep = upkeep && {
+      backup: (file) => this.#call('The event log could not be copied.', () => upkeep.backup(file)),
+      rewrite: () => this.#call('The log could not be rewritten.', () => upkeep.rewrite()),
+      compact: () => this.#call('The log could not be compacted.', () => upkeep.compact()),
+    };
+    this.#reads = new Semaphore(engine.readsAtOnce);
+    if (engine.commitSize !== undefined)
+      this.#group = new GroupCommit(engine.commitSize, (requests) => this.#commit(requests));
+    engine.onLost?.((problem) => this.#observer.lost?.(problem));
+    engine.onHint?.((key, message) => this.#observer.hint?.(key, message));
+    if (engine.retention)
+      this.#retention = new RetentionLoop(engine.retention, retention, (error) => this.#observer.retained?.(error));
+  }
+
+  /** The most bytes that an event may have as the log keeps it, now. Logs without such a limit lack it. */
+  get maxEventBytes(): number | undefined {
+    return this.#engine.maxEventBytes;
+  }
 
   /**
-   * Records up to 1,000 events as {@link append} does, in the order given; an event may repeat one before it. SQLite records
-   * all of them or none. JetStream records one after the other; after a failure, sending all of them again records the rest.
+   * Records up to 1,000 events, in their order, and resolves once they are durable: they survive the death of the process and a loss of
+   * power. An event that shares its `source` and `id`, its `idempotencyKey` or its `webhookId` with one in the log, or one before it,
+   * is not recorded again; nor is one with the `idempotencyKey` of an event that has another type or other data. SQLite and PostgreSQL
+   * record all of them or none. JetStream records one after the other; after a failure, sending all of them again records the rest.
    *
    * @throws {EventLogError} at least one of the events was not recorded; none where one is too large ({@link EventTooLargeError}).
    */
-  appendAll(events: readonly NewEvent[]): Promise<Appended[]>;
+  append<Events extends readonly NewEvent[]>(...events: Events): Promise<{ [Place in keyof Events]: Appended }>;
+  append(...events: readonly NewEvent[]): Promise<Appended[]> {
+    const failure = events.length === 1 ? 'The event could not be recorded.' : 'The events could not be recorded.';
+    return this.#call(failure, async () => (events.length === 0 ? [] : this.#record(events)));
+  }
+
+  #record(events: readonly NewEvent[]): Promise<Appended[]> {
+    return this.#group?.add(events, sizeOf(events)) ?? this.#commit([events]).then(([appended = []]) => appended);
+  }
+
+  async #commit(requests: readonly (readonly NewEvent[])[]): Promise<Appended[][]> {
+    const started = performance.now();
+    const events = requests.length === 1 ? (requests[0] ?? []) : requests.flat();
+    this.#commits++;
+    const { appended, newest } = await this.#engine.append(events).finally(() => this.#commits--);
+    if (newest !== undefined) for (const watch of this.#watches) watch.tell(newest);
+    this.#lastCommit = performance.now();
+    const recorded = appended.reduce((sum, one) => sum + Number(one.recorded), 0);
+    this.#observer.committed?.({ events: events.length, recorded, milliseconds: this.#lastCommit - started });
+    let place = 0;
+    return requests.map(({ length }) => appended.slice(place, (place += length)));
+  }
+
+  async read(query: EventQuery): Promise<LoggedEvent[]> {
+    const { id, position, after } = query;
+    const page = await this.scan(query);
+    if (id !== undefined || position !== undefined) return page;
+    const events = page.filter((event) => isReadable(event) || this.#passOver(event));
+    const last = after === undefined ? page[0] : page.at(-1);
+    // A reader that got none would take this for the end of the log.
+    if (events.length > 0 || last === undefined) return events;
+    return this.read({ ...query, [after === undefined ? 'before' : 'after']: last.position });
+  }
+
+  #passOver({ position }: LoggedEvent): false {
+    const message = `Event ${String(position)} cannot be read and is left out. Look for damage with the tool: verify.`;
+    this.#observer.hint?.('damaged event', message);
+    return false;
+  }
+
+  scan(query: EventQuery): Promise<LoggedEvent[]> {
+    return this.#reading(() => this.#inTurn(query));
+  }
+
+  /** Reads when there is a turn. After many bytes other calls run first, or one answer would be made after the other. */
+  #inTurn(query: EventQuery): Promise<LoggedEvent[]> {
+    const answer = new Deferred<LoggedEvent[]>();
+    void this.#reads.run(async () => {
+      try {
+        const events = await this.#engine.read(query);
+        answer.resolve(events);
+        if (events.reduce((sum, { data = '' }) => sum + data.length, 0) > LARGE_MESSAGE) await letOthersRun();
+      } catch (error) {
+        answer.reject(error);
+      }
+    });
+    return answer.promise;
+  }
+
+  pages(start: Start): AsyncGenerator<readonly StoredEvent[]> {
+    return pagesOf(this, start);
+  }
+
+  follow(start: FollowStart, stop: AbortSignal, changed: OnLogChange): AsyncGenerator<readonly StoredEvent[]> {
+    return followed(this, start, stop, changed);
+  }
+
+  find(search: Omit<SearchQuery, 'limit'>, stop: AbortSignal, gone: (position: number) => void) {
+    return foundIn(this, search, stop, gone);
+  }
 
   /**
-   * Forgets what is past another retention afterwards.
+   * Searches for events in the order of their positions, and returns what a list shows of them. Each call works for half a second
+   * or little more and says how far it came, so it may find nothing and still leave `more`. Recording an event waits for a few
+   * milliseconds of it at most, or for as long as one large event takes.
    *
-   * @returns whether it does: the streams of NATS keep the settings with which they were made.
+   * @throws {EventLogError} also where the text is longer than {@link MAX_SEARCH_TEXT}.
    */
-  retain(retention: Retention): boolean;
+  async search(query: SearchQuery): Promise<SearchResult> {
+    requireSearchable(query);
+    return this.#reading(async () => {
+      const deadline = performance.now() + SEARCH_TIME;
+      const isUpwards = query.after !== undefined;
+      let events: readonly FoundEvent[] = [];
+      let reached: SearchResult['reached'];
+      for (;;) {
+        const place = reached && (isUpwards ? { after: reached.position } : { before: reached.position });
+        const step = await this.#searchStep({ ...query, ...place, limit: query.limit - events.length });
+        events = isUpwards ? [...step.events, ...events] : [...events, ...step.events];
+        reached = step.reached ?? reached;
+        const { more } = step;
+        if (!more || events.length === query.limit || performance.now() >= deadline) return { events, reached, more };
+      }
+    });
+  }
 
-  /** The most bytes that an event may have as the log keeps it, now. Logs without such a limit lack it. */
-  readonly maxEventBytes?: number | undefined;
+  #searchStep(query: SearchQuery): Promise<SearchResult> {
+    const step = this.#searchTurn.then(() => this.#engine.search(query));
+    const pause = () => (this.#isRecording() ? delay(this.#engine.searchPause) : undefined);
+    this.#searchTurn = step.then(pause, () => undefined);
+    return step;
+  }
 
-  /** Sets the one observer. */
-  observe(observer: LogObserver): void;
-
-  /** Resolves if the log could take an event now, judged without recording one; otherwise the error's cause says why. */
-  check(): Promise<void>;
-
-  /** The position of the newest event. In a log without events it is 0, or that of the last one that was forgotten. */
-  newest(): Promise<number>;
+  #isRecording(): boolean {
+    return this.#commits > 0 || performance.now() - this.#lastCommit < COMMITS_APART;
+  }
 
   /**
-   * Counts the events that were recorded in spans of time and that the log still holds, oldest span first. Recording an event
-   * does not wait for it.
+   * Counts the events that were recorded from each of some times, which rise, until the next, and that the log still holds. Times are
+   * in milliseconds since 1970-01-01T00:00Z. Recording an event does not wait for it.
    *
    * JetStream counts an imported event when it was imported, and may subtract those that are stored during the count, which takes
    * milliseconds, from an earlier span.
    */
-  rates(query: RatesQuery): Promise<Rate[]>;
+  counts(times: readonly number[]): Promise<number[]> {
+    return this.#reading(() => this.#engine.counts(times));
+  }
+
+  /** The position of the newest event. In a log without events it is 0, or that of the last one that was forgotten. */
+  newest(): Promise<number> {
+    return this.#reading(() => this.#engine.newest());
+  }
+
+  stats(): Promise<LogStats> {
+    return this.#reading(() => this.#engine.stats());
+  }
+
+  /**
+   * Calls a listener with the position of the newest event: soon after the watch begins, and soon after commits in any process.
+   * A read that begins after the call finds the events up to that position. While the log cannot be read the listener is not called.
+   *
+   * @returns ends the watch, as closing the log does; the listener is not called afterwards.
+   */
+  watch(listener: (newest: number) => void): () => void {
+    if (this.#closing !== undefined) return () => undefined;
+    const watch = new LogWatch(this.#engine, listener);
+    this.#watches.add(watch);
+    return () => void watch.end().then(() => this.#watches.delete(watch));
+  }
+
+  /** Sets the one observer. */
+  observe(observer: LogObserver): void {
+    this.#observer = observer;
+  }
+
+  /** Resolves if the log could take an event now, judged without recording one; otherwise the error's cause says why. */
+  check(): Promise<void> {
+    return this.#call('The event log cannot take events.', () => this.#engine.check());
+  }
 
   /**
    * Removes the events at some positions, with their keys, so that nothing where the log is kept holds them any more. Their
@@ -140,32 +238,62 @@ export interface EventLog extends LogReader {
    *
    * @returns the positions of those that the log held.
    */
-  forget(positions: readonly number[]): Promise<number[]>;
+  forget(positions: readonly number[]): Promise<number[]> {
+    return this.#call('The events could not be removed completely.', () => this.#engine.forget(positions));
+  }
 
   /** Looks for damage in how the log is kept, and changes nothing. Resolves to its findings, a line each. */
-  verify(): Promise<string[]>;
+  verify(): Promise<string[]> {
+    return this.#reading(() => this.#engine.verify());
+  }
+
+  /**
+   * Forgets what is past another retention afterwards.
+   *
+   * @returns whether it does: the streams of NATS keep the settings with which they were made.
+   */
+  retain(retention: Retention): boolean {
+    if (this.#retention === undefined || this.#engine.retention?.isFixed) return false;
+    this.#retention.retention = retention;
+    return true;
+  }
 
   /** Finishes the calls in progress and releases the log. Later calls are refused. */
-  close(): Promise<void>;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const ended = [...this.#watches].map((watch) => watch.end());
+    const stopped = this.#retention?.stop();
+    if (this.#calls > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+    await this.#engine.close();
+    await Promise.all([...ended, stopped]);
+  }
+
+  #reading<T>(read: () => Promise<T>): Promise<T> {
+    return this.#call('The events could not be read.', read);
+  }
+
+  async #call<T>(failure: string, action: () => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) throw new EventLogError('The event log is closed.');
+    this.#calls++;
+    try {
+      return await action();
+    } catch (cause) {
+      throw cause instanceof EventLogError ? cause : new EventLogError(failure, { cause });
+    } finally {
+      this.#calls--;
+      if (this.#calls === 0) this.#idle?.();
+    }
+  }
 }
 
-/** An event log in a file of this machine. */
-export interface FileLog extends EventLog {
-  /**
-   * Copies the log, as it is at one moment, to a new file, while others go on writing.
-   *
-   * @throws {EventLogError} the file exists already, or cannot be written.
-   */
-  backup(file: string): Promise<void>;
-
-  /** Writes the file anew, without remains of forgotten events in its free space. Calls that record wait meanwhile. */
-  rewrite(): Promise<void>;
-
-  /** Gives the space of forgotten events back to the file system, while others go on writing, and resolves to its bytes. */
-  compact(): Promise<number>;
-}
-
-/** Whether a log is kept in a file of this machine. */
-export function isFileLog(log: EventLog): log is FileLog {
-  return 'compact' in log;
+function sizeOf(events: readonly NewEvent[]): number {
+  return events.reduce(
+    (sum, { attributes, arrival, data }) =>
+      sum + EVENT_CHARACTERS + attributes.length + arrival.length + (data?.length ?? 0),
+    0,
+  );
 }

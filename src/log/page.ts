@@ -1,5 +1,5 @@
 import type { NewEvent } from '../events/stored-event';
-import type { EventQuery } from './log-reader';
+import type { EventQuery } from './queries';
 
 /** The size of an event as `EventLog.read` counts it, in bytes. */
 export interface EventSize {

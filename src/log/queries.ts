@@ -8,10 +8,7 @@ export interface Start {
   readonly since?: number | undefined;
 }
 
-/** Which events {@link LogReader.scan} returns. */
-export type ScanQuery = Start & Pick<EventQuery, 'limit'>;
-
-/** Which events {@link LogReader.read} returns. */
+/** Which events {@link EventLog.read} returns. */
 export interface EventQuery {
   /** Only events with this id; the first of them whole, whatever its size. */
   readonly id?: string | undefined;
@@ -40,10 +37,22 @@ export interface LoggedEvent extends StoredEvent {
   readonly dataOmitted?: true;
 }
 
+/** The size of a log. */
+export interface LogStats {
+  readonly events: number;
+  /** Bytes of storage. */
+  readonly bytes: number;
+  /** The last position that was given; its event may be forgotten, or found to be a repetition. 0 at first. */
+  readonly last: number;
+}
+
 /** Maximum characters of an event's data that a search returns. */
 export const DATA_START = 120;
 
-/** Which events {@link LogReader.search} looks for, and where. */
+/** Longest text that can be searched for, in characters. */
+export const MAX_SEARCH_TEXT = 200;
+
+/** Which events {@link EventLog.search} looks for, and where. */
 export interface SearchQuery {
   /** Only events before this position. */
   readonly before?: number | undefined;
@@ -52,7 +61,7 @@ export interface SearchQuery {
   /** Maximum number of events; at least 1. */
   readonly limit: number;
   /**
-   * Only events with this text, at most {@link LogReader.MAX_SEARCH_TEXT}, in the JSON text of their attributes, data or arrival, names of
+   * Only events with this text, at most {@link MAX_SEARCH_TEXT}, in the JSON text of their attributes, data or arrival, names of
    * members included. ASCII letters match in either case. The text also matches where JSON writes it with escapes: as
    * `JSON.stringify` does, with `\u` for all that is not ASCII, and with `\/` for slashes. `data_base64` is not searched.
    */
@@ -107,7 +116,7 @@ export interface DataSummary {
   readonly cut: boolean;
 }
 
-/** The result of {@link LogReader.search}. */
+/** The result of {@link EventLog.search}. */
 export interface SearchResult {
   /** Those with the highest positions first, whichever way the search went. */
   readonly events: readonly FoundEvent[];

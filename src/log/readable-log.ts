@@ -1,5 +1,45 @@
 import type { StoredEvent } from '../events/stored-event';
-import type { EventQuery, LoggedEvent, ScanQuery, SearchQuery, Start } from './queries';
+import { Deferred } from '../util/promises';
+import type { EventLog } from './event-log';
+import type { EventQuery, LoggedEvent, SearchQuery, Start } from './queries';
+
+/** A log whose events can be read in their order: that of this service, or of a service elsewhere. */
+export interface ReadableLog {
+  /**
+   * Reads events, in log order: the first ones after a position, or the newest, as many as `limit` and
+   * `maxBytes` say, at least one if there is one. The cost does not depend on the size of the log, except for a type in JetStream, which
+   * has no index of types. Leaves out events that are damaged, unless they are asked for by `id` or `position`.
+   */
+  read(query: EventQuery): Promise<LoggedEvent[]>;
+
+  /** As {@link read} after a position, damaged events among them. Imported events may have times that do not grow with positions. */
+  scan(query: Start & Pick<EventQuery, 'limit'>): Promise<StoredEvent[]>;
+
+  /** Resolves to the last position that was given (its event may be forgotten, or found to be a repetition; 0 at first), and sizes. */
+  stats(): Promise<{ readonly last: number; readonly events: number; readonly bytes: number }>;
+
+  /** Reads all events from a start on, in pages that are never empty. */
+  pages(start: Start): AsyncIterable<readonly StoredEvent[]>;
+
+  /**
+   * Reads the events after a position as {@link pages} does, and then events as they are recorded, until the signal. Before each look
+   * it compares the event at the position, and whether the log still reaches it.
+   */
+  follow(start: FollowStart, stop: AbortSignal, changed: OnLogChange): AsyncIterable<readonly StoredEvent[]>;
+
+  /**
+   * Reads all events that a search finds, in log order, each once. Ends with the event that was the newest when it began, so that it
+   * does not find what is recorded because its events are sent.
+   *
+   * @param stop - ends it after the step that is under way.
+   * @param gone - called with the position of each event that was removed meanwhile.
+   */
+  find(
+    search: Omit<SearchQuery, 'limit'>,
+    stop: AbortSignal,
+    gone: (position: number) => void,
+  ): AsyncIterable<StoredEvent>;
+}
 
 /** How a log differs from the one in which a position was seen: it was restored or replaced. */
 export type LogChange = 'ends before' | 'another event';
@@ -22,62 +62,117 @@ export function isSame(event: StoredEvent, seen: SeenEvent): boolean {
   return seen === undefined || (event.id === seen.id && event.recordedAt === seen.recordedAt);
 }
 
-/** A log whose events can be read in their order: that of this service, or of a service elsewhere. */
-export abstract class ReadableLog {
-  /**
-   * Reads events, in log order: the first ones after a position, or the newest, as many as `limit` and
-   * `maxBytes` say, at least one if there is one. The cost does not depend on the size of the log, except for a type in JetStream, which
-   * has no index of types. Leaves out events that are damaged, unless they are asked for by `id` or `position`.
-   */
-  abstract read(query: EventQuery): Promise<LoggedEvent[]>;
+/** How the log differs from the one in which an event was seen at a position. Resolves to undefined if it may be the same. */
+export async function changeAt(
+  log: Pick<ReadableLog, 'scan' | 'stats'>,
+  position: number,
+  event: SeenEvent,
+): Promise<LogChange | undefined> {
+  const [found] = await log.scan({ after: Math.max(0, position - 1), limit: 1 });
+  if (found === undefined) return (await log.stats()).last < position ? 'ends before' : undefined;
+  return found.position !== position || isSame(found, event) ? undefined : 'another event';
+}
 
-  /**
-   * Reads events with everything that the log keeps of them, in log order: the first ones after a position, fewer than `limit`
-   * if they are large, at least one if there is one. Imported events may have times that do not grow with positions.
-   */
-  abstract scan(query: ScanQuery): Promise<StoredEvent[]>;
+/** The most events that are read at a time, and that a search finds at a time. */
+const PAGE_EVENTS = 1000;
+const FOUND = 100;
 
-  /** Resolves to the last position that was given (its event may be forgotten, or found to be a repetition; 0 at first), and sizes. */
-  abstract stats(): Promise<{ readonly last: number; readonly events: number; readonly bytes: number }>;
+/** How long to wait for a commit before looking again without one, in milliseconds. */
+const WAIT = 5000;
 
-  /** Reads all events from a start on, in pages that are never empty. */
-  abstract pages(start: Start): AsyncIterable<readonly StoredEvent[]>;
-
-  /**
-   * Reads the events after a position as {@link pages} does, and then events as they are recorded, until the signal. Before each look
-   * it compares the event at the position, and whether the log still reaches it.
-   */
-  abstract follow(start: FollowStart, stop: AbortSignal, changed: OnLogChange): AsyncIterable<readonly StoredEvent[]>;
-
-  /**
-   * Reads all events that a search finds, in log order, each once. Ends with the event that was the newest when it began, so that it
-   * does not find what is recorded because its events are sent.
-   *
-   * @param stop - ends it after the step that is under way.
-   * @param gone - called with the position of each event that was removed meanwhile.
-   */
-  abstract find(
-    search: Omit<SearchQuery, 'limit'>,
-    stop: AbortSignal,
-    gone: (position: number) => void,
-  ): AsyncIterable<StoredEvent>;
-
-  /** How the log differs from the one in which an event was seen at a position. Resolves to undefined if it may be the same. */
-  async changeAt(position: number, event: SeenEvent): Promise<LogChange | undefined> {
-    const found = await this.firstFrom(position);
-    if (found === undefined) return (await this.stats()).last < position ? 'ends before' : undefined;
-    return found.position !== position || isSame(found, event) ? undefined : 'another event';
+/** As {@link ReadableLog.pages}. */
+export async function* pagesOf(
+  log: Pick<EventLog, 'scan'>,
+  { after, since }: Start,
+): AsyncGenerator<readonly StoredEvent[]> {
+  for (let position = after; ;) {
+    const page = await log.scan({ after: position, since, limit: PAGE_EVENTS });
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page;
+    position = last.position;
   }
+}
 
-  /** The first event from a position on, with everything that the log keeps of it. */
-  async firstFrom(position: number): Promise<StoredEvent | undefined> {
-    const [event] = await this.scan({ after: position > 0 ? position - 1 : 0, limit: 1 });
-    return event;
+/** As {@link ReadableLog.follow}. */
+export async function* followed(
+  log: Pick<EventLog, 'scan' | 'stats' | 'watch'>,
+  start: FollowStart,
+  stop: AbortSignal,
+  changed: OnLogChange,
+): AsyncGenerator<readonly StoredEvent[]> {
+  let { after, event } = start;
+  // The user may ask for a start after the end of the log.
+  let hasReached = false;
+  let news = new Deferred();
+  const wake = (): void => {
+    news.resolve();
+  };
+  const endWatch = log.watch(wake);
+  // The watch keeps the process alive; a reader that never comes back must not.
+  const timer = setInterval(wake, WAIT).unref();
+  stop.addEventListener('abort', wake);
+  try {
+    while (!stop.aborted) {
+      news = new Deferred();
+      const change = hasReached ? await changeAt(log, after, event) : undefined;
+      if (change !== undefined) {
+        after = changed(change, after, (await log.stats()).last);
+        event = undefined;
+      }
+      hasReached ||= (await log.stats()).last >= after;
+      for await (const page of pagesOf(log, { after })) {
+        yield page;
+        const last = page.at(-1);
+        event = last;
+        after = last?.position ?? after;
+        hasReached = true;
+      }
+      if (!stop.aborted) await news.promise;
+    }
+  } finally {
+    endWatch();
+    clearInterval(timer);
+    stop.removeEventListener('abort', wake);
   }
+}
 
-  /** The event at a position, if the log has it. */
-  async at(position: number): Promise<StoredEvent | undefined> {
-    const found = await this.firstFrom(position);
-    return found !== undefined && found.position === position ? found : undefined;
+/** As {@link ReadableLog.find}. */
+export async function* foundIn(
+  log: Pick<EventLog, 'scan' | 'search' | 'stats'>,
+  search: Omit<SearchQuery, 'limit'>,
+  stop: AbortSignal,
+  gone: (position: number) => void,
+): AsyncGenerator<StoredEvent> {
+  const before = Math.min(search.before ?? Infinity, (await log.stats()).last + 1);
+  let after = search.after ?? 0;
+  for (let isLeft = true; isLeft;) {
+    const { events, reached, more } = await log.search({ ...search, after, before, limit: FOUND });
+    yield* eventsAt(log, events.map(({ position }) => position).reverse(), gone);
+    after = reached?.position ?? after;
+    isLeft = more && !stop.aborted;
+  }
+}
+
+/** Reads the events at some positions, which rise; neighbours are read together. */
+async function* eventsAt(
+  log: Pick<EventLog, 'scan'>,
+  positions: readonly number[],
+  gone: (position: number) => void,
+): AsyncGenerator<StoredEvent> {
+  for (let next = 0; next < positions.length;) {
+    const first = positions[next] ?? 0;
+    let limit = 1;
+    while (positions[next + limit] === first + limit) limit++;
+    const read = await log.scan({ after: first - 1, limit });
+    const events = new Map(read.map((event) => [event.position, event]));
+    const last = read.at(-1)?.position;
+    for (; next < positions.length; next++) {
+      const position = positions[next] ?? 0;
+      if (last !== undefined && position > last) break;
+      const event = events.get(position);
+      if (event === undefined) gone(position);
+      else yield event;
+    }
   }
 }

@@ -2,9 +2,15 @@ import { SENDER } from '../events/arrival';
 import { EventData } from '../events/event-data';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
-import { isOfType } from './engine';
-import { EventLogError } from './event-log';
-import { DATA_START, LogReader, type DataSummary, type FoundEvent, type Match, type SearchQuery } from './log-reader';
+import { EventLogError, isOfType } from './engine';
+import {
+  DATA_START,
+  MAX_SEARCH_TEXT,
+  type DataSummary,
+  type FoundEvent,
+  type Match,
+  type SearchQuery,
+} from './queries';
 
 /** Most characters that are shown before a match, and after it. */
 const SHOWN_BEFORE = 24;
@@ -72,9 +78,9 @@ function unescaped({ before, text, after }: Omit<Match, 'in'>, { isStart, isEnd 
 
 /** @throws {EventLogError} the text is too long to be searched for. */
 export function requireSearchable({ text = '' }: SearchQuery): void {
-  if (text.length <= LogReader.MAX_SEARCH_TEXT) return;
+  if (text.length <= MAX_SEARCH_TEXT) return;
   throw new EventLogError(
-    `The text to search for has ${String(text.length)} characters, and can have ${String(LogReader.MAX_SEARCH_TEXT)}.`,
+    `The text to search for has ${String(text.length)} characters, and can have ${String(MAX_SEARCH_TEXT)}.`,
   );
 }
 

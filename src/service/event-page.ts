@@ -1,7 +1,7 @@
 import { sequenceOf } from '../events/position';
 import { isReadable, wireBytes } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
-import type { EventQuery, LoggedEvent } from '../log/log-reader';
+import type { EventQuery, LoggedEvent } from '../log/queries';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 
 /** The events of an answer: at most `maxBytes` as they are written, each followed by a comma, as {@link wireBytes} counts. */

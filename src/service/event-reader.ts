@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EventLog } from '../log/event-log';
-import type { EventQuery, LoggedEvent } from '../log/log-reader';
+import type { EventQuery, LoggedEvent } from '../log/queries';
 import { Semaphore } from '../util/promises';
 import { parseDuration } from '../util/time';
 import { CallError, type Call, type ParameterValues } from './call';

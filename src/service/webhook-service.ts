@@ -1,7 +1,7 @@
 import type { Config } from '../config/config';
 import { EventFactory, type EventContent } from '../events/event';
 import type { EventLog } from '../log/event-log';
-import type { LoggedEvent } from '../log/log-reader';
+import type { LoggedEvent } from '../log/queries';
 import { LAST_POSITION, positionIn, sequenceOf } from '../events/position';
 import { eventJson, wireBytes, type NewEvent } from '../events/stored-event';
 import type { PageQuery } from './event-page';
@@ -121,13 +121,13 @@ export async function recordEvent(call: Call, log: EventLog, events: EventFactor
   if (content.batch === undefined) {
     const event = events.make(call, content);
     call.forget();
-    const { id, conflict } = await log.append(event);
+    const [{ id, conflict }] = await log.append(event);
     if (conflict === true) throw keyReuse();
     return id;
   }
   const made = await batchOf(call, content.batch, events);
   call.forget();
-  const appended = made.length === 0 ? [] : await log.appendAll(made);
+  const appended = await log.append(...made);
   return JSON.stringify(appended.map(({ id }) => id));
 }
 

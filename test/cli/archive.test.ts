@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import { exportEvents, followEvents, importEvents, printEvents } from '../../src/cli/archive';
 import { linesOf } from '../../src/cli/lines';
-import type { NewEvent } from '../../src/events/stored-event';
-import { EventLogError } from '../../src/log/event-log';
+import { EventLogError } from '../../src/log/engine';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
@@ -10,14 +9,16 @@ import { eventually } from '../support/eventually';
 const line = (id: number) => `${JSON.stringify({ specversion: '1.0', id: String(id), source: '/s', type: 't' })}\n`;
 
 it('says how far an import came before the log failed', async () => {
-  let batches = 0;
-  const appendAll = (events: readonly NewEvent[]) => {
-    if (batches++ === 1) return Promise.reject(new EventLogError('The disk is full.'));
-    return Promise.resolve(events.map(({ id }, i) => ({ id, recorded: i > 0 })));
-  };
+  const log = openMemoryLog();
+  await log.append(newEvent({ id: '0', source: '/s' }));
+  const append = log.append.bind(log);
+  jest
+    .spyOn(log, 'append')
+    .mockImplementationOnce(append)
+    .mockRejectedValueOnce(new EventLogError('The disk is full.'));
   const text = Array.from({ length: 1500 }, (_, i) => line(i)).join('');
   const input = { file: 'x', stream: Readable.from([Buffer.from(text)]), bytes: undefined };
-  await expect(importEvents(input, { appendAll })).rejects.toMatchObject({
+  await expect(importEvents(input, log)).rejects.toMatchObject({
     message: 'The import stopped; run it again to go on. Before that: 999 recorded, 1 already in the log.',
     cause: { message: 'The disk is full.' },
   });

@@ -66,7 +66,7 @@ describe('the log of a service over HTTP', () => {
   afterEach(() => expectNothingHeld(service));
   afterEach(() => jest.restoreAllMocks());
 
-  const record = (count: number, of = {}) => service.log.appendAll(Array.from({ length: count }, () => newEvent(of)));
+  const record = (count: number, of = {}) => service.log.append(...Array.from({ length: count }, () => newEvent(of)));
   const all = async (pages: AsyncIterable<readonly StoredEvent[]>) => (await valuesOf(pages)).flat();
   const asked = (query: string) =>
     send(`${service.url}?events=export${query}`, { headers: { Authorization: `Bearer ${KEY}` } });

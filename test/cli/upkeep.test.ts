@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { forgetEvents, restore } from '../../src/cli/upkeep';
 import { readConfig } from '../../src/config/config';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
-import { newEvent } from '../support/events';
+import { outcome, newEvent } from '../support/events';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('forgetting events', () => {
@@ -17,7 +17,7 @@ describe('forgetting events', () => {
     ['says nothing of that where it is small', 1e6, [/^1 removed/, /^What was removed may still be in/]],
   ])('%s', async (_what, bytes, said) => {
     const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
-    const { id } = await log.append(newEvent());
+    const { id } = await outcome(log.append(newEvent()));
     jest.spyOn(log, 'stats').mockResolvedValue({ events: 1, bytes, last: 1 });
     const error = jest.spyOn(console, 'error').mockReturnValue();
     jest.spyOn(process.stdout, 'write').mockImplementation((_text, ...rest: unknown[]) => {

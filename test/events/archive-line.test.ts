@@ -18,7 +18,7 @@ const make = (given: GivenArrival): NewEvent => factory.make(...arrivalOf(given)
 const storedIn = async (folder: string, name: string, events: readonly NewEvent[]): Promise<StoredEvent[]> => {
   const log = await openSqliteLog({ file: join(folder, name) });
   try {
-    await log.appendAll(events);
+    await log.append(...events);
     const stored: StoredEvent[] = [];
     for (;;) {
       const page = await log.scan({ after: stored.at(-1)?.position ?? 0, limit: 1000 });

@@ -1,4 +1,4 @@
-import { EventLogError } from '../../src/log/event-log';
+import { EventLogError } from '../../src/log/engine';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { send } from '../support/http';
 import { startService } from '../support/service';

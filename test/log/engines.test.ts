@@ -2,7 +2,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { eventLogAddress } from '../../src/log/engines';
-import { EventLogError } from '../../src/log/event-log';
+import { EventLogError } from '../../src/log/engine';
 import { eventually } from '../support/eventually';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { newEvent } from '../support/events';
@@ -44,7 +44,7 @@ describe('where an event log is kept', () => {
     const settings = { timeout: 1000, retention: { maxEvents: 1, maxAge: undefined } };
     const location = eventLogAddress.locate('memory:');
     const log = await location.open(settings);
-    await log.appendAll([newEvent(), newEvent()]);
+    await log.append(newEvent(), newEvent());
     await eventually('one is forgotten', async () => (await log.stats()).events === 1);
     await expect(location.open({ ...settings, create: false })).rejects.toThrow(EventLogError);
     const other = await location.open(settings);

@@ -1,4 +1,4 @@
-import type { EventQuery } from '../../src/log/log-reader';
+import type { EventQuery } from '../../src/log/queries';
 import { Page, sizeOf } from '../../src/log/page';
 
 const query = (given: Partial<EventQuery>): EventQuery => ({

@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config/config';
 import type { NewEvent } from '../../src/events/stored-event';
 import type { EventLog } from '../../src/log/event-log';
 import { createLogger } from '../../src/telemetry/logger';
-import { everyEvent, newEvent } from '../support/events';
+import { everyEvent, outcome, newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { failureOf, useJetStream, type JetStreamUnderTest } from '../support/jetstream';
 import { metricsAt } from '../support/metrics';
@@ -23,7 +23,7 @@ const recentEvent = (given: Partial<NewEvent> = {}) => newEvent({ recordedAt: Da
 async function fill(log: EventLog): Promise<string> {
   for (;;) {
     const event = recentEvent({ data: `"data":"${'x'.repeat(10_000)}"` });
-    const failure = await log.append(event).then(
+    const failure = await outcome(log.append(event)).then(
       () => undefined,
       () => failureOf(log.append(event)),
     );
@@ -122,7 +122,8 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       await log.append(recentEvent(same(0)));
       const before = await keysOf(log, under.stream);
       log = await opened(under);
-      for (let i = 1; i < 20; i++) expect(await log.append(recentEvent(same(i)))).toMatchObject({ recorded: false });
+      for (let i = 1; i < 20; i++)
+        expect(await outcome(log.append(recentEvent(same(i))))).toMatchObject({ recorded: false });
       await Promise.all(Array.from({ length: 50 }, (_, i) => log.append(recentEvent(same(100 + i)))));
       expect((await log.stats()).events).toBe(1);
       expect(await keysOf(log, under.stream)).toBe(before);
@@ -139,14 +140,17 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       const under = options({ retention: { maxEvents: 2, maxAge: undefined } });
       let log = await opened(under);
       for (const id of ['first', 'b', 'c']) await log.append(recentEvent({ id, idempotencyKey: id[0] }));
-      expect(await log.append(recentEvent({ id: 'again', idempotencyKey: 'f' }))).toEqual({
+      expect(await outcome(log.append(recentEvent({ id: 'again', idempotencyKey: 'f' })))).toEqual({
         id: 'again',
         recorded: true,
       });
       const before = await keysOf(log, under.stream);
       log = await opened(under);
       for (let i = 0; i < 50; i++) {
-        expect(await log.append(recentEvent({ idempotencyKey: 'f' }))).toEqual({ id: 'again', recorded: false });
+        expect(await outcome(log.append(recentEvent({ idempotencyKey: 'f' })))).toEqual({
+          id: 'again',
+          recorded: false,
+        });
       }
       expect(await keysOf(log, under.stream)).toBe(before);
     });
@@ -154,7 +158,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     it('do not push out the key of an event that is in the log', async () => {
       const under = options({ retention: { maxEvents: 3, maxAge: undefined } });
       const log = await opened(under);
-      const kept = await log.append(recentEvent({ id: 'kept', idempotencyKey: 'kept' }));
+      const kept = await outcome(log.append(recentEvent({ id: 'kept', idempotencyKey: 'kept' })));
       for (let i = 0; i < 300; i++) {
         await Promise.all(
           Array.from({ length: 10 }, (_, j) =>
@@ -162,7 +166,10 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
           ),
         );
       }
-      expect(await log.append(recentEvent({ idempotencyKey: 'kept' }))).toEqual({ id: kept.id, recorded: false });
+      expect(await outcome(log.append(recentEvent({ idempotencyKey: 'kept' })))).toEqual({
+        id: kept.id,
+        recorded: false,
+      });
     });
   });
 
@@ -177,7 +184,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     while ((await messagesOf(keys)) > 90) await setTimeout(100);
     expect(await messagesOf(keys)).toBeGreaterThanOrEqual(40);
     for (let i = 40; i < 60; i++) {
-      expect(await log.append(recentEvent({ idempotencyKey: `k${String(i)}` }))).toEqual({
+      expect(await outcome(log.append(recentEvent({ idempotencyKey: `k${String(i)}` })))).toEqual({
         id: `e${String(i)}`,
         recorded: false,
       });
@@ -192,8 +199,8 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     await directly(({ streams }) => streams.purge(`${under.stream}_KEYS`));
     await log.append(recentEvent({ id: 'new', idempotencyKey: 'k' }));
     expect(await log.forget([1])).toEqual([1]);
-    expect(await log.append(recentEvent({ idempotencyKey: 'k' }))).toEqual({ id: 'new', recorded: false });
-    expect(await log.append(recentEvent({ webhookId: 'w' }))).toMatchObject({ recorded: true });
+    expect(await outcome(log.append(recentEvent({ idempotencyKey: 'k' })))).toEqual({ id: 'new', recorded: false });
+    expect(await outcome(log.append(recentEvent({ webhookId: 'w' })))).toMatchObject({ recorded: true });
   });
 
   it('finds the events that a thousand sources gave one id, at a cost that grows with them only', async () => {
@@ -219,7 +226,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     await log.append(recentEvent({ id: 'x', source: '/first' }));
     for (const source of sources) {
       const lost = proxy.loseAnswer();
-      const appended = through.append(recentEvent({ id: 'x', source }));
+      const appended = outcome(through.append(recentEvent({ id: 'x', source })));
       await lost;
       expect(await appended).toEqual({ id: 'x', recorded: true });
     }
@@ -291,8 +298,8 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     const proxy = await startTcpProxy(nats.port(), { alter: later });
     const log = await opened(options({ servers: [`127.0.0.1:${String(proxy.port)}`] }));
     for (const same of [{ id: 'same' }, { idempotencyKey: 'k' }, { webhookId: 'w' }]) {
-      const { id } = await log.append(recentEvent(same));
-      expect(await log.append(recentEvent(same))).toEqual({ id, recorded: false });
+      const { id } = await outcome(log.append(recentEvent(same)));
+      expect(await outcome(log.append(recentEvent(same)))).toEqual({ id, recorded: false });
     }
     await log.close();
     await proxy.close();
@@ -338,14 +345,14 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
         ...(i % 2 ? { webhookId: `w${String(i)}` } : {}),
       }),
     );
-    expect(await failureOf(broken.appendAll(batch))).toContain('The events could not be recorded. ---> ');
+    expect(await failureOf(broken.append(...batch))).toContain('The events could not be recorded. ---> ');
     await proxy.close();
     const log = await opened(under);
     expect((await log.stats()).events).toBeGreaterThan(0);
     expect((await log.stats()).events).toBeLessThan(500);
-    const appended = await log.appendAll(batch);
+    const appended = await log.append(...batch);
     expect(appended.map(({ id }) => id)).toEqual(batch.map(({ id }) => id));
     expect((await log.read(everyEvent)).map(({ id }) => id).sort()).toEqual(batch.map(({ id }) => id).sort());
-    expect(await log.appendAll(batch)).toEqual(batch.map(({ id }) => ({ id, recorded: false })));
+    expect(await log.append(...batch)).toEqual(batch.map(({ id }) => ({ id, recorded: false })));
   });
 });

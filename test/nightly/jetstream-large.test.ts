@@ -104,7 +104,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a service whose NATS takes small
     };
     beforeEach(async () => {
       const log = await openSqliteLog({ file: file() });
-      await log.appendAll([newEvent({ id: 'large', data: `"data":"${LARGE}"` }), newEvent({ id: 'small' })]);
+      await log.append(newEvent({ id: 'large', data: `"data":"${LARGE}"` }), newEvent({ id: 'small' }));
       await log.close();
     });
 

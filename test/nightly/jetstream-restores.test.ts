@@ -1,7 +1,7 @@
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewEvent } from '../../src/events/stored-event';
-import { everyEvent, newEvent } from '../support/events';
+import { everyEvent, outcome, newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { useJetStream } from '../support/jetstream';
 import { describeWith } from '../support/tools';
@@ -18,9 +18,9 @@ describeWith({ 'nats-server': 'nats-server' }, 'a stream of events that comes ba
     const log = await opened(under);
     const ids = ['kept-0', 'kept-1', 'lost-0', 'lost-1', 'lost-2'];
     const keyed = ids.map((id) => recentEvent({ id, idempotencyKey: `key-${id}`, webhookId: `hook-${id}` }));
-    await log.appendAll(keyed.slice(0, 2));
+    await log.append(...keyed.slice(0, 2));
     await nats.restart(async (store) => cp(join(store, under.stream), join(store, '..', 'copy'), { recursive: true }));
-    await log.appendAll(keyed.slice(2));
+    await log.append(...keyed.slice(2));
     await log.close();
     await nats.restart(async (store) => {
       await rm(join(store, under.stream), { recursive: true });
@@ -41,7 +41,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a stream of events that comes ba
   const repeats = (log: Awaited<ReturnType<typeof restored>>, id: string) =>
     Promise.all(
       [{ idempotencyKey: `key-${id}` }, { webhookId: `hook-${id}` }].map((key) =>
-        log.append(recentEvent({ id: `again-${id}`, ...key })),
+        outcome(log.append(recentEvent({ id: `again-${id}`, ...key }))),
       ),
     );
 
@@ -69,11 +69,11 @@ describeWith({ 'nats-server': 'nats-server' }, 'a stream of events that comes ba
   it('records it at once where another event has taken the position', async () => {
     const log = await restored();
     for (const id of ['new-0', 'new-1', 'new-2']) await log.append(recentEvent({ id }));
-    expect(await log.append(recentEvent({ id: 'again', idempotencyKey: 'key-lost-1' }))).toEqual({
+    expect(await outcome(log.append(recentEvent({ id: 'again', idempotencyKey: 'key-lost-1' })))).toEqual({
       id: 'again',
       recorded: true,
     });
-    expect(await log.append(recentEvent({ id: 'once more', idempotencyKey: 'key-lost-1' }))).toEqual({
+    expect(await outcome(log.append(recentEvent({ id: 'once more', idempotencyKey: 'key-lost-1' })))).toEqual({
       id: 'again',
       recorded: false,
     });

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { openPostgresLog } from '../../src/log/postgres/event-log';
 import type { EventLog } from '../../src/log/event-log';
-import { everyEvent, newEvent } from '../support/events';
+import { everyEvent, outcome, newEvent } from '../support/events';
 import { eventually, succeeds } from '../support/eventually';
 import { failureOf } from '../support/jetstream';
 import { describeWithPostgres, freePort, unprivileged, usePostgres } from '../support/postgres';
@@ -210,7 +210,7 @@ describeWithPostgres('a PostgreSQL server', () => {
     const holder = new Client({ host: '127.0.0.1', port: postgres.port(), user: 'webhook', database: under.database });
     await holder.connect();
     await holder.query('BEGIN; LOCK TABLE webhook_events IN ACCESS EXCLUSIVE MODE');
-    const calls = [log.append(newEvent()), log.read(everyEvent), log.newest()];
+    const calls = [outcome(log.append(newEvent())), log.read(everyEvent), log.newest()];
     let waiting = 0;
     const pids = async () =>
       (

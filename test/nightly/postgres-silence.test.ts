@@ -1,5 +1,5 @@
 import { openPostgresLog } from '../../src/log/postgres/event-log';
-import { everyEvent, newEvent } from '../support/events';
+import { everyEvent, outcome, newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { holdUp } from '../support/hold-up';
 import { failureOf } from '../support/jetstream';
@@ -35,7 +35,7 @@ describeWithPostgres('a PostgreSQL server that does not answer', () => {
     expect(await failureOf(log.append(newEvent()))).toContain('no answer in time');
     expect(performance.now() - began).toBeLessThan(4000);
     isMuting = false;
-    await eventually('events are recorded again', async () => (await log.append(newEvent())).recorded);
+    await eventually('events are recorded again', async () => (await outcome(log.append(newEvent()))).recorded);
     isMuting = true;
     stop();
     await log.close();
@@ -74,7 +74,7 @@ describeWithPostgres('a PostgreSQL server that does not answer', () => {
     );
     await locking;
     expect((await log.read(everyEvent)).length).toBe(0);
-    expect((await log.append(newEvent())).recorded).toBe(true);
+    expect((await outcome(log.append(newEvent()))).recorded).toBe(true);
   }, 30_000);
 
   it('as durably as was promised is found out while it is in use', async () => {
@@ -88,13 +88,13 @@ describeWithPostgres('a PostgreSQL server that does not answer', () => {
     try {
       await eventually('it is refused', async () =>
         /synchronous_commit = off/.test(
-          await log.append(newEvent()).then(String, (error: Error) => failureOf(Promise.reject(error))),
+          await outcome(log.append(newEvent())).then(String, (error: Error) => failureOf(Promise.reject(error))),
         ),
       );
     } finally {
       await setting('RESET synchronous_commit');
     }
-    await eventually('events are recorded again', async () => (await log.append(newEvent())).recorded);
+    await eventually('events are recorded again', async () => (await outcome(log.append(newEvent()))).recorded);
   }, 30_000);
 
   it('for its standby, and is told to wait no longer, has not made an event durable', async () => {
@@ -110,7 +110,7 @@ describeWithPostgres('a PostgreSQL server that does not answer', () => {
       return rows[0]?.synchronous_standby_names === 'nobody';
     });
     let isAnswered = false;
-    const appending = log.append(newEvent()).finally(() => (isAnswered = true));
+    const appending = outcome(log.append(newEvent())).finally(() => (isAnswered = true));
     const cancelled = () =>
       sql(
         'postgres',
@@ -141,7 +141,7 @@ describeWithPostgres('a PostgreSQL server that does not answer', () => {
     const [row] = await sql('postgres', 'SHOW unix_socket_directories');
     const hosts = [{ host: String(row?.unix_socket_directories), port: postgres.port() }];
     const log = await opened({ ...(await options()), hosts, sslmode: 'prefer' });
-    expect((await log.append(newEvent())).recorded).toBe(true);
+    expect((await outcome(log.append(newEvent()))).recorded).toBe(true);
   });
 
   it('with NUL in a type answers a search for it', async () => {

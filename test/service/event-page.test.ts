@@ -1,7 +1,7 @@
 import { wireBytes } from '../../src/events/stored-event';
 import { sequenceOf } from '../../src/events/position';
 import type { EventLog } from '../../src/log/event-log';
-import type { LoggedEvent } from '../../src/log/log-reader';
+import type { LoggedEvent } from '../../src/log/queries';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { readPage, type PageQuery } from '../../src/service/event-page';
 import { everyEvent, newEvent } from '../support/events';

@@ -1,5 +1,5 @@
 import type { EventLog } from '../../src/log/event-log';
-import type { EventQuery, LoggedEvent } from '../../src/log/log-reader';
+import type { EventQuery, LoggedEvent } from '../../src/log/queries';
 import type { Call } from '../../src/service/call';
 import type { PageQuery } from '../../src/service/event-page';
 import { openMemoryLog } from '../../src/log/memory/event-log';

@@ -35,7 +35,7 @@ describe('GetEvents with type', () => {
   const found = async (binding: BindingName, parameters: Readonly<Record<string, string>>) =>
     eventsOf(resultOf(await getEvents(service.url, binding, parameters))).map(({ id }) => id);
   const record = (...types: readonly string[]) =>
-    service.log.appendAll(types.map((type, i) => event(type, `${type}${String(i + 1)}`)));
+    service.log.append(...types.map((type, i) => event(type, `${type}${String(i + 1)}`)));
 
   it.each(BINDINGS)('over %s returns the events of that type, with after and limit', async (binding) => {
     await record('a', 'b', 'a', 'a', 'ab', 'b', 'a');
@@ -115,7 +115,7 @@ describe('a reader of one type', () => {
     const given = Array.from({ length: 200 }, (_, i) =>
       event(random(3) === 0 ? 'a' : 'b', `e${String(i + 1)}`, '&'.repeat(random(sizes[random(5)] ?? 1))),
     );
-    await log.appendAll(given);
+    await log.append(...given);
     await log.forget([20, 21, 90]);
     const gone = ['e20', 'e21', 'e90'];
     const wanted = given.filter(({ id, attributes }) => attributes.includes('"type":"a"') && !gone.includes(id));

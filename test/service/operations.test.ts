@@ -1,4 +1,4 @@
-import { EventLogError } from '../../src/log/event-log';
+import { EventLogError } from '../../src/log/engine';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { BINDINGS, callOperation, eventsOf, NAMESPACE, requestOf } from '../support/bindings';
 import { send } from '../support/http';

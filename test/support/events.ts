@@ -1,5 +1,6 @@
 import type { NewEvent } from '../../src/events/stored-event';
-import type { EventQuery } from '../../src/log/log-reader';
+import type { EventLog } from '../../src/log/event-log';
+import type { EventQuery } from '../../src/log/queries';
 
 let made = 0;
 
@@ -24,3 +25,14 @@ export const everyEvent = {
   limit: 1000,
   maxBytes: 10_000_000,
 } satisfies EventQuery;
+
+/** How the one event of a call was recorded. */
+export async function outcome<T>(appended: Promise<readonly [T]>): Promise<T> {
+  return (await appended)[0];
+}
+
+/** Counts the events in spans of time that end at `until`. */
+export async function ratesOf(log: EventLog, { until, span, spans }: Record<'until' | 'span' | 'spans', number>) {
+  const times = Array.from({ length: spans + 1 }, (_, i) => until - (spans - i) * span);
+  return (await log.counts(times)).map((events, i) => ({ from: times[i] ?? 0, events }));
+}

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { JetStreamManager } from '@nats-io/jetstream';
-import { type EventLog, EventLogError } from '../../src/log/event-log';
+import { EventLogError } from '../../src/log/engine';
+import type { EventLog } from '../../src/log/event-log';
 import { openJetStreamLog, type JetStreamOptions } from '../../src/log/jetstream/event-log';
 import { killNatsServers, startNats, withStreams, type NatsServer } from './nats';
 import { temporaryFolder } from './temporary-folder';

@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { BROWSER, expectFit, launchChromium, SCREENS, stopClock } from '../support/browser';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
-import type { SearchQuery } from '../../src/log/log-reader';
+import type { SearchQuery } from '../../src/log/queries';
 import { Deferred } from '../../src/util/promises';
 import { startService, type TestService } from '../support/service';
 import { newEvent } from '../support/events';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileLog } from '../../src/log/event-log';
+import type { EventLog } from '../../src/log/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { itForwardsThroughKills } from './forwarder-kills';
 import { newEvent } from '../support/events';
@@ -40,7 +40,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a forwarder of a log in NATS', (
   it('knows a stream again, and one of the same name that is another', async () => {
     const target = await startTarget();
     const { log, name } = await opened();
-    await log.appendAll([newEvent({ id: 'a' }), newEvent({ id: 'b' })]);
+    await log.append(newEvent({ id: 'a' }), newEvent({ id: 'b' }));
     const run = async () => {
       const tool = startTool(
         ['forward', target.url, '--since', '0', '--position', 'position'],
@@ -53,7 +53,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a forwarder of a log in NATS', (
     await log.append(newEvent({ id: 'c' }));
     expect(await run()).toEqual([0, '1 event forwarded.']);
     await jetStream.directly((manager) => manager.streams.purge(name.replace(/.*\//, '')));
-    await log.appendAll([newEvent({ id: 'd' })]);
+    await log.append(newEvent({ id: 'd' }));
     expect(await run()).toEqual([0, '1 event forwarded.']);
     await log.close();
     await jetStream.directly((manager) => manager.streams.delete(name.replace(/.*\//, '')));
@@ -65,7 +65,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a forwarder of a log in NATS', (
 
 describeWith({ script: 'bsdutils' }, 'on a terminal', () => {
   const folder = useTemporaryFolder();
-  let log: FileLog;
+  let log: EventLog;
   beforeEach(async () => {
     log = await openSqliteLog({ file: join(folder.path, 'events.db') });
   });
@@ -90,7 +90,7 @@ describeWith({ script: 'bsdutils' }, 'on a terminal', () => {
   it('forwarding shows each event with its answer, and at its end how many were forwarded', async () => {
     let isBack = false;
     const target = await startTarget((_request, before) => (before < 2 || isBack ? 200 : 503));
-    await log.appendAll(Array.from({ length: 7 }, () => newEvent({ data: '"data":"abc"' })));
+    await log.append(...Array.from({ length: 7 }, () => newEvent({ data: '"data":"abc"' })));
     const { shown, end } = start(`forward ${target.url} --follow --since 0`);
     await eventually('an event is not taken', () => /Event 3 was not taken by/.test(shown()));
     expect(shown()).toMatch(/Event 3 was not taken by .*: 503 Service Unavailable \(\d+ ms\)\. Trying again/);
@@ -121,7 +121,7 @@ describeWith({ openssl: 'openssl' }, 'forwarding over HTTPS', () => {
     const tls = { cert: await readFile(file('certificate.pem')), key: await readFile(file('key.pem')) };
     const target = await startTarget(undefined, { tls });
     const log = await openSqliteLog({ file: file('events.db') });
-    await log.appendAll([newEvent({ id: 'a' }), newEvent({ id: 'b' })]);
+    await log.append(newEvent({ id: 'a' }), newEvent({ id: 'b' }));
     await log.close();
     const args = ['forward', target.url, '--since', '0'];
     const variables = { EVENT_LOG: `sqlite:${file('events.db')}` };

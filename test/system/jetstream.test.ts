@@ -5,11 +5,12 @@ import { setTimeout } from 'node:timers/promises';
 import { StorageType } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import type { NewEvent } from '../../src/events/stored-event';
-import { type EventLog, EventTooLargeError } from '../../src/log/event-log';
+import { EventTooLargeError } from '../../src/log/engine';
+import type { EventLog } from '../../src/log/event-log';
 import { openJetStreamLog } from '../../src/log/jetstream/event-log';
 import { encodeEvent } from '../../src/log/jetstream/message';
 import { describeEventLog } from '../log/event-log-suite';
-import { everyEvent, newEvent } from '../support/events';
+import { everyEvent, outcome, newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { failureOf, useJetStream } from '../support/jetstream';
 import { natsOperator, startNats, type NatsServer } from '../support/nats';
@@ -48,7 +49,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       async (_what, same) => {
         const under = options();
         const log = await opened(under);
-        const { id } = await log.append(newEvent(same));
+        const { id } = await outcome(log.append(newEvent(same)));
         await directly(async ({ streams: existing }) => {
           for (const name of [under.stream, `${under.stream}_KEYS`]) {
             await existing.update(name, { duplicate_window: nanos(100) });
@@ -56,7 +57,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
         });
         await nats.restart();
         while (!(await isReady(log))) await setTimeout(50);
-        expect(await log.append(newEvent(same))).toEqual({ id, recorded: false });
+        expect(await outcome(log.append(newEvent(same)))).toEqual({ id, recorded: false });
         expect((await log.stats()).events).toBe(1);
       },
     );
@@ -66,7 +67,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       const log = await opened(options({ servers: [`127.0.0.1:${String(proxy.port)}`] }));
       for (const event of [newEvent(), newEvent({ idempotencyKey: 'k' }), newEvent({ webhookId: 'w' })]) {
         const lost = proxy.loseAnswer();
-        const appended = log.append(event);
+        const appended = outcome(log.append(event));
         await lost;
         expect(await appended).toEqual({ id: event.id, recorded: true });
       }
@@ -88,8 +89,8 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
         await manager.jetstream().publish(subject, encodeEvent({ attempt: 'killed', event }));
       });
       const next = newEvent({ id: 'second', data: '"data":1', idempotencyKey: 'k' });
-      expect(await log.append(next)).toEqual({ id: 'first', recorded: false });
-      expect(await log.append(next)).toEqual({ id: 'first', recorded: false });
+      expect(await outcome(log.append(next))).toEqual({ id: 'first', recorded: false });
+      expect(await outcome(log.append(next))).toEqual({ id: 'first', recorded: false });
       const logged = await log.read(everyEvent);
       expect(logged.map(({ id, data }) => [id, data])).toEqual([['first', '"data":1']]);
     });
@@ -97,7 +98,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     it('is refused with the reason when it is larger than the servers accept', async () => {
       const log = await opened(options());
       const large = newEvent({ data: `"data":"${'x'.repeat(33 * 1024 * 1024)}"` });
-      const refused = log.append(large);
+      const refused = outcome(log.append(large));
       await expect(refused).rejects.toThrow(EventTooLargeError);
       await expect(refused).rejects.toThrow(
         /^The event \S+ has \d{8} bytes as it is kept, and the event log takes 33553920 at most\.$/,
@@ -109,7 +110,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
   it('records and forgets more than one deadline would allow: each event that is forgotten, and each 500 that are recorded, has its own', async () => {
     const log = await opened(options({ timeout: 1000 }));
     const events = Array.from({ length: 10_000 }, (_, i) => newEvent({ id: 'same', source: `/${String(i)}` }));
-    const appended = await log.appendAll(events);
+    const appended = await log.append(...events);
     expect(appended.filter(({ recorded }) => recorded)).toHaveLength(events.length);
     const position = (await log.scan({ after: 5000, limit: 1 }))[0]?.position ?? 0;
     expect(await log.forget([position])).toEqual([position]);
@@ -134,18 +135,20 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       await log.append(newEvent({ id: 'before' }));
       await stop(lost.child);
       const started = Date.now();
-      const failures = await Promise.all([log.append(newEvent()), log.read(everyEvent), log.check()].map(failureOf));
+      const failures = await Promise.all(
+        [outcome(log.append(newEvent())), log.read(everyEvent), log.check()].map(failureOf),
+      );
       expect(Date.now() - started).toBeLessThan(4500);
       for (const failure of failures) expect(failure).toMatch(/did not answer in time|no NATS server can be reached/);
       lost.child.kill('SIGCONT');
       while (!(await isReady(log))) await setTimeout(50);
-      expect(await log.append(newEvent({ id: 'after' }))).toEqual({ id: 'after', recorded: true });
+      expect(await outcome(log.append(newEvent({ id: 'after' })))).toEqual({ id: 'after', recorded: true });
     });
 
     it('gives up no call because somebody sets the clock', async () => {
       const log = await open();
       await stop(lost.child);
-      const recording = log.append(newEvent({ id: 'recorded' }));
+      const recording = outcome(log.append(newEvent({ id: 'recorded' })));
       const now = Date.now.bind(Date);
       const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);
       await setTimeout(100);
@@ -280,7 +283,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       await log.append(newEvent());
       await writeFile(file, operated.credentials({ seconds: 3600 }));
       await eventually('the first credentials have expired', () => Promise.resolve(Date.now() > expire));
-      expect(await log.append(newEvent({ id: 'renewed' }))).toEqual({ id: 'renewed', recorded: true });
+      expect(await outcome(log.append(newEvent({ id: 'renewed' })))).toEqual({ id: 'renewed', recorded: true });
     });
   });
 });

@@ -1,6 +1,6 @@
 import { openPostgresLog } from '../../src/log/postgres/event-log';
 import { describeEventLog } from '../log/event-log-suite';
-import { everyEvent, newEvent } from '../support/events';
+import { everyEvent, outcome, newEvent, ratesOf } from '../support/events';
 import { eventually, succeeds } from '../support/eventually';
 import { failureOf } from '../support/jetstream';
 import { describeWithPostgres, usePostgres } from '../support/postgres';
@@ -30,7 +30,7 @@ describeWithPostgres('with PostgreSQL', () => {
       newEvent({ webhookId: 'w' }),
     ]) {
       const lost = proxy.loseAnswer();
-      const appended = log.append(event);
+      const appended = outcome(log.append(event));
       await lost;
       expect(await appended).toEqual({ id: event.id, recorded: true });
     }
@@ -58,11 +58,11 @@ describeWithPostgres('with PostgreSQL', () => {
     await sql(under.database, `ALTER DATABASE ${under.database} SET session_preload_libraries = 'auto_explain'`);
     await sql(under.database, `ALTER DATABASE ${under.database} SET auto_explain.log_min_duration = 0`);
     const log = await opened(under);
-    await log.appendAll([newEvent(), newEvent({ id: 'repeated' }), newEvent({ id: 'repeated' })]);
+    await log.append(newEvent(), newEvent({ id: 'repeated' }), newEvent({ id: 'repeated' }));
     await eventually('an event is past retention', async () => (await log.stats()).events === 1);
     await log.read(everyEvent);
     await log.search({ limit: 10, text: 'x' });
-    await log.rates({ until: Date.now(), span: 60_000, spans: 60 });
+    await ratesOf(log, { until: Date.now(), span: 60_000, spans: 60 });
     expect(postgres.output().includes('UPDATE webhook_log')).toBe(true);
     expect(postgres.output().includes('JIT:')).toBe(false);
   });
@@ -80,7 +80,7 @@ describeWithPostgres('with PostgreSQL', () => {
     const event = newEvent({ webhookId: 'evt\0', data: '"data":"a\\u0000"' });
     await log.append(event);
     await log.append(newEvent({ data: '"data":{"price":1.10}' }));
-    expect(await log.append(newEvent({ webhookId: 'evt\0' }))).toEqual({ id: event.id, recorded: false });
+    expect(await outcome(log.append(newEvent({ webhookId: 'evt\0' })))).toEqual({ id: event.id, recorded: false });
     expect((await log.read(everyEvent))[0]?.data).toBe(event.data);
     const rows = await sql(under.database, 'SELECT data FROM webhook_report ORDER BY sequence');
     expect(rows).toEqual([{ data: null }, { data: { price: 1.1 } }]);
@@ -90,7 +90,7 @@ describeWithPostgres('with PostgreSQL', () => {
   it('finds what was changed past the service', async () => {
     const under = await options();
     const log = await opened(under);
-    await log.appendAll([newEvent(), newEvent(), newEvent()]);
+    await log.append(newEvent(), newEvent(), newEvent());
     await sql(under.database, 'DELETE FROM webhook_events WHERE sequence = 3');
     expect(await log.verify()).toEqual(['The log holds 2 events, and its total says 3.']);
   });

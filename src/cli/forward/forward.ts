@@ -1,8 +1,8 @@
 import type { StoredEvent } from '../../events/stored-event';
 import type { PostedForm } from '../../forward/message';
 import { Target } from '../../forward/target';
-import type { Start } from '../../log/log-reader';
-import type { ReadableLog } from '../../log/readable-log';
+import type { Start } from '../../log/queries';
+import { changeAt, type ReadableLog } from '../../log/readable-log';
 import { endOf, matcherOf, positionBefore, selectedEvents, type EventFilter, type EventSelection } from '../scan';
 import type { MetricsAddress } from './metrics';
 import { missingBetween, PositionFile, refuseChange, type ForwardPosition } from './position';
@@ -119,9 +119,9 @@ async function keptPosition(log: ReadableLog, { position: name, since }: Forward
   let position = await file?.read();
   if (position === undefined) {
     const sequence = await positionBefore(log, since ?? (await endOf(log)));
-    position = { sequence, event: await log.at(sequence) };
+    position = { sequence, event: (await log.read({ position: sequence, limit: 1 }))[0] };
   }
-  const change = await log.changeAt(position.sequence, position.event);
+  const change = await changeAt(log, position.sequence, position.event);
   if (change !== undefined) refuseChange(change, position.sequence);
   // A forwarder that is killed before its first event must not begin later the next time.
   await file?.write(position);

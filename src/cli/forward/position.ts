@@ -119,8 +119,8 @@ export function refuseChange(change: LogChange, position: number): never {
  */
 export async function missingBetween(log: ReadableLog, sequence: number, next: number): Promise<string | undefined> {
   if (next === sequence + 1) return undefined;
-  const found = await log.firstFrom(0);
-  const oldest = found === undefined ? next : found.position;
+  const [found] = await log.scan({ after: 0, limit: 1 });
+  const oldest = found?.position ?? next;
   if (oldest <= sequence + 1) return undefined;
   const end = oldest < next ? oldest : next;
   const [first, last] = [String(sequence + 1), String(end - 1)];

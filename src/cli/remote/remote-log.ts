@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LAST_POSITION } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
-import type { EventQuery, ScanQuery, SearchQuery, Start } from '../../log/log-reader';
-import { isSame, ReadableLog, type FollowStart, type OnLogChange } from '../../log/readable-log';
+import type { EventQuery, SearchQuery, Start } from '../../log/queries';
+import { isSame, type ReadableLog, type FollowStart, type OnLogChange } from '../../log/readable-log';
 import { reasonOf } from '../../util/reason';
 import { HttpClient } from '../../util/http-client';
 import { LineTooLongError } from '../lines';
@@ -35,7 +35,7 @@ const SHORT_WAIT = 2;
  * search finds. Once the service has answered, a download that ends early goes on after the last event, for as long as it takes.
  * Holds some 256 KiB of events at a time, or one event.
  */
-export class RemoteLog extends ReadableLog {
+export class RemoteLog implements ReadableLog {
   readonly #source: RemoteSource;
   readonly #http: HttpClient;
   readonly #stop: AbortSignal;
@@ -51,14 +51,13 @@ export class RemoteLog extends ReadableLog {
    * @param silence - the longest that the service may send nothing, in milliseconds.
    */
   constructor(source: RemoteSource, stop: AbortSignal, silence = SILENCE) {
-    super();
     this.#source = source;
     this.#http = new HttpClient({ timeout: silence, ca: source.ca }, 0);
     this.#stop = stop;
     this.#silence = silence;
   }
 
-  async scan({ limit, ...start }: ScanQuery) {
+  async scan({ limit, ...start }: Start & Pick<EventQuery, 'limit'>) {
     return this.#first(limit, { ...fromStart(start), limit });
   }
 

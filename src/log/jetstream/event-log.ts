@@ -1,9 +1,8 @@
 import type { NewEvent } from '../../events/stored-event';
 import { Semaphore } from '../../util/promises';
-import type { Engine, Recorded } from '../engine';
-import { logOn } from '../engine-log';
-import { EventLogError, type EventLog, type EventLogSettings } from '../event-log';
-import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../log-reader';
+import { EventLogError, type Engine, type EventLogSettings, type Recorded } from '../engine';
+import { EventLog } from '../event-log';
+import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../queries';
 import { Page, sizeOf } from '../page';
 import { eventMatcher } from '../search';
 import type { JetStreamAddress } from './address';
@@ -49,7 +48,7 @@ export async function openJetStreamLog(options: JetStreamOptions): Promise<Event
     const streams = logStreams(connection, stream, deadline);
     if (create) await provideStreams(streams, replicas, retention);
     else await streams.events.requireInfo();
-    return logOn(new JetStreamEngine(connection, options), retention);
+    return new EventLog(new JetStreamEngine(connection, options), retention);
   } catch (cause) {
     await connection?.close();
     throw new EventLogError(`The event log ${stream} on ${servers.join(',')} cannot be opened.`, { cause });
@@ -83,7 +82,7 @@ class JetStreamEngine implements Engine {
     return this.#begin().events.maxBytes();
   }
 
-  async appendAll(events: readonly NewEvent[]): Promise<Recorded> {
+  async append(events: readonly NewEvent[]): Promise<Recorded> {
     return { appended: await recordEvents(this.#begin, events) };
   }
 

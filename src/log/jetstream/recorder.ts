@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { nuid } from '@nats-io/transport-node';
 import type { NewEvent } from '../../events/stored-event';
-import { isRepetition } from '../engine';
-import { EventTooLargeError, type Appended } from '../event-log';
+import { EventTooLargeError, isRepetition, type Appended } from '../engine';
 import {
   decodeEvent,
   decodeReference,

@@ -1,6 +1,6 @@
 import { DiscardPolicy, RetentionPolicy, StorageType, type StreamConfig, type StreamInfo } from '@nats-io/jetstream';
 import { millis, nanos } from '@nats-io/transport-node';
-import type { Retention } from '../event-log';
+import type { Retention } from '../engine';
 import type { LogStreams, Stream } from './stream';
 
 /** How long a key outlives its event, in milliseconds, so that no event loses its key. */

@@ -1,5 +1,4 @@
-import { isOfType, typeIn } from '../engine';
-import { EventLogError } from '../event-log';
+import { EventLogError, isOfType, typeIn } from '../engine';
 import type { Stream } from './stream';
 import { StreamWalk, type Part, type PlacedEvent } from './walk';
 

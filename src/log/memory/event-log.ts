@@ -1,8 +1,16 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import { isOfType, isRepetition, typeIn, type Engine, type Recorded, type RetentionSteps } from '../engine';
-import { logOn } from '../engine-log';
-import type { Appended, EventLog, Retention } from '../event-log';
-import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../log-reader';
+import {
+  isOfType,
+  isRepetition,
+  typeIn,
+  type Appended,
+  type Engine,
+  type Recorded,
+  type Retention,
+  type RetentionSteps,
+} from '../engine';
+import { EventLog } from '../event-log';
+import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../queries';
 import { Page, sizeOf } from '../page';
 import { eventMatcher } from '../search';
 
@@ -20,7 +28,7 @@ export class MemoryStore {
 
 /** Returns an event log that lasts as long as its store. The smallest engine: a look at what one has to do. */
 export function openMemoryLog(store = new MemoryStore(), retention?: Retention): EventLog {
-  return logOn(new MemoryEngine(store), retention);
+  return new EventLog(new MemoryEngine(store), retention);
 }
 
 class MemoryEngine implements Engine {
@@ -38,12 +46,12 @@ class MemoryEngine implements Engine {
     this.#store = store;
   }
 
-  appendAll(events: readonly NewEvent[]): Promise<Recorded> {
-    const appended = events.map((event) => this.#append(event));
+  append(events: readonly NewEvent[]): Promise<Recorded> {
+    const appended = events.map((event) => this.#record(event));
     return Promise.resolve({ appended, newest: this.#store.last });
   }
 
-  #append(event: NewEvent): Appended {
+  #record(event: NewEvent): Appended {
     const { events, byKey } = this.#store;
     const keys = keysOf(event);
     const sameKey = byKey.get(JSON.stringify(['idempotency-key', event.idempotencyKey]));

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Pool, type ClientBase, type ClientConfig, type PoolClient } from 'pg';
 import pgpass, { type PasswordOf } from 'pgpass';
 import { within } from '../../util/promises';
-import type { EventLogSettings } from '../event-log';
+import type { EventLogSettings } from '../engine';
 import { PASSWORDS, type PostgresAddress } from './address';
 import { explained, isLost, isWithoutTls, mayPass, ServerTimeoutError, UnfitServerError } from './errors';
 

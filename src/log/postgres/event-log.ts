@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { NewEvent } from '../../events/stored-event';
-import type { Engine, Recorded } from '../engine';
-import { logOn } from '../engine-log';
-import { EventLogError, type EventLog, type EventLogSettings } from '../event-log';
-import type { EventQuery, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../log-reader';
+import { EventLogError, type Engine, type EventLogSettings, type Recorded } from '../engine';
+import { EventLog } from '../event-log';
+import type { EventQuery, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../queries';
 import type { PostgresAddress } from './address';
 import { PostgresConnection } from './connection';
 import { isWithoutRoom } from './errors';
@@ -33,7 +32,7 @@ export async function openPostgresLog(
     const names = hosts.map(({ host, port }) => `${host}:${String(port)}`).join(',');
     throw new EventLogError(`The event log ${database} on ${names} cannot be opened.`, { cause });
   }
-  return logOn(new PostgresEngine(connection, connections, forgets), retention);
+  return new EventLog(new PostgresEngine(connection, connections, forgets), retention);
 }
 
 /** Keeps events in a table of PostgreSQL. Durable means committed, as the server's `synchronous_commit` says. */
@@ -59,7 +58,7 @@ class PostgresEngine implements Engine {
     if (forgets) this.retention = new PostgresRetention(connection);
   }
 
-  async appendAll(events: readonly NewEvent[]): Promise<Recorded> {
+  async append(events: readonly NewEvent[]): Promise<Recorded> {
     try {
       const appended = await recordEvents(this.#connection, events);
       this.#refused = [];

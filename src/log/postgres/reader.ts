@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../events/stored-event';
 import { typePrefix } from '../engine';
-import type { EventQuery, FoundEvent, LoggedEvent, SearchQuery, SearchResult } from '../log-reader';
+import type { EventQuery, FoundEvent, LoggedEvent, SearchQuery, SearchResult } from '../queries';
 import { PAGE_BYTES } from '../page';
 import { eventMatcher, textForms } from '../search';
 import type { PostgresConnection } from './connection';

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { NewEvent } from '../../events/stored-event';
 import { LARGE_MESSAGE, letOthersRun } from '../../util/promises';
-import type { Appended } from '../event-log';
+import type { Appended } from '../engine';
 import type { PostgresConnection } from './connection';
 import { DIGESTS, shown } from './schema';
 
@@ -62,7 +62,7 @@ interface FoundRow {
   readonly isOwn: boolean;
 }
 
-/** Records events as `Engine.appendAll` promises, all of them or none. */
+/** Records events as `Engine.append` promises, all of them or none. */
 export async function recordEvents(connection: PostgresConnection, events: readonly NewEvent[]): Promise<Appended[]> {
   const deadline = connection.deadline();
   const outcomes: (Appended | undefined)[] = events.map(() => undefined);

@@ -1,6 +1,5 @@
 import type { ClientBase } from 'pg';
-import type { RetentionSteps } from '../engine';
-import type { Retention } from '../event-log';
+import type { Retention, RetentionSteps } from '../engine';
 import type { PostgresConnection } from './connection';
 import { TOTAL } from './schema';
 

@@ -2,13 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { NewEvent } from '../../events/stored-event';
 import { writeNewFile } from '../../util/files';
 import { Deferred } from '../../util/promises';
 import { Remote } from '../../util/remote';
-import { typePrefix, type Engine, type FileEngine, type Recorded, type RetentionSteps } from '../engine';
-import { fileLogOn } from '../engine-log';
-import { EventLogError, type FileLog, type Retention } from '../event-log';
+import { EventLogError, typePrefix, type Engine, type Retention, type RetentionSteps } from '../engine';
+import { EventLog } from '../event-log';
 import { holdOpen, type SqliteOptions } from './database';
 import type { OwnerFunctions, ThreadFunctions } from './worker';
 
@@ -40,8 +38,8 @@ const TRY_PAUSE = 100;
  * @throws {EventLogError} the file cannot be created or opened, or is not an event log. This message, unlike those of the
  * methods, names the file.
  */
-export async function openSqliteLog(options: SqliteLogOptions): Promise<FileLog> {
-  return fileLogOn(await openEngine(options), options.retention);
+export async function openSqliteLog(options: SqliteLogOptions): Promise<EventLog> {
+  return new EventLog(await openEngine(options), options.retention);
 }
 
 /**
@@ -56,7 +54,7 @@ export async function restoreSqliteLog(backup: string, file: string): Promise<st
   try {
     const { events } = await engine.stats();
     const copy = `${file}.replaced-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
-    if (events > 0) await engine.backup(copy);
+    if (events > 0) await engine.upkeep.backup(copy);
     await engine.restore(backup);
     return events > 0 ? copy : undefined;
   } catch (cause) {
@@ -77,7 +75,7 @@ async function openEngine(options: SqliteLogOptions): Promise<SqliteEngine> {
 }
 
 /** Keeps events in a SQLite file: WAL with `synchronous=FULL`, so that durable means on disk. */
-class SqliteEngine implements FileEngine {
+class SqliteEngine implements Engine {
   readonly commitSize = 1024 * 1024;
   /** One is read while the one before is answered. */
   readonly readsAtOnce = 2;
@@ -101,10 +99,7 @@ class SqliteEngine implements FileEngine {
     await this.#thread.open();
   }
 
-  appendAll(events: readonly NewEvent[]): Promise<Recorded> {
-    return this.#thread.ask('append', events);
-  }
-
+  readonly append: Engine['append'] = (events) => this.#thread.ask('append', events);
   /** Finding the types that a prefix stands for may take longer than a commit should wait. */
   readonly read: Engine['read'] = (query) =>
     (typePrefix(query.type) === undefined ? this.#thread : this.#searches).ask('read', query);
@@ -131,16 +126,16 @@ class SqliteEngine implements FileEngine {
     return positions.filter((position) => forgotten.has(position));
   }
 
-  async rewrite(): Promise<void> {
-    await this.#thread.ask('rewrite');
-    await this.#emptyWal();
-  }
+  readonly upkeep = {
+    backup: (file: string): Promise<void> => writeNewFile(file, (temporary) => this.#thread.ask('backup', temporary)),
+    rewrite: async (): Promise<void> => {
+      await this.#thread.ask('rewrite');
+      await this.#emptyWal();
+    },
+    compact: () => this.#compact(),
+  };
 
-  backup(file: string): Promise<void> {
-    return writeNewFile(file, (temporary) => this.#thread.ask('backup', temporary));
-  }
-
-  async compact(): Promise<number> {
+  async #compact(): Promise<number> {
     let total = 0;
     for (let left = Infinity; left > 0; await delay(REST)) {
       const step = await this.#thread.ask('giveBack');

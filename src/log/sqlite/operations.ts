@@ -1,7 +1,6 @@
 import type { NewEvent } from '../../events/stored-event';
-import type { Recorded } from '../engine';
-import type { Retention } from '../event-log';
-import type { EventQuery, LogStats, SearchQuery } from '../log-reader';
+import type { Recorded, Retention } from '../engine';
+import type { EventQuery, LogStats, SearchQuery } from '../queries';
 import { Database, type SqliteOptions } from './database';
 import { SqliteReader } from './reader';
 import { SqliteRecorder } from './recorder';

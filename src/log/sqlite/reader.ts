@@ -1,7 +1,7 @@
 import { LAST_POSITION } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { typePrefix } from '../engine';
-import type { EventQuery, FoundEvent, LoggedEvent, SearchQuery, SearchResult } from '../log-reader';
+import type { EventQuery, FoundEvent, LoggedEvent, SearchQuery, SearchResult } from '../queries';
 import { Page, type EventSize } from '../page';
 import { eventMatcher } from '../search';
 import type { Database, SqlValue } from './database';

@@ -1,6 +1,5 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import { isRepetition, type Recorded } from '../engine';
-import type { Appended, Retention } from '../event-log';
+import { isRepetition, type Appended, type Recorded, type Retention } from '../engine';
 import type { Database } from './database';
 
 const INSERT = `

@@ -7,7 +7,8 @@ import { sequenceOf } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
 import type { HttpResponse } from '../../http/response';
-import { EventLogError, type EventLog } from '../../log/event-log';
+import { EventLogError } from '../../log/engine';
+import type { EventLog } from '../../log/event-log';
 
 import { EventWaiters } from '../../service/event-reader';
 import { OTHER_FILTERS } from '../../service/webhook-service';
@@ -164,7 +165,7 @@ export class Downloads {
 
   async *#named(id: string): AsyncGenerator<StoredEvent> {
     for (const { position } of await this.#log.read({ id, limit: SAME_ID })) {
-      const event = await this.#log.at(position);
+      const [event] = await this.#log.read({ position, limit: 1 });
       if (event !== undefined) yield event;
     }
   }

@@ -158,7 +158,7 @@ class EventsPages {
   async #namedBy(text: string): Promise<number[]> {
     const { log } = this.#endpoint;
     const position = positionIn(text);
-    const withSequence = position === undefined ? undefined : await log.at(position);
+    const [withSequence] = position === undefined ? [] : await log.read({ position, limit: 1 });
     const found = [withSequence?.position, await positionOf(log, text)];
     return [...new Set(found)].filter((one) => one !== undefined);
   }
@@ -239,7 +239,7 @@ class EventsPages {
 
   /** @throws {RequestError} 404: the log holds no such event. */
   async #event(position: number | undefined): Promise<StoredEvent> {
-    const event = position === undefined ? undefined : await this.#endpoint.log.at(position);
+    const [event] = position === undefined ? [] : await this.#endpoint.log.read({ position, limit: 1 });
     // To take over a large event takes as long as to parse it.
     if (event !== undefined) await letOthersRun();
     if (event === undefined || !isReadable(event)) throw HTTP_ERRORS.noSuchEvent();

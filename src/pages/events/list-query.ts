@@ -1,5 +1,5 @@
 import { positionIn } from '../../events/position';
-import { LogReader, type SearchQuery } from '../../log/log-reader';
+import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/queries';
 import { shortened } from '../../util/text';
 import { parseTime, timeText } from '../../util/time';
 
@@ -36,7 +36,7 @@ export function listQuery(parameters: URLSearchParams): ListQuery {
   };
   const time = 'a time such as 2026-11-22T14:02:00Z';
   const filter: Filter = {
-    text: read('text', (text) => (text.length <= LogReader.MAX_SEARCH_TEXT ? text : undefined), TEXT_LIMIT),
+    text: read('text', (text) => (text.length <= MAX_SEARCH_TEXT ? text : undefined), TEXT_LIMIT),
     binding: given('binding'),
     type: given('type'),
     sender: given('sender'),
@@ -54,7 +54,7 @@ export function listQuery(parameters: URLSearchParams): ListQuery {
   return { filter, place, found, problem: problems[0], invalid };
 }
 
-const TEXT_LIMIT = `at most ${String(LogReader.MAX_SEARCH_TEXT)} characters`;
+const TEXT_LIMIT = `at most ${String(MAX_SEARCH_TEXT)} characters`;
 
 /** Whether the list is narrowed to anything. */
 export function isNarrowed(filter: Filter): boolean {

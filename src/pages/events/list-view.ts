@@ -1,6 +1,6 @@
 import { sequenceOf } from '../../events/position';
 import type { EventLog } from '../../log/event-log';
-import type { FoundEvent, SearchResult } from '../../log/log-reader';
+import type { FoundEvent, SearchResult } from '../../log/queries';
 import { forwardCommand, type EndpointAddress } from './commands';
 import { Sender } from '../../senders/sender';
 import { addressQuery, filterValues, isNarrowed, type Filter, type ListQuery, type ListPosition } from './list-query';

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '../../call/endpoint';
 import { RequestError } from '../../http/errors';
-import { EventLogError, type EventLog } from '../../log/event-log';
+import { EventLogError } from '../../log/engine';
+import type { EventLog } from '../../log/event-log';
 import { within } from '../../util/promises';
 import { callsInMinute, callsOfLastHour, type Refusals } from '../../telemetry/refused-calls';
 import { addressQuery } from './list-query';
@@ -33,10 +34,11 @@ export type RateView = Awaited<ReturnType<typeof rateView>>;
 export async function rateView(log: EventLog, per: RateSpan, now: number, refusals: Refusals) {
   const { span, spans, title, named, every } = RATE_SPANS[per];
   const until = (Math.floor(now / span) + 1) * span;
-  const rates = (await log.rates({ until, span, spans })).map((rate) => ({
-    ...rate,
-    refused: per === 'minute' ? callsInMinute(refusals, rate.from) : 0,
-  }));
+  const times = Array.from({ length: spans + 1 }, (_, i) => until - (spans - i) * span);
+  const rates = (await log.counts(times)).map((events, i) => {
+    const from = times[i] ?? 0;
+    return { from, events, refused: per === 'minute' ? callsInMinute(refusals, from) : 0 };
+  });
   const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
   const [events, refused] = [sum(rates.map((rate) => rate.events)), sum(rates.map((rate) => rate.refused))];
   const top = roundTop(Math.max(...rates.map(({ events, refused }) => events + refused)));

@@ -25,7 +25,7 @@ describe('the figures of a forwarder', () => {
   let server: MetricsServer;
   beforeEach(async () => {
     log = openMemoryLog();
-    await log.appendAll([newEvent(), newEvent(), newEvent()]);
+    await log.append(newEvent(), newEvent(), newEvent());
     events = await log.scan({ after: 0, limit: 3 });
     receiver = await startTarget(() => ({ status, body: 'no "\n' }));
     status = 200;

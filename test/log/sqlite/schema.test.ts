@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { NewEvent } from '../../../src/events/stored-event';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { newEvent } from '../../support/events';
+import { outcome, newEvent, ratesOf } from '../../support/events';
 import { directly, rowsOf } from '../../support/sqlite';
 
 describe('the schema of a SQLite event log', () => {
@@ -39,7 +39,7 @@ describe('the schema of a SQLite event log', () => {
 
   it('of version 4 is brought up to date, with every event', async () => {
     const made = await openSqliteLog({ file });
-    await made.appendAll(['a', 'b', 'c'].map((id) => newEvent({ id, recordedAt: 1000 })));
+    await made.append(...['a', 'b', 'c'].map((id) => newEvent({ id, recordedAt: 1000 })));
     await made.close();
     directly(
       file,
@@ -55,9 +55,9 @@ describe('the schema of a SQLite event log', () => {
     const log = await openSqliteLog({ file });
     const events = await log.scan({ after: 0, limit: 100 });
     expect(events.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
-    expect(await log.append(events[0] as NewEvent)).toEqual({ id: 'a', recorded: false });
-    expect((await log.append(newEvent({ id: 'd', recordedAt: 2000 }))).recorded).toBe(true);
-    expect((await log.rates({ until: 3000, span: 1000, spans: 3 })).map((rate) => rate.events)).toEqual([0, 3, 1]);
+    expect(await outcome(log.append(events[0] as NewEvent))).toEqual({ id: 'a', recorded: false });
+    expect((await outcome(log.append(newEvent({ id: 'd', recordedAt: 2000 })))).recorded).toBe(true);
+    expect((await ratesOf(log, { until: 3000, span: 1000, spans: 3 })).map((rate) => rate.events)).toEqual([0, 3, 1]);
     expect(await log.verify()).toEqual([]);
     await log.close();
     expect(pragma('user_version')).toBe(5);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import type { FileLog } from '../../../src/log/event-log';
+import type { EventLog } from '../../../src/log/event-log';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { watching } from '../../support/watching';
 import { newEvent } from '../../support/events';
@@ -8,7 +8,7 @@ import { newEvent } from '../../support/events';
 describe('a watch of a SQLite event log', () => {
   const folder = useTemporaryFolder();
   let file: string;
-  let log: FileLog;
+  let log: EventLog;
   beforeEach(async () => {
     file = join(folder.path, 'events.db');
     log = await openSqliteLog({ file });
@@ -22,7 +22,7 @@ describe('a watch of a SQLite event log', () => {
       await log.append(newEvent());
       expect(watch.told.at(-1)).toBe(i);
     }
-    await log.appendAll([newEvent(), newEvent()]);
+    await log.append(newEvent(), newEvent());
     expect(watch.told.at(-1)).toBe(12);
     watch.end();
   });

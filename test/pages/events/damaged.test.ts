@@ -14,7 +14,7 @@ describe('events that the disk has damaged', () => {
   it('keep no other from being shown and read', async () => {
     const file = join(folder.path, 'events.db');
     const service = await startService({}, await openSqliteLog({ file }));
-    await service.log.appendAll(['one', 'two', 'three', 'four', 'five'].map((id) => newEvent({ id })));
+    await service.log.append(...['one', 'two', 'three', 'four', 'five'].map((id) => newEvent({ id })));
     directly(
       file,
       `UPDATE events SET attributes = 'x' WHERE sequence = 2;

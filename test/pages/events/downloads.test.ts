@@ -20,7 +20,7 @@ describe('what the list of events finds, as a file', () => {
   afterEach(() => expectNothingHeld(service));
 
   const record = (count: number, data = '"data":{"order":17}') =>
-    service.log.appendAll(Array.from({ length: count }, () => newEvent({ data })));
+    service.log.append(...Array.from({ length: count }, () => newEvent({ data })));
   const lines = async (query: string) => {
     const { body } = await send(`${service.url}?events=download${query}`);
     return body

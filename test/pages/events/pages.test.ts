@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { EventLogError } from '../../../src/log/event-log';
-import type { ScanQuery, SearchQuery } from '../../../src/log/log-reader';
+import { EventLogError } from '../../../src/log/engine';
+import type { EventQuery, SearchQuery } from '../../../src/log/queries';
 import { Deferred } from '../../../src/util/promises';
 import { eventually } from '../../support/eventually';
 import { send, type Answer, type Question } from '../../support/http';
@@ -373,7 +373,7 @@ describe('the pages of the events', () => {
             await searching.promise;
             return search(query);
           },
-          scan: async (query: ScanQuery) => structuredClone(await scan(query)),
+          scan: async (query: Pick<EventQuery, 'limit'> & { after: number }) => structuredClone(await scan(query)),
         });
         const before = usedHeap();
         const pages = Array.from({ length: 4 }, () => get(`?event=1&text=${kind}`));

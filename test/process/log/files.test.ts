@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { copyFile, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileLog } from '../../../src/log/event-log';
+import type { EventLog } from '../../../src/log/event-log';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
-import { newEvent } from '../../support/events';
+import { outcome, newEvent } from '../../support/events';
 import { startProcess } from '../../support/process';
 import { openConnection, untilClosed } from '../../support/raw';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -12,7 +12,7 @@ import { useTemporaryFolder } from '../../support/temporary-folder';
 describe('the files of a SQLite event log', () => {
   const folder = useTemporaryFolder();
   let file: string;
-  let log: FileLog;
+  let log: EventLog;
   const lost: string[] = [];
   beforeEach(async () => {
     lost.length = 0;
@@ -52,7 +52,7 @@ describe('the files of a SQLite event log', () => {
       const before = await digests();
       await eventually('the loss is told', () => lost.length > 0);
       for (let i = 0; i < 3; i++) {
-        for (const call of [log.append(newEvent()), log.check(), log.stats()])
+        for (const call of [outcome(log.append(newEvent())), log.check(), log.stats()])
           await expect(call).rejects.toMatchObject({ cause: { message: reason } });
       }
       expect(lost).toEqual([reason]);

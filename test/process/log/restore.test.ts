@@ -1,6 +1,6 @@
 import { copyFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileLog } from '../../../src/log/event-log';
+import type { EventLog } from '../../../src/log/event-log';
 import { openSqliteLog, restoreSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../support/events';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -9,13 +9,13 @@ describe('a backup of a SQLite event log', () => {
   const folder = useTemporaryFolder();
   let file: string;
   let backup: string;
-  let log: FileLog;
+  let log: EventLog;
   beforeEach(async () => {
     file = join(folder.path, 'events.db');
     backup = join(folder.path, 'backup.db');
     log = await openSqliteLog({ file });
     await log.append(newEvent({ id: 'first' }));
-    await log.backup(backup);
+    await log.upkeep?.backup(backup);
     await log.append(newEvent({ id: 'second' }));
   });
   afterEach(() => log.close());
@@ -52,7 +52,7 @@ describe('a backup of a SQLite event log', () => {
   });
 
   it('goes on after its own positions where the log has given fewer', async () => {
-    await log.backup(join(folder.path, 'later.db'));
+    await log.upkeep?.backup(join(folder.path, 'later.db'));
     const other = join(folder.path, 'other.db');
     await restoreSqliteLog(join(folder.path, 'later.db'), other);
     const restored = await openSqliteLog({ file: other });

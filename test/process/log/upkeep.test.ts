@@ -1,16 +1,17 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileLog, Retention } from '../../../src/log/event-log';
+import type { Retention } from '../../../src/log/engine';
+import type { EventLog } from '../../../src/log/event-log';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { newEvent } from '../../support/events';
+import { outcome, newEvent } from '../../support/events';
 import { directly } from '../../support/sqlite';
 
 describe('the upkeep of a SQLite event log', () => {
   const folder = useTemporaryFolder();
   let file: string;
-  const logs: FileLog[] = [];
+  const logs: EventLog[] = [];
   beforeEach(() => {
     file = join(folder.path, 'events.db');
   });
@@ -18,7 +19,7 @@ describe('the upkeep of a SQLite event log', () => {
     await Promise.all(logs.splice(0).map((log) => log.close()));
   });
 
-  const open = async (retention?: Retention): Promise<FileLog> => {
+  const open = async (retention?: Retention): Promise<EventLog> => {
     const log = await openSqliteLog({ file, retentionPause: 20, ...(retention && { retention }) });
     logs.push(log);
     return log;
@@ -36,8 +37,8 @@ describe('the upkeep of a SQLite event log', () => {
     const marked = Array.from({ length: 2000 }, (_, i) => `mark-${String((i * 7919) % 2000).padStart(4, '0')}-`);
     const size = (i: number): number => (i % 500 === 0 ? 30_000 : (i * 37) % 900);
     for (let i = 0; i < marked.length; i += 500) {
-      await log.appendAll(
-        marked.slice(i, i + 500).map((mark, j) =>
+      await log.append(
+        ...marked.slice(i, i + 500).map((mark, j) =>
           newEvent({
             id: mark,
             source: `/${mark}`,
@@ -54,13 +55,13 @@ describe('the upkeep of a SQLite event log', () => {
       const some = marked.map((_, i) => i).filter((i) => i % step === 0 && !forgotten.has(i));
       for (const i of some) forgotten.add(i);
       expect(await tool.forget(some.map((i) => i + 1))).toHaveLength(some.length);
-      await tool.rewrite();
+      await tool.upkeep?.rewrite();
       expect(await remaining(some.map((i) => marked[i] ?? ''))).toEqual([]);
     }
     const kept = marked.filter((_, i) => !forgotten.has(i));
     expect(await remaining(kept)).toEqual(kept);
     expect(await log.verify()).toEqual([]);
-    expect(await log.append(newEvent({ id: kept[0] ?? '', source: `/${kept[0] ?? ''}` }))).toMatchObject({
+    expect(await outcome(log.append(newEvent({ id: kept[0] ?? '', source: `/${kept[0] ?? ''}` })))).toMatchObject({
       recorded: false,
     });
   });
@@ -78,12 +79,12 @@ describe('the upkeep of a SQLite event log', () => {
   it('leaves nothing of what it forgets while retention forgets others', async () => {
     const [log, tool] = [await open({ maxEvents: 300, maxAge: undefined }), await open()];
     const marks = Array.from({ length: 1000 }, (_, i) => `mark-${String((i * 7919) % 1000).padStart(3, '0')}-`);
-    await log.appendAll(
-      marks.map((mark) => newEvent({ id: mark, source: `/${mark}`, data: `"data":"${'z'.repeat(300)}${mark}"` })),
+    await log.append(
+      ...marks.map((mark) => newEvent({ id: mark, source: `/${mark}`, data: `"data":"${'z'.repeat(300)}${mark}"` })),
     );
     const named = marks.map((_, i) => i).filter((i) => i % 3 === 0);
     await tool.forget(named.map((i) => i + 1));
-    await tool.rewrite();
+    await tool.upkeep?.rewrite();
     // What retention forgets is overwritten when the write-ahead log is written back, which may be later.
     expect(await remaining(named.map((i) => marks[i] ?? ''))).toEqual([]);
     await eventually('300 events are left', async () => (await log.stats()).events <= 300);
@@ -95,7 +96,7 @@ describe('the upkeep of a SQLite event log', () => {
   it('goes on with retention after an event that has more bytes than a step deletes', async () => {
     const log = await open({ maxEvents: 1, maxAge: undefined });
     const large = newEvent({ data: `"data":"${'x'.repeat(600 * 1024)}"` });
-    await log.appendAll([large, newEvent(), newEvent(), newEvent(), newEvent({ id: 'last' })]);
+    await log.append(large, newEvent(), newEvent(), newEvent(), newEvent({ id: 'last' }));
     await eventually('the others are forgotten', async () => (await log.stats()).events === 1);
     expect((await log.scan({ after: 0, limit: 100 })).map(({ id }) => id)).toEqual(['last']);
   });
@@ -120,25 +121,25 @@ describe('the upkeep of a SQLite event log', () => {
   it('gives the space of forgotten events back while another process records', async () => {
     const [log, tool] = [await open(), await open()];
     const data = `"data":"${'x'.repeat(20_000)}"`;
-    await log.appendAll(Array.from({ length: 500 }, () => newEvent({ data })));
+    await log.append(...Array.from({ length: 500 }, () => newEvent({ data })));
     directly(file, 'DELETE FROM events WHERE sequence <= 400; UPDATE totals SET events = events - 400');
     const full = (await stat(file)).size;
     let recording = true;
     const writer = (async () => {
       while (recording) await log.append(newEvent());
     })();
-    const given = await tool.compact();
+    const given = await tool.upkeep?.compact();
     recording = false;
     await writer;
     expect(given).toBeGreaterThan(7_000_000);
     expect((await stat(file)).size).toBeLessThan(full - 7_000_000);
     expect(await log.verify()).toEqual([]);
-    expect(await tool.compact()).toBeLessThan(100_000);
+    expect(await tool.upkeep?.compact()).toBeLessThan(100_000);
   });
 
   it('leaves nothing of the text of an event that it forgets, also without writing the file anew', async () => {
     const [log, tool] = [await open(), await open()];
-    await log.appendAll(['mark-1-', 'mark-2-'].map((mark) => newEvent({ id: mark, data: `"data":"${mark}"` })));
+    await log.append(...['mark-1-', 'mark-2-'].map((mark) => newEvent({ id: mark, data: `"data":"${mark}"` })));
     await tool.forget([1]);
     expect(await remaining(['mark-1-', 'mark-2-'])).toEqual(['mark-2-']);
   });

@@ -1,9 +1,9 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import type { FileLog } from '../../../src/log/event-log';
+import type { EventLog } from '../../../src/log/event-log';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { newEvent } from '../../support/events';
+import { outcome, newEvent } from '../../support/events';
 import { eventually } from '../../support/eventually';
 import { metricsAt } from '../../support/metrics';
 import { startService } from '../../support/service';
@@ -18,7 +18,7 @@ const OTHER_SECRET = `whsec_${Buffer.from('another key of 24 bytes!').toString('
 
 describe('forwarding', () => {
   const folder = useTemporaryFolder();
-  let log: FileLog;
+  let log: EventLog;
   let target: Target | undefined;
   beforeEach(async () => {
     log = await openSqliteLog({ file: path('events.db') });
@@ -360,13 +360,15 @@ describe('forwarding', () => {
 
   describe('of some events', () => {
     const shop = (id: string, type = 'order', day = 1) =>
-      log.append(
-        newEvent({
-          id,
-          attributes: `{"specversion":"1.0","id":"${id}","source":"/test","type":"${type}","binding":"httppost"}`,
-          data: `"data":"${id} at ${String(day)}"`,
-          recordedAt: Date.UTC(2026, 0, day),
-        }),
+      outcome(
+        log.append(
+          newEvent({
+            id,
+            attributes: `{"specversion":"1.0","id":"${id}","source":"/test","type":"${type}","binding":"httppost"}`,
+            data: `"data":"${id} at ${String(day)}"`,
+            recordedAt: Date.UTC(2026, 0, day),
+          }),
+        ),
       );
     const NOT_ALL = 'Some of the events were not found or not taken.';
 
@@ -427,8 +429,8 @@ describe('forwarding', () => {
 
     it('posts what was found when it began, also where the target records it in the same log', async () => {
       target = await startTarget(({ body }) => {
-        void log.append(
-          newEvent({ id: `again ${String(target?.received.length)}`, data: `"data":${body.toString()}` }),
+        void outcome(
+          log.append(newEvent({ id: `again ${String(target?.received.length)}`, data: `"data":${body.toString()}` })),
         );
         return 200;
       });
@@ -645,7 +647,7 @@ describe('forwarding', () => {
     it('ends where the log is put back to an earlier state while it waits', async () => {
       target = await startTarget();
       await record('a');
-      await log.backup(path('earlier.db'));
+      await log.upkeep?.backup(path('earlier.db'));
       await record('b', 'c');
       const tool = forward(['--follow', '--since', '0', ...KEPT]);
       await received(3);

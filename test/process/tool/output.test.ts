@@ -15,7 +15,7 @@ describe('what the tool prints', () => {
   beforeEach(async () => {
     const log = await openSqliteLog({ file: path('events.db') });
     const data = `"data":"${'x'.repeat(200)}"`;
-    for (let i = 0; i < 3; i++) await log.appendAll(Array.from({ length: 500 }, () => newEvent({ data })));
+    for (let i = 0; i < 3; i++) await log.append(...Array.from({ length: 500 }, () => newEvent({ data })));
     await log.close();
   });
 

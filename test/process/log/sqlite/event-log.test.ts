@@ -2,12 +2,13 @@ import fs from 'node:fs';
 import { open, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type FileLog, EventLogError } from '../../../../src/log/event-log';
+import { EventLogError } from '../../../../src/log/engine';
+import type { EventLog } from '../../../../src/log/event-log';
 import { Database } from '../../../../src/log/sqlite/database';
 import { openSqliteLog } from '../../../../src/log/sqlite/event-log';
 import { TYPE } from '../../../../src/log/sqlite/schema';
 import { useTemporaryFolder } from '../../../support/temporary-folder';
-import { everyEvent, newEvent } from '../../../support/events';
+import { everyEvent, outcome, newEvent, ratesOf } from '../../../support/events';
 import { directly, openDirectly, rowsOf } from '../../../support/sqlite';
 
 describe('a SQLite event log', () => {
@@ -17,8 +18,8 @@ describe('a SQLite event log', () => {
     const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
     const events = Array.from({ length: 1100 }, () => newEvent());
     const before = [0, 300, 511, 512, 1099].map((i) => events[i] ?? newEvent());
-    await log.appendAll(before);
-    const appended = await log.appendAll(events);
+    await log.append(...before);
+    const appended = await log.append(...events);
     expect(appended).toEqual(events.map((event) => ({ id: event.id, recorded: !before.includes(event) })));
     expect((await log.stats()).events).toBe(1100);
     await log.close();
@@ -28,7 +29,7 @@ describe('a SQLite event log', () => {
     const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
     await log.append(newEvent({ id: 'first', recordedAt: 5000 }));
     const late = Array.from({ length: 10_000 }, () => newEvent({ recordedAt: 1000 }));
-    for (let i = 0; i < late.length; i += 1000) await log.appendAll(late.slice(i, i + 1000));
+    for (let i = 0; i < late.length; i += 1000) await log.append(...late.slice(i, i + 1000));
     await log.append(newEvent({ id: 'next', recordedAt: 6000 }));
     const [first] = await log.scan({ after: 0, limit: 1, since: 5000 });
     const found = await log.scan({ after: first?.position ?? 0, limit: 10, since: 5000 });
@@ -39,9 +40,9 @@ describe('a SQLite event log', () => {
   it('takes no time of a repetition for that of an event', async () => {
     const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
     await log.append(newEvent({ id: 'one', recordedAt: 1000 }));
-    await log.appendAll([newEvent({ id: 'one', recordedAt: 9000 }), newEvent({ id: 'two', recordedAt: 2000 })]);
+    await log.append(newEvent({ id: 'one', recordedAt: 9000 }), newEvent({ id: 'two', recordedAt: 2000 }));
     await log.append(newEvent({ id: 'three', recordedAt: 3000 }));
-    const rates = await log.rates({ until: 4000, span: 1000, spans: 3 });
+    const rates = await ratesOf(log, { until: 4000, span: 1000, spans: 3 });
     expect(rates.map(({ events }) => events)).toEqual([1, 1, 1]);
     await log.close();
   });
@@ -74,7 +75,7 @@ describe('a SQLite event log with damaged events', () => {
       const log = await openSqliteLog({ file });
       const hint = jest.fn();
       log.observe({ hint });
-      await log.appendAll(['one', 'two', 'three'].map((id) => newEvent({ id })));
+      await log.append(...['one', 'two', 'three'].map((id) => newEvent({ id })));
       directly(file, `UPDATE events SET ${column} = 'x' WHERE sequence < 3`);
       expect((await log.read({ ...everyEvent, after: 0, limit: 1 })).map(({ id }) => id)).toEqual(['three']);
       expect((await log.read(everyEvent)).map(({ id }) => id)).toEqual(['three']);
@@ -158,9 +159,9 @@ describe('a SQLite event log that fails', () => {
   it('records none of the events of a commit that fails', async () => {
     const log = await openSqliteLog({ file, maxPages: 40 });
     const outcomes = await Promise.allSettled([
-      log.append(newEvent()),
-      log.append(newEvent({ data: `"data":"${'x'.repeat(500_000)}"` })),
-      log.append(newEvent()),
+      outcome(log.append(newEvent())),
+      outcome(log.append(newEvent({ data: `"data":"${'x'.repeat(500_000)}"` }))),
+      outcome(log.append(newEvent())),
     ]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     expect(await log.read(everyEvent)).toEqual([]);
@@ -171,11 +172,11 @@ describe('a SQLite event log that fails', () => {
     const log = await openSqliteLog({ file, maxPages: 40 });
     const small = Array.from({ length: 5 }, () => newEvent());
     const large = newEvent({ data: `"data":"${'x'.repeat(500_000)}"` });
-    const [message, cause] = await causeOf(log.appendAll([...small, large]));
+    const [message, cause] = await causeOf(log.append(...small, large));
     expect([message, cause]).toEqual(['The events could not be recorded.', 'database or disk is full']);
     expect((await log.stats()).events).toBe(0);
     expect(await log.read(everyEvent)).toEqual([]);
-    await log.appendAll(small);
+    await log.append(...small);
     expect((await log.stats()).events).toBe(5);
     await log.close();
   });
@@ -185,7 +186,7 @@ describe('a SQLite event log that fails', () => {
     const event = (id: string) => newEvent({ id, data: `"data":"${'x'.repeat(20_000)}"` });
     let id = 0;
     while (
-      await log.append(event(String(id))).then(
+      await outcome(log.append(event(String(id)))).then(
         () => true,
         () => false,
       )
@@ -209,13 +210,13 @@ describe('a SQLite event log that fails', () => {
   it('is ready again when there is room, without a call in between, and leaves no trace of trying', async () => {
     const log = await openSqliteLog({ file, maxPages: 60 });
     const large = newEvent({ data: `"data":"${'x'.repeat(150_000)}"` });
-    const filling = await log.append(large);
+    const filling = await outcome(log.append(large));
     await causeOf(log.append({ ...large, id: 'second' }));
     await causeOf(log.check());
     directly(file, `DELETE FROM events WHERE id = '${filling.id}'`);
     await log.check();
     expect(rowsOf(file, 'SELECT count(*) AS rows FROM probe')).toMatchObject([{ rows: 0 }]);
-    expect((await log.append({ ...large, id: 'second' })).recorded).toBe(true);
+    expect((await outcome(log.append({ ...large, id: 'second' }))).recorded).toBe(true);
     await log.close();
   });
 
@@ -228,7 +229,7 @@ describe('a SQLite event log that fails', () => {
     expect(await log.read(everyEvent)).toEqual([]);
     other.exec('ROLLBACK');
     other.close();
-    expect((await log.append(newEvent({ id: 'after' }))).recorded).toBe(true);
+    expect((await outcome(log.append(newEvent({ id: 'after' })))).recorded).toBe(true);
     await log.close();
   });
 
@@ -255,7 +256,7 @@ describe('a SQLite event log that fails', () => {
     directly(file, 'DROP TRIGGER fails');
     await log.check();
     expect((await log.stats()).events).toBe(0);
-    const { id } = await log.append(newEvent());
+    const { id } = await outcome(log.append(newEvent()));
     expect(await log.read(everyEvent)).toMatchObject([{ id, position: 1 }]);
     await log.close();
   });
@@ -279,7 +280,7 @@ describe('a SQLite event log that fails', () => {
     const log = await openSqliteLog({ file });
     const other = openDirectly(file);
     other.exec('BEGIN IMMEDIATE');
-    const appended = log.append(newEvent());
+    const appended = outcome(log.append(newEvent()));
     void setTimeout(100).then(() => other.exec('ROLLBACK'));
     expect((await appended).recorded).toBe(true);
     other.close();
@@ -287,7 +288,7 @@ describe('a SQLite event log that fails', () => {
   });
 
   describe('copied', () => {
-    let log: FileLog;
+    let log: EventLog;
     beforeEach(async () => {
       log = await openSqliteLog({ file });
       await log.append(newEvent({ id: 'kept' }));
@@ -295,14 +296,14 @@ describe('a SQLite event log that fails', () => {
     afterEach(() => log.close());
 
     const copy = () => join(folder.path, 'copy.db');
-    const backUp = (target: string) => log.backup(target);
+    const backUp = (target: string) => log.upkeep?.backup(target) ?? Promise.reject(new Error('no file'));
 
     it('is one file, which opens as a log with its events', async () => {
       await backUp(copy());
       expect((await readdir(folder.path)).filter((name) => !name.startsWith('events.db'))).toEqual(['copy.db']);
       const copied = await openSqliteLog({ file: copy() });
       expect((await copied.read(everyEvent)).map(({ id }) => id)).toEqual(['kept']);
-      expect((await copied.append(newEvent({ id: 'kept' }))).recorded).toBe(false);
+      expect((await outcome(copied.append(newEvent({ id: 'kept' })))).recorded).toBe(false);
       await copied.close();
     });
 

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { openSqliteLog } from '../../../../src/log/sqlite/event-log';
-import type { FileLog } from '../../../../src/log/event-log';
+import type { EventLog } from '../../../../src/log/event-log';
 import { eventually } from '../../../support/eventually';
 import { useTemporaryFolder } from '../../../support/temporary-folder';
-import { newEvent } from '../../../support/events';
+import { newEvent, ratesOf } from '../../../support/events';
 
 describe('a SQLite event log whose times do not grow with its positions', () => {
   const folder = useTemporaryFolder();
-  let log: FileLog;
+  let log: EventLog;
   beforeEach(async () => {
     log = await openSqliteLog({ file: join(folder.path, 'events.db') });
   });
@@ -15,11 +15,11 @@ describe('a SQLite event log whose times do not grow with its positions', () => 
 
   const record = async (times: readonly number[]) => {
     const events = times.map((recordedAt) => newEvent({ recordedAt, data: `"data":${String(recordedAt)}` }));
-    for (let i = 0; i < events.length; i += 1000) await log.appendAll(events.slice(i, i + 1000));
+    for (let i = 0; i < events.length; i += 1000) await log.append(...events.slice(i, i + 1000));
   };
   const upwards = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i);
   const counts = async (until: number, span: number, spans: number) =>
-    (await log.rates({ until, span, spans })).map(({ events }) => events);
+    (await ratesOf(log, { until, span, spans })).map(({ events }) => events);
   const found = async (query: { from?: number; to?: number }) => {
     const times: number[] = [];
     let before: number | undefined;
@@ -80,7 +80,7 @@ describe('a SQLite event log whose times do not grow with its positions', () => 
   it('finishes a long search before it closes', async () => {
     await record(upwards(0, 12_000));
     const result = log.search({ limit: 1, text: 'a text that does not occur' });
-    const rates = log.rates({ until: 12_000, span: 200, spans: 60 });
+    const rates = ratesOf(log, { until: 12_000, span: 200, spans: 60 });
     await log.close();
     expect((await result).reached).toBeDefined();
     expect((await rates).map(({ events }) => events)).toEqual(new Array(60).fill(200));

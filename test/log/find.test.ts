@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../src/events/stored-event';
 import type { EventLog } from '../../src/log/event-log';
-import type { SearchQuery } from '../../src/log/log-reader';
+import type { SearchQuery } from '../../src/log/queries';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 
 import { newEvent } from '../support/events';
@@ -13,7 +13,7 @@ describe('the events that a search finds', () => {
   afterEach(() => log.close());
 
   const record = (count: number, event: (i: number) => Partial<NewEvent> = () => ({})) =>
-    log.appendAll(Array.from({ length: count }, (_, i) => newEvent(event(i + 1))));
+    log.append(...Array.from({ length: count }, (_, i) => newEvent(event(i + 1))));
   const read = async (search: Omit<SearchQuery, 'limit'> = {}, stop = new AbortController().signal) => {
     const positions: number[] = [];
     const gone: number[] = [];

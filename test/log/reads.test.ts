@@ -1,5 +1,5 @@
 import type { Engine } from '../../src/log/engine';
-import { logOn } from '../../src/log/engine-log';
+import { EventLog } from '../../src/log/event-log';
 import { Deferred } from '../../src/util/promises';
 import { everyEvent, newEvent } from '../support/events';
 
@@ -15,7 +15,7 @@ it.each(['read', 'scan'] as const)(
       return answer.promise;
     };
     const engine: Partial<Engine> = { readsAtOnce: 3, read: ask, close: () => Promise.resolve() };
-    const log = logOn(engine as Engine);
+    const log = new EventLog(engine as Engine);
     const calls = Array.from({ length: 50 }, () =>
       what === 'read' ? log.read(everyEvent) : log.scan({ after: 0, limit: 1 }),
     );
@@ -46,7 +46,7 @@ it('lets other calls run after an answer of many bytes, before the next is read'
     },
     close: () => Promise.resolve(),
   };
-  const log = logOn(engine as Engine);
+  const log = new EventLog(engine as Engine);
   const answer = () => log.read(everyEvent).then(() => order.push('answer'));
   const both = [answer(), answer()];
   setImmediate(() => order.push('other call'));
