@@ -468,8 +468,8 @@ export function describeEventLog(
         `${long}`,
         'b.x.y',
       ];
-      await log.appendAll(
-        types.map((type, i) =>
+      await log.append(
+        ...types.map((type, i) =>
           newEvent({ id: String(i), attributes: JSON.stringify({ id: type, source: '/', type }) }),
         ),
       );
