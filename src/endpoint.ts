@@ -26,10 +26,11 @@ export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   const withoutSoap = router as unknown as Handler;
   const path = endpoint.path.toLowerCase();
   const isNear = nearTo(`${path}/RecordEvent`);
+  const isEndpoint = (given: string): boolean => given === endpoint.path || given.toLowerCase() === path;
   const takesWebhooks = contract.protocols.bindings.has('httppost');
 
   return (request, response, next) => {
-    if (soap !== undefined && request.method === 'POST' && request.path.toLowerCase() === path) {
+    if (soap !== undefined && request.method === 'POST' && isEndpoint(request.path)) {
       new SoapCall(request, response, endpoint, soap).answer().catch(next);
       return;
     }

@@ -154,7 +154,18 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
     if (fields.Connection === 'close') this.shouldKeepAlive = false;
     this.writeHead(status, fields);
     if (body instanceof Buffer && body.length > PART_BYTES) void pipeline(partsOf(body), this).catch(() => undefined);
-    else this.end(body);
+    else {
+      if (body !== undefined) this.#writeAtOnce(body, Number(fields['Content-Length']));
+      this.end();
+    }
+  }
+
+  /** Writes header and body as one piece: `end` with a body makes it two, and the `writev` for them costs 2 µs of a call. */
+  #writeAtOnce(body: string | Buffer, bytes: number): void {
+    // A text of as many characters as bytes is ASCII, which is written fastest as Latin-1.
+    if (typeof body === 'string' && body.length === bytes) this.write(body, 'latin1');
+    else this.write(body);
+    this.socket?.uncork();
   }
 }
 

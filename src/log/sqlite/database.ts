@@ -226,7 +226,7 @@ interface Files {
 /** SQLite keeps the write-ahead log beside the file to which a symbolic link leads. */
 function filesAt(name: string): Files {
   const file = statSync(name, { throwIfNoEntry: false });
-  const wal = `${file === undefined ? name : realpathSync(name)}-wal`;
+  const wal = `${file === undefined ? name : realpathSync.native(name)}-wal`;
   return { file, wal: statSync(wal, { throwIfNoEntry: false }) };
 }
 
