@@ -45,7 +45,7 @@ export function useJetStream(
       login,
       stream: `S${String(++streams)}`,
       replicas: 1,
-      timeout: 5000,
+      timeout: 20_000,
       retention: { maxEvents: undefined, maxAge: undefined },
       create: true,
       ...given,

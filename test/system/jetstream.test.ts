@@ -29,6 +29,11 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       const under = options();
       return Promise.resolve({
         open: (retention = under.retention) => openJetStreamLog({ ...under, retention }),
+        clear: () =>
+          directly(async ({ streams: existing }) => {
+            await existing.purge(under.stream);
+            await existing.purge(`${under.stream}_KEYS`);
+          }),
         remove: () =>
           directly(async ({ streams: existing }) => {
             await existing.delete(under.stream);
