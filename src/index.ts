@@ -7,7 +7,7 @@ import { startProblem } from './config/start-problem';
 import { positionIn } from './events/position';
 import { CloudEventError as NoCloudEvent } from './events/cloudevents/attributes';
 import { EventFactory } from './events/event';
-import { eventJson, isReadable } from './events/stored-event';
+import { eventJson, problemOf } from './events/stored-event';
 import { postEvents } from './forward/post-events';
 import { EventLogError as LogError } from './log/engine';
 import type { EventLog } from './log/event-log';
@@ -225,7 +225,7 @@ async function* followed(
     for await (const page of pages) {
       for (const event of page) {
         if (signal.aborted) return;
-        if (isReadable(event)) yield recordedEvent(event);
+        if (problemOf(event) === undefined) yield recordedEvent(event);
       }
     }
   } catch (error) {

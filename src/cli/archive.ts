@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { sequenceOf } from '../events/position';
 import { ArchiveLine } from '../events/archive-line';
-import type { NewEvent, StoredEvent } from '../events/stored-event';
+import { problemOf, type NewEvent, type StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
 import type { Start } from '../log/queries';
 import type { LogChange, ReadableLog } from '../log/readable-log';
@@ -122,7 +122,7 @@ export async function exportEvents(
 
 /** Whether an event can be read as a CloudEvent; reports one that the disk has damaged. */
 function isWhole(event: StoredEvent): boolean {
-  const problem = ArchiveLine.problemOf(event);
+  const problem = problemOf(event);
   if (problem !== undefined) console.error(`Event ${sequenceOf(event.position)} is left out: ${problem}.`);
   return problem === undefined;
 }

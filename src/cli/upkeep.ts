@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { sequenceOf } from '../events/position';
-import { ArchiveLine } from '../events/archive-line';
-import { isReadable } from '../events/stored-event';
+import { problemOf } from '../events/stored-event';
 import type { Config } from '../config/config';
 import { EventLogError } from '../log/engine';
 import type { EventLog } from '../log/event-log';
@@ -79,8 +78,9 @@ export async function forgetEvents(
   const positions: number[] = [];
   const problems: string[] = [];
   for await (const event of selectedEvents(log, selection, stop, (problem) => problems.push(problem))) {
-    positions.push(event.position);
-    const line = isReadable(event) ? eventLine(event) : `Event ${String(event.position)}, which is damaged`;
+    const { position } = event;
+    positions.push(position);
+    const line = problemOf(event) === undefined ? eventLine(event) : `Event ${String(position)}, which is damaged`;
     await print(`${line}\n`, stop);
   }
   stop.throwIfAborted();
@@ -150,8 +150,7 @@ export async function verifyLog(log: EventLog): Promise<boolean> {
   await during('Reading the events: ', async () => {
     for await (const page of log.pages(FROM_THE_FIRST)) {
       for (const event of page) {
-        const problem =
-          event.position > last ? ArchiveLine.problemOf(event) : 'it does not come after the event before it';
+        const problem = event.position > last ? problemOf(event) : 'it does not come after the event before it';
         if (problem !== undefined) report(`Event ${sequenceOf(event.position)}: ${problem}.`);
         last = event.position;
       }

@@ -45,18 +45,6 @@ export class ArchiveLine {
     return `${eventJson(event).slice(0, -1)},"${LOG}":${log},"arrival":${arrival}}}`;
   }
 
-  /** Says what keeps the line of an event from being read, if anything does. */
-  static problemOf(this: void, event: StoredEvent): string | undefined {
-    for (const [part, read] of PARTS) {
-      try {
-        read(event);
-      } catch {
-        return `its ${part} cannot be read`;
-      }
-    }
-    return undefined;
-  }
-
   /** The position of the event in the log from which the line comes, if it has one. */
   get position(): number | undefined {
     return positionIn(String(this.#members.sequence));
@@ -121,23 +109,3 @@ function keyIn(log: Readonly<Record<string, unknown>>, name: string): string | u
   if (KEY.test(value)) return value;
   throw new CloudEventError(`The member ${name} in ${LOG} must hold only what a header field may hold.`);
 }
-
-/** The parts of an event that are read, each by a function that throws if it cannot be. */
-const PARTS: ReadonlyMap<string, (event: StoredEvent) => unknown> = new Map([
-  [
-    'attributes',
-    ({ attributes, id, source }: StoredEvent) => {
-      const own = senderAttributes(parseJsonObject(attributes));
-      if (own.id !== id || own.source !== source)
-        throw new CloudEventError('These are the attributes of another event.');
-    },
-  ],
-  [
-    'data',
-    ({ data = '' }: StoredEvent) => {
-      const members = parseJsonObject(`{${data}}`);
-      bytesOf(members.data, members.data_base64);
-    },
-  ],
-  ['arrival', ({ arrival }: StoredEvent) => parseJsonObject(arrival)],
-]);

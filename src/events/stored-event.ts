@@ -29,20 +29,30 @@ export interface StoredEvent extends NewEvent {
   readonly position: number;
 }
 
-/** What comes before the value in the text of a member. */
-const MEMBER = /^\s*"(?:data|data_base64)"\s*:/;
+/** What comes before the value of the data. */
+const MEMBER = /^\s*"(data|data_base64)"\s*:\s*/;
+const BASE64 = /^"[A-Za-z\d+/]*={0,2}"\s*$/;
 
-/** Whether the texts that readers of an event get are JSON: a disk may damage them. */
-export function isReadable({ attributes, data }: Pick<StoredEvent, 'attributes' | 'data'>): boolean {
+/** Says which part of an event cannot be read, if there is one: a disk may damage them. */
+export function problemOf({
+  attributes,
+  data,
+  arrival,
+}: Pick<StoredEvent, 'attributes' | 'data' | 'arrival'>): string | undefined {
+  if (!isJson(attributes, '{')) return 'its attributes cannot be read';
+  if (data !== undefined) {
+    const [start = '', name] = MEMBER.exec(data) ?? [];
+    // A slice is no copy: that would take as long again.
+    const value = data.slice(start.length);
+    if (name === undefined || !(name === 'data' ? isJson(value) : BASE64.test(value))) return 'its data cannot be read';
+  }
+  return isJson(arrival, '{') ? undefined : 'its arrival cannot be read';
+}
+
+function isJson(text: string, start = ''): boolean {
   try {
-    const parsed: unknown = JSON.parse(attributes);
-    if (data !== undefined) {
-      const [start] = MEMBER.exec(data) ?? [];
-      if (start === undefined) return false;
-      // A slice is no copy: that would take as long again.
-      JSON.parse(data.slice(start.length));
-    }
-    return typeof parsed === 'object' && parsed !== null;
+    JSON.parse(text);
+    return text.startsWith(start);
   } catch {
     return false;
   }

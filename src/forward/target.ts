@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { ArchiveLine } from '../events/archive-line';
-import { isReadable, type StoredEvent } from '../events/stored-event';
+import { problemOf, type StoredEvent } from '../events/stored-event';
 import { HttpClient, noAnswer, NoAnswerError, type HttpAnswer } from '../util/http-client';
 import { quoted } from '../util/text';
 import { messageOf, type PostedForm } from './message';
@@ -58,11 +57,9 @@ export class Target {
    */
   async post(event: StoredEvent, stop: AbortSignal): Promise<Delivery> {
     const name = `Event ${String(event.position)}`;
-    if (!isReadable(event))
-      return {
-        outcome: 'damaged',
-        text: `${name} is damaged and is passed over: ${ArchiveLine.problemOf(event) ?? ''}.`,
-      };
+    const problem = problemOf(event);
+    if (problem !== undefined)
+      return { outcome: 'damaged', text: `${name} is damaged and is passed over: ${problem}.` };
     // Paths and queries of webhooks hold secrets, as users and passwords do.
     const { origin } = this.#url;
     const { headers, ...message } = messageOf(event, this.#url, this.#form);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isReadable, type NewEvent, type StoredEvent } from '../events/stored-event';
+import { problemOf, type NewEvent, type StoredEvent } from '../events/stored-event';
 import { Deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
 import { LogWatch, RetentionLoop } from './background';
 import { EventLogError, type Appended, type Engine, type Retention, type Upkeep } from './engine';
@@ -109,7 +109,7 @@ export class EventLog implements ReadableLog {
     const { id, position, after } = query;
     const page = await this.scan(query);
     if (id !== undefined || position !== undefined) return page;
-    const events = page.filter((event) => isReadable(event) || this.#passOver(event));
+    const events = page.filter((event) => problemOf(event) === undefined || this.#passOver(event));
     const last = after === undefined ? page[0] : page.at(-1);
     // A reader that got none would take this for the end of the log.
     if (events.length > 0 || last === undefined) return events;

@@ -1,5 +1,5 @@
 import { sequenceOf } from '../events/position';
-import { isReadable, wireBytes } from '../events/stored-event';
+import { problemOf, wireBytes } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
 import type { EventQuery, LoggedEvent } from '../log/queries';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
@@ -56,7 +56,7 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
 
 /** Leaves out events that the disk has damaged: of those that were named, the log leaves out none. */
 async function readable(events: readonly LoggedEvent[]): Promise<LoggedEvent[]> {
-  const whole = events.filter(isReadable);
+  const whole = events.filter((event) => problemOf(event) === undefined);
   // Making an answer of a large event takes as long again.
   await letOthersRun();
   return whole;

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../call/endpoint';
 import { ArchiveLine } from '../../events/archive-line';
 import { refusedParameter } from '../../contract/schema';
 import { sequenceOf } from '../../events/position';
-import type { StoredEvent } from '../../events/stored-event';
+import { problemOf, type StoredEvent } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
 import type { HttpResponse } from '../../http/response';
 import { EventLogError } from '../../log/engine';
@@ -246,7 +246,7 @@ function limitAfter({ lines, events }: ExportPage): number {
 function textOf(events: readonly StoredEvent[], damaged: number[]): string {
   let text = '';
   for (const event of events) {
-    if (ArchiveLine.problemOf(event) === undefined) text += `${ArchiveLine.of(event)}\n`;
+    if (problemOf(event) === undefined) text += `${ArchiveLine.of(event)}\n`;
     else damaged.push(event.position);
   }
   return text;

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { Router } from 'express';
 import { positionIn } from '../../events/position';
-import { isReadable, type StoredEvent } from '../../events/stored-event';
+import { problemOf, type StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
 import { failureStatus, HTTP_ERRORS, RequestError } from '../../http/errors';
 import { letOthersRun } from '../../util/promises';
@@ -233,7 +233,7 @@ class EventsPages {
   /** @throws {RequestError} 404: the log holds no such event. */
   async #typeAt(position: number): Promise<string | undefined> {
     const [found] = await this.#endpoint.log.read({ position, limit: 1, maxBytes: 1 });
-    if (found === undefined || !isReadable({ ...found, data: undefined })) throw HTTP_ERRORS.noSuchEvent();
+    if (found === undefined || problemOf(found) !== undefined) throw HTTP_ERRORS.noSuchEvent();
     return (JSON.parse(found.attributes) as { readonly type?: string }).type;
   }
 
@@ -242,7 +242,7 @@ class EventsPages {
     const [event] = position === undefined ? [] : await this.#endpoint.log.read({ position, limit: 1 });
     // To take over a large event takes as long as to parse it.
     if (event !== undefined) await letOthersRun();
-    if (event === undefined || !isReadable(event)) throw HTTP_ERRORS.noSuchEvent();
+    if (event === undefined || problemOf(event) !== undefined) throw HTTP_ERRORS.noSuchEvent();
     await letOthersRun();
     return event;
   }

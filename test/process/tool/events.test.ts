@@ -156,12 +156,10 @@ describe('the tool for the event log', () => {
     });
 
     it('has a line for each event that is damaged', async () => {
-      await fill(6);
+      await fill(4);
       const database = openDirectly(file);
       for (const [i, change] of [
-        "attributes = replace(attributes, 'specversion', 'version')",
         "attributes = 'x'",
-        "id = 'other'",
         'data = \'"data":{\'',
         'data = \'"data_base64":"!"\'',
         'arrival = 7',
@@ -172,14 +170,12 @@ describe('the tool for the event log', () => {
       const { code, output, errors } = await run(['verify']);
       expect(output.replaceAll(/0{19}/g, '').split('\n')).toEqual([
         'Event 1: its attributes cannot be read.',
-        'Event 2: its attributes cannot be read.',
-        'Event 3: its attributes cannot be read.',
-        'Event 4: its data cannot be read.',
-        'Event 5: its data cannot be read.',
-        'Event 6: its arrival cannot be read.',
+        'Event 2: its data cannot be read.',
+        'Event 3: its data cannot be read.',
+        'Event 4: its arrival cannot be read.',
         '',
       ]);
-      expect({ code, errors }).toEqual({ code: 1, errors: '6 events verified. Findings: 6.\n' });
+      expect({ code, errors }).toEqual({ code: 1, errors: '4 events verified. Findings: 4.\n' });
     });
 
     it('names pages that are damaged', async () => {
