@@ -23,9 +23,6 @@ export type Payload = {
 const MAX_GROWTH = 1.4;
 const LONG_TEXT = 256 * 1024;
 
-/** How many characters of a long text are written at a time, so that one which grows too much is given up early. */
-const PART_LENGTH = 16 * 1024;
-
 /** A payload as an event keeps it. */
 export interface EventPayload {
   readonly mediaType: string | undefined;
@@ -48,30 +45,14 @@ export function dataMember(payload: Payload): string {
   if ('bytes' in payload) return bytesMember(payload.bytes);
   if ('json' in payload) return `"data":${xmlSafe(payload.json)}`;
   const { text } = payload;
-  if (text.length <= LONG_TEXT || !text.isWellFormed()) return `"data":${jsonString(text)}`;
-  const maxBytes = MAX_GROWTH * base64Length(text);
-  const pieces: string[] = [];
-  let bytes = 0;
-  for (const slice of slicesOf(text)) {
-    const piece = jsonString(slice).slice(1, -1);
-    pieces.push(piece);
-    bytes += Buffer.byteLength(piece);
-    if (bytes > maxBytes) return bytesMember(Buffer.from(text));
-  }
-  return `"data":"${pieces.join('')}"`;
+  const member = `"data":${jsonString(text)}`;
+  const mayBeBytes = text.length > LONG_TEXT && text.isWellFormed();
+  if (!mayBeBytes || Buffer.byteLength(member) - '"data":""'.length <= MAX_GROWTH * base64Length(text)) return member;
+  return bytesMember(Buffer.from(text));
 }
 
 function bytesMember(bytes: Buffer): string {
   return `"data_base64":"${bytes.toString('base64')}"`;
-}
-
-/** Cuts a text into slices of some 16,000 characters. Both halves of a character stay together. */
-function* slicesOf(text: string): Generator<string> {
-  for (let start = 0, end: number; start < text.length; start = end) {
-    end = start + PART_LENGTH;
-    if ((text.codePointAt(end - 1) ?? 0) > 0xffff) end++;
-    yield text.slice(start, end);
-  }
 }
 
 function base64Length(text: string): number {

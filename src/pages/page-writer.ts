@@ -29,10 +29,7 @@ export interface HtmlPage {
  * @param endpointUrl - the public URL of the endpoint. Links are relative to its folder, so they work under any address.
  * @param values - those of the template.
  */
-export type WritePage<Values> = (title: string | undefined, endpointUrl: string, values: Values) => HtmlPage;
-
-/** The entry of the navigation to which the pages belong. */
-type Section = 'operations' | 'events';
+export type WritePage = (title: string | undefined, endpointUrl: string, values: object) => HtmlPage;
 
 /** The content type of the pages. */
 export const HTML = 'text/html; charset=utf-8';
@@ -40,85 +37,57 @@ export const HTML = 'text/html; charset=utf-8';
 const SHARED = join(__dirname, 'templates');
 
 /**
- * Writes pages from the templates of a folder, in the layout that all pages share. `Templates` has the type of the values of
- * each template, by its name.
+ * Returns a function that prepares the pages of a template, `NAME.eta`, with scripts that run in the order given. Templates, scripts
+ * and style sheets are those of a folder, or the shared ones of that name.
+ *
+ * @param section - the entry of the navigation to which the pages belong.
  */
-export class PageWriter<Templates extends Readonly<Record<string, object>>> {
-  readonly #contract: Contract;
-  readonly #section: Section;
-  readonly #folder: string;
-  readonly #eta = new Eta();
-  readonly #style: string;
-
-  constructor(contract: Contract, section: Section, folder: string, styles: readonly string[]) {
-    this.#contract = contract;
-    this.#section = section;
-    this.#folder = folder;
-    // Comments and white space are for those who edit the sheets.
-    const style = styles.map((name) => this.#text(name).replace(/\/\*[^]*?\*\/|\s+/g, ' ')).join('');
-    this.#style = style.replace(/ *([{};,]) */g, '$1');
-    for (const one of [SHARED, folder]) this.#loadTemplates(one);
+export function pageWriter(
+  contract: Contract,
+  section: 'operations' | 'events',
+  folder: string,
+  styles: readonly string[],
+): (template: string, scripts?: readonly string[]) => WritePage {
+  const eta = new Eta();
+  for (const one of [SHARED, folder]) {
+    for (const file of readdirSync(one).filter((name) => name.endsWith('.eta')))
+      eta.loadTemplate(`@${file.slice(0, -'.eta'.length)}`, readFileSync(join(one, file), 'utf8'));
   }
-
-  /**
-   * Prepares the pages of one template, `NAME.eta`.
-   *
-   * @param scripts - names of files, run in this order.
-   * @param options - `connects`: whether the scripts call this service.
-   */
-  page<Name extends keyof Templates & string>(
-    template: Name,
-    scripts: readonly string[] = [],
-    { connects = false } = {},
-  ): WritePage<Templates[Name]> {
-    const { serviceName } = this.#contract;
-    const texts = scripts.map((script) => this.#text(script));
-    const headers = { 'Content-Security-Policy': contentPolicy(this.#style, texts, connects) };
+  const textOf = (name: string) => {
+    const own = join(folder, name);
+    return readFileSync(existsSync(own) ? own : join(SHARED, name), 'utf8');
+  };
+  const style = styles.map(textOf).join('');
+  return (template, names = []) => {
+    const scripts = names.map(textOf);
+    const headers = { 'Content-Security-Policy': contentPolicy(style, scripts) };
     return (title, endpointUrl, values) => ({
       contentType: HTML,
-      body: this.#eta.render(`@${template}`, {
-        contract: this.#contract,
-        section: this.#section,
+      body: eta.render(`@${template}`, {
+        contract,
+        section,
         page: template,
         heading: title,
         endpointUrl,
         endpointFile: endpointUrl.slice(endpointUrl.lastIndexOf('/') + 1),
-        title: `${title === undefined ? '' : `${title} – `}${serviceName} web service`,
-        style: this.#style,
-        scripts: texts,
+        title: `${title === undefined ? '' : `${title} – `}${contract.serviceName} web service`,
+        style,
+        scripts,
         version: BUILD,
         ...values,
       }),
       headers,
     });
-  }
-
-  /** Writes a part of a page, without the layout. */
-  part<Name extends keyof Templates & string>(template: Name, values: Templates[Name]): string {
-    return this.#eta.render(`@${template}`, values);
-  }
-
-  /** Loads each `NAME.eta` as `@NAME`. */
-  #loadTemplates(folder: string): void {
-    for (const file of readdirSync(folder).filter((name) => name.endsWith('.eta'))) {
-      this.#eta.loadTemplate(`@${file.slice(0, -'.eta'.length)}`, readFileSync(join(folder, file), 'utf8'));
-    }
-  }
-
-  /** A style sheet or script: the folder's own, or the shared one of that name. */
-  #text(name: string): string {
-    const own = join(this.#folder, name);
-    return readFileSync(existsSync(own) ? own : join(SHARED, name), 'utf8');
-  }
+  };
 }
 
-/** Allows a page its own style and scripts, by their hashes, and nothing from elsewhere. */
-function contentPolicy(style: string, scripts: readonly string[], connects: boolean): string {
+/** Allows a page its own style and scripts, by their hashes, and nothing from elsewhere; scripts that fetch may call this service. */
+function contentPolicy(style: string, scripts: readonly string[]): string {
   const directives = [
     "default-src 'none'",
     `style-src ${hashSource(style)}`,
     ...(scripts.length > 0 ? [`script-src ${scripts.map(hashSource).join(' ')}`] : []),
-    ...(connects ? ["connect-src 'self'"] : []),
+    ...(scripts.some((script) => script.includes('fetch(')) ? ["connect-src 'self'"] : []),
     'img-src data:',
     "form-action 'self'",
     "base-uri 'none'",

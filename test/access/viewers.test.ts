@@ -19,7 +19,6 @@ describe('with READ_KEYS the pages of the events', () => {
 
   it.each([
     '?events',
-    '?events=rows',
     '?events=rate',
     '?events=refusals',
     '?event=1',

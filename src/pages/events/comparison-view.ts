@@ -1,4 +1,3 @@
-import type { ChangeObject } from 'diff';
 import { Arrival } from '../../events/arrival';
 import { EventData } from '../../events/event-data';
 import { sequenceOf } from '../../events/position';
@@ -17,10 +16,8 @@ const MAX_CHARACTERS = 16 * 1024;
 /** Texts that differ in more lines are shown one after the other: 10 ms, which grow with the square. */
 const MAX_EDITS = 300;
 
-/** Equal lines that are shown before and after a difference; others are folded if they are more. */
+/** Equal lines that are shown before and after a difference; others are counted. */
 const CONTEXT = 3;
-
-export type ComparisonView = Awaited<ReturnType<typeof comparisonView>>;
 
 /** Shows the differences between two events, opened from the list of a filter. What a sender wrote is HTML; links have only the query. */
 export async function comparisonView(before: StoredEvent, after: StoredEvent, filter: Filter) {
@@ -32,10 +29,10 @@ export async function comparisonView(before: StoredEvent, after: StoredEvent, fi
   ];
   const shown = [];
   for (const { id, title, texts, maxBytes } of parts) {
-    const [one = [], other = []] = texts.map(({ text }) => linesOf(text));
+    const both = texts.map(firstLines);
+    const [one = '', other = ''] = both.map(({ text }) => text);
     const difference = await differenceView(one, other, maxBytes);
-    const isCut =
-      difference.isCut || texts.some((text) => text.isCut) || Math.max(one.length, other.length) > MAX_LINES;
+    const isCut = difference.isCut || both.some((text) => text.isCut);
     shown.push({ id, title, ...difference, isCut });
   }
   const events = both.map(({ position, recordedAt }) => ({
@@ -82,57 +79,58 @@ function fieldLines(fields: readonly (readonly [name: string, value: unknown])[]
   return { text: text.slice(0, MAX_CHARACTERS), isCut: text.length > MAX_CHARACTERS };
 }
 
-/** Divides a text into lines: one more than are compared, if it has more. A carriage return belongs to its line. */
-function linesOf(text: string): string[] {
-  return text === '' ? [] : text.split('\n', MAX_LINES + 1);
+/** The lines of a text that are compared, each with a line feed after it. A carriage return belongs to its line. */
+function firstLines({ text, isCut }: ShownText): ShownText {
+  if (text === '') return { text, isCut };
+  const lines = text.split('\n', MAX_LINES + 1);
+  return { text: `${lines.slice(0, MAX_LINES).join('\n')}\n`, isCut: isCut || lines.length > MAX_LINES };
 }
 
 /** Shows texts line by line: lines of the first alone after a minus, those of the other alone after a plus. */
-async function differenceView(before: readonly string[], after: readonly string[], maxBytes: number) {
+async function differenceView(before: string, after: string, maxBytes: number) {
   // Few services are asked to compare.
-  const { diffArrays } = await import('diff');
-  const [one, other] = [before.slice(0, MAX_LINES), after.slice(0, MAX_LINES)];
-  const runs: readonly Run[] = diffArrays(one, other, { maxEditLength: MAX_EDITS }) ?? [
-    { removed: true, value: one },
-    { added: true, value: other },
-  ];
+  const { structuredPatch } = await import('diff');
+  const patch = structuredPatch('', '', before, after, '', '', { context: CONTEXT, maxEditLength: MAX_EDITS });
+  const linesOf = (text: string, sign = '') =>
+    text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => sign + line);
+  const total = linesOf(before).length;
+  // Too different: all lines of one, then all of the other.
+  const different = { oldStart: 1, oldLines: total, lines: [...linesOf(before, '-'), ...linesOf(after, '+')] };
+  const hunks = patch?.hunks ?? [different];
   await letOthersRun();
-  const count = (side: 'removed' | 'added') => runs.reduce((sum, run) => sum + (run[side] ? run.value.length : 0), 0);
-  const [removed, added] = [count('removed'), count('added')];
-  if (removed + added === 0) return { html: undefined, isCut: false };
-  return { removed: countText(removed), added: countText(added), ...(await runsMarkup(runs, maxBytes)) };
-}
-
-/** Lines that follow each other, of both texts or of one of them. */
-type Run = Pick<ChangeObject<string[]>, 'value'> & Partial<Pick<ChangeObject<string[]>, 'removed' | 'added'>>;
-
-/** Shows runs one after the other. Of a long one that both texts have, the middle is folded. */
-async function runsMarkup(runs: readonly Run[], maxBytes: number) {
+  if (hunks.length === 0) return { html: undefined, isCut: false };
+  const all = hunks.flatMap(({ lines }) => lines);
+  const count = (sign: string) => countText(all.filter((line) => line.startsWith(sign)).length);
+  const counts = { removed: count('-'), added: count('+') };
   const pieces: string[] = [];
-  let left = maxBytes;
-  let isCut = false;
-  const add = async (before: string, text: string, after: string) => {
-    if (isCut || text === '') return;
-    const shown = await longMarkup(text, left);
-    pieces.push(before, shown.html, after);
-    left -= Buffer.byteLength(shown.html);
-    isCut = shown.isCut;
+  let [left, next] = [maxBytes, 1];
+  const skip = (equal: number) => {
+    if (equal > 0)
+      pieces.push(`<span class="comment">${countText(equal)} equal line${equal === 1 ? '' : 's'}</span>\n`);
   };
-  for (const [i, { removed, added, value: lines }] of runs.entries()) {
-    const text = (some: readonly string[], sign = '  ') => some.map((line) => `${sign}${line}\n`).join('');
-    const first = i === 0 ? 0 : CONTEXT;
-    const last = i === runs.length - 1 ? lines.length : lines.length - CONTEXT;
-    // Lines that differ show their carriage returns.
-    const withEnds = (sign: string) => text(lines, sign).replaceAll('\r\n', '\u240D\n');
-    if (removed) await add('<span class="removed">', withEnds('- '), '</span>');
-    else if (added) await add('<span class="added">', withEnds('+ '), '</span>');
-    else if (last - first <= CONTEXT) await add('', text(lines), '');
-    else {
-      await add('', text(lines.slice(0, first)), '');
-      const count = `${countText(last - first)} equal lines<span class="more"></span>\n`;
-      await add(`<details><summary>${count}</summary>`, text(lines.slice(first, last)), '</details>');
-      await add('', text(lines.slice(last)), '');
+  for (const { oldStart, oldLines, lines } of hunks) {
+    skip(oldStart - next);
+    next = oldStart + oldLines;
+    const text = lines.map((line) => `${line.charAt(0)} ${line.slice(1)}\n`).join('');
+    for (const [run] of text.matchAll(RUN)) {
+      const name = RUN_NAMES.get(run.charAt(0));
+      // Lines that differ show their carriage returns.
+      const { html, isCut } = await longMarkup(name === undefined ? run : run.replaceAll('\r\n', '\u240D\n'), left);
+      pieces.push(name === undefined ? html : `<span class="${name}">${html}</span>`);
+      if (isCut) return { ...counts, html: pieces.join(''), isCut };
+      left -= Buffer.byteLength(html);
     }
   }
-  return { html: pieces.join(''), isCut };
+  skip(total + 1 - next);
+  return { ...counts, html: pieces.join(''), isCut: false };
 }
+
+/** Lines that follow each other and are in both texts, or in one of them. */
+const RUN = /(?:-[^\n]*\n)+|(?:\+[^\n]*\n)+|(?: [^\n]*\n)+/g;
+const RUN_NAMES: ReadonlyMap<string, string> = new Map([
+  ['-', 'removed'],
+  ['+', 'added'],
+]);

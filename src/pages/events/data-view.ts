@@ -3,9 +3,8 @@ import type { EventData, FormEntries } from '../../events/event-data';
 import { letOthersRun } from '../../util/promises';
 import { sizeText } from '../../util/text';
 import { XmlText } from '../../xml/xml-text';
-import { indentedJson } from '../indented-json';
 import { longMarkup, markup, type Markup } from '../markup';
-import { hexDump } from './parts';
+import { hexText } from './parts';
 
 /** An event's payload for its page. */
 export interface DataView extends Markup {
@@ -152,4 +151,46 @@ function imageView(base64: string, maxBytes: number): ImageView | undefined {
   if (format === undefined) return undefined;
   const isShown = Buffer.byteLength(base64, 'base64') <= maxBytes && !/[^\w+/=]/.test(base64);
   return { format, url: isShown ? `data:image/${format.toLowerCase()};base64,${base64}` : undefined };
+}
+
+/** A string, which may be cut; what is empty; a mark; anything else up to the next mark or white space. */
+const JSON_TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\],:"]+/gs;
+
+/** Deeper levels are indented no further: the indentation of 10,000 levels would be the page. */
+const MAX_DEPTH = 20;
+
+/**
+ * Indents JSON text; numbers keep their digits and members their order.
+ *
+ * @param json - valid JSON, of which the end may be missing.
+ */
+function indentedJson(json: string): string {
+  let text = '';
+  let depth = 0;
+  const line = () => `\n${'  '.repeat(Math.min(depth, MAX_DEPTH))}`;
+  for (const [token] of json.matchAll(JSON_TOKEN)) {
+    if (token === '}' || token === ']') {
+      depth--;
+      text += line();
+    }
+    text += /^[{[]./s.test(token) ? token.charAt(0) + token.slice(-1) : token;
+    if (token === '{' || token === '[') depth++;
+    if (token === '{' || token === '[' || token === ',') text += line();
+    if (token === ':') text += ' ';
+  }
+  return text;
+}
+
+const BYTES_IN_LINE = 16;
+
+/** Writes bytes as `hexdump -C` does. */
+function hexDump(bytes: Buffer): string {
+  const lines: string[] = [];
+  for (let offset = 0; offset < bytes.length; offset += BYTES_IN_LINE) {
+    const line = bytes.subarray(offset, offset + BYTES_IN_LINE);
+    const hex = [line.subarray(0, 8), line.subarray(8)].map((half) => hexText(half).padEnd(23)).join('  ');
+    const text = [...line].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('');
+    lines.push(`${offset.toString(16).padStart(8, '0')}  ${hex}  |${text}|`);
+  }
+  return lines.join('\n');
 }

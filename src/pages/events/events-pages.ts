@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { join } from 'node:path';
 import { Router } from 'express';
 import { positionIn } from '../../events/position';
 import { problemOf, type StoredEvent } from '../../events/stored-event';
@@ -6,19 +7,18 @@ import type { HttpResponse } from '../../http/response';
 import { failureStatus, HTTP_ERRORS, RequestError } from '../../http/errors';
 import { letOthersRun } from '../../util/promises';
 import { messageChain } from '../../util/text';
-import { SECURITY_HEADERS } from '../page-writer';
+import { HTML, pageWriter, SECURITY_HEADERS } from '../page-writer';
 import { Ticket } from '../../call/admission';
 import type { Endpoint } from '../../call/endpoint';
 import { comparisonView } from './comparison-view';
 import { downloadHeaders, downloadOf, eventView, neighbours, positionOf } from './event-view';
 import { listQuery, type Filter, type ListQuery } from './list-query';
-import { Downloads } from './downloads';
-import { eventLink, listView, newRows } from './list-view';
+import { Downloads, NO_STORE } from './downloads';
+import { eventLink, listView } from './list-view';
 import type { EndpointAddress } from './commands';
 import { isRateSpan, rateView, refusedInLastHour } from './rate-view';
 import { refusalsView } from './refusal-view';
 import { eventsText } from './parts';
-import { EventsViews, NO_STORE } from './views';
 
 /**
  * Serves the pages of the events over `GET` and `HEAD`: `?events` lists and searches them, `?events=rate` counts them,
@@ -43,17 +43,25 @@ export function eventsPages(endpoint: Endpoint): Router {
   return router;
 }
 
+/** Prepares the pages from their templates. */
+function preparedPages({ contract }: Endpoint) {
+  const page = pageWriter(contract, 'events', join(__dirname, 'templates'), ['style.css', 'events.css']);
+  return {
+    list: page('list', ['keys.js', 'times.js', 'live.js', 'copy.js']),
+    event: page('event', ['keys.js', 'times.js', 'copy.js', 'data.js']),
+    comparison: page('comparison', ['keys.js', 'times.js']),
+    rate: page('rate'),
+    refusals: page('refusals', ['times.js', 'live.js']),
+    problem: page('problem'),
+  };
+}
+
 const LOOKS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** Reads the query. Names are case-insensitive, as on the service's other pages. */
 function parametersOf(url: string): URLSearchParams {
   const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
   return new URLSearchParams([...query].map(([name, value]): [string, string] => [name.toLowerCase(), value]));
-}
-
-/** The reason to which the list of refused calls is narrowed. */
-function reasonOf(parameters: URLSearchParams): string | undefined {
-  return parameters.get('reason') || undefined;
 }
 
 /** Titles that say more than the reason phrases of HTTP. */
@@ -66,7 +74,7 @@ class EventsPages {
   readonly #endpoint: Endpoint;
   /** Whether RecordEvent needs a key. */
   readonly #needsKey: boolean;
-  readonly #views: EventsViews;
+  readonly #pages: ReturnType<typeof preparedPages>;
   /** A search may take long, and must leave most slots of MAX_IN_FLIGHT to calls. */
   readonly #maxInProgress: number;
   readonly #downloads: Downloads;
@@ -75,7 +83,7 @@ class EventsPages {
   constructor(endpoint: Endpoint) {
     this.#endpoint = endpoint;
     this.#needsKey = endpoint.access.credentials.record.includes('key');
-    this.#views = new EventsViews(endpoint);
+    this.#pages = preparedPages(endpoint);
     this.#downloads = new Downloads(endpoint);
     this.#maxInProgress = Math.max(1, Math.floor(endpoint.config.limits.maxInFlight / 4));
   }
@@ -111,12 +119,26 @@ class EventsPages {
     const tab = parameters.get('events');
     if (event !== null) await this.#showEvent(response, event, parameters);
     else if (tab === 'find') await this.#find(response, parameters);
-    else if (tab === 'rows') await this.#sendNewEvents(response, parameters);
     else if (tab === 'download' || tab === 'export') await this.#sendAll(response, parameters, ticket);
     else if (tab === 'rate') await this.#showRate(response, parameters.get('per') ?? 'minute');
-    else if (tab === 'refusals') await this.#showRefusals(response, parameters);
-    else if (tab === 'refused-rows') await this.#sendNewRefusals(response, parameters);
+    else if (tab === 'refusals') await this.#showRefusals(response, parameters.get('reason') || undefined);
     else await this.#showList(response, listQuery(parameters));
+  }
+
+  async #send(
+    response: HttpResponse,
+    page: keyof ReturnType<typeof preparedPages>,
+    title: string,
+    values: object,
+    status = 200,
+  ) {
+    const { callers, path } = this.#endpoint;
+    const { body, headers } = this.#pages[page](title, callers.baseUrl(response.req) + path, values);
+    const fields = { ...NO_STORE, ...headers };
+    // Encoding a page of megabytes takes as long as writing it.
+    await letOthersRun();
+    if (status !== 200) response.reply(status, HTML, body, fields);
+    else await response.replyCompressed(HTML, body, { ...fields, Vary: `${callers.vary}, Accept-Encoding` });
   }
 
   /** @param named - the events whose sequence or id is the number that is searched for. */
@@ -135,7 +157,7 @@ class EventsPages {
       refused,
       needsKey: this.#needsKey,
     };
-    await this.#views.send(response, 'list', 'Events', values, problem === undefined ? 200 : 400);
+    await this.#send(response, 'list', 'Events', values, problem === undefined ? 200 : 400);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
   }
 
@@ -163,15 +185,6 @@ class EventsPages {
     return [...new Set(found)].filter((one) => one !== undefined);
   }
 
-  async #sendNewEvents(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
-    const { log } = this.#endpoint;
-    const { filter, place, problem } = listQuery(parameters);
-    if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
-    const found = await newRows(log, filter, place.after ?? 0);
-    const count = eventsText((await log.stats()).events);
-    await this.#views.sendRows(response, 'rows', found, found.after, count);
-  }
-
   /** Sends many events. The caller may read them slowly, and is no page in progress meanwhile. */
   async #sendAll(response: HttpResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
     this.#inProgress--;
@@ -186,19 +199,12 @@ class EventsPages {
     if (!isRateSpan(per)) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');
     const { log, refusals } = this.#endpoint;
     const rate = await rateView(log, per, Date.now(), await refusals());
-    await this.#views.send(response, 'rate', 'Rate', rate);
+    await this.#send(response, 'rate', 'Rate', rate);
   }
 
-  async #showRefusals(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
-    const view = await refusalsView(await this.#endpoint.refusals(), reasonOf(parameters), Date.now());
-    await this.#views.send(response, 'refusals', 'Refusals', view);
-  }
-
-  /** Sends the rows of calls that were refused after a time. */
-  async #sendNewRefusals(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
-    const after = Number(parameters.get('after'));
-    const view = await refusalsView(await this.#endpoint.refusals(), reasonOf(parameters), Date.now(), after);
-    await this.#views.sendRows(response, 'refused-rows', view, view.liveAfter, view.lastHour);
+  async #showRefusals(response: HttpResponse, reason: string | undefined): Promise<void> {
+    const view = await refusalsView(await this.#endpoint.refusals(), reason, Date.now());
+    await this.#send(response, 'refusals', 'Refusals', view);
   }
 
   async #showEvent(response: HttpResponse, text: string, parameters: URLSearchParams): Promise<void> {
@@ -215,19 +221,18 @@ class EventsPages {
     const { filter } = listQuery(parameters);
     const other = parameters.get('with') || undefined;
     if (other !== undefined) {
-      const { log } = this.#endpoint;
       return this.#compare(response, position, positionIn(other) ?? (await positionOf(log, other)), filter);
     }
     // The event and its view, which may be large, are not held meanwhile.
     const around = await neighbours(log, position, await this.#typeAt(position), filter);
     const view = await eventView(await this.#event(position), filter, this.#address(response));
-    await this.#views.send(response, 'event', `Event ${view.sequence}`, { ...view, ...around });
+    await this.#send(response, 'event', `Event ${view.sequence}`, { ...view, ...around });
   }
 
   async #compare(response: HttpResponse, position: number, other: number | undefined, filter: Filter): Promise<void> {
     const view = await comparisonView(await this.#event(position), await this.#event(other), filter);
     const title = `Events ${view.events.map((event) => event.position).join(' and ')}`;
-    await this.#views.send(response, 'comparison', title, view);
+    await this.#send(response, 'comparison', title, view);
   }
 
   /** @throws {RequestError} 404: the log holds no such event. */
@@ -240,7 +245,7 @@ class EventsPages {
   /** @throws {RequestError} 404: the log holds no such event. */
   async #event(position: number | undefined): Promise<StoredEvent> {
     const [event] = position === undefined ? [] : await this.#endpoint.log.read({ position, limit: 1 });
-    // To take over a large event takes as long as to parse it.
+    // Taking over a large event takes as long as parsing it.
     if (event !== undefined) await letOthersRun();
     if (event === undefined || problemOf(event) !== undefined) throw HTTP_ERRORS.noSuchEvent();
     await letOthersRun();
@@ -260,6 +265,6 @@ class EventsPages {
       if (value !== undefined) response.setHeader(name, value);
     }
     const title = TITLES.get(status) ?? STATUS_CODES[status] ?? 'Failed';
-    await this.#views.send(response, 'problem', title, { reason, needsKey: status === 401 }, status);
+    await this.#send(response, 'problem', title, { reason, needsKey: status === 401 }, status);
   }
 }

@@ -13,8 +13,6 @@ export type ListPosition = Pick<SearchQuery, 'before' | 'after'>;
 export interface ListQuery {
   readonly filter: Filter;
   readonly place: ListPosition;
-  /** How many events a search found before this place, if it began with the newest. */
-  readonly found: number | undefined;
   /** Why the address cannot be used. */
   readonly problem: string | undefined;
   /** The values of filters that cannot be used. */
@@ -48,10 +46,9 @@ export function listQuery(parameters: URLSearchParams): ListQuery {
     before: read('before', positionIn, 'a position'),
     after: read('after', positionIn, 'a position'),
   };
-  const found = read('found', (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined), 'a number');
   if (filter.from !== undefined && filter.to !== undefined && filter.from >= filter.to)
     problems.push(`from must be a time before to, which is ${timeText(filter.to)} UTC`);
-  return { filter, place, found, problem: problems[0], invalid };
+  return { filter, place, problem: problems[0], invalid };
 }
 
 const TEXT_LIMIT = `at most ${String(MAX_SEARCH_TEXT)} characters`;

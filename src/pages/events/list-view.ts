@@ -21,12 +21,10 @@ const MAX_LINKED = 100;
 /** Bytes of a payload in a row, in hexadecimal: about as wide as a text. */
 const BYTES_IN_ROW = 40;
 
-export type ListView = Awaited<ReturnType<typeof listView>>;
-
 /** Searches for the events of one page of the list. Links have only the query. */
 export async function listView(
   log: EventLog,
-  { filter, place, found: earlier, problem, invalid }: ListQuery,
+  { filter, place, problem, invalid }: ListQuery,
   service: EndpointAddress,
 ) {
   const values = filterValues(filter);
@@ -34,34 +32,26 @@ export async function listView(
   if (problem !== undefined) return { ...search, problem, rows: [], types: [], isNarrowed: true };
   const isNewest = place.before === undefined && place.after === undefined;
   // Read first: an event recorded during the search may be sent twice, but none is missed.
-  const newest = isNewest ? await log.newest() : 0;
+  const newest = await log.newest();
   const found = await log.search({ ...filter, ...place, limit: EVENTS_ON_PAGE });
   const { events, reached, more } = found;
   const isUnfinished = more && events.length < EVENTS_ON_PAGE;
   const { newer, older } = neighbours(found, place);
-  // Of a search from the newest event on, how many it has found so far.
-  const counted = isNewest
-    ? events.length
-    : place.before && earlier !== undefined
-      ? earlier + events.length
-      : undefined;
-  const address = (to: ListPosition & { readonly found?: number | undefined }) =>
-    `?${addressQuery({ events: '', ...values, ...to })}`;
+  const address = (to: ListPosition) => `?${addressQuery({ events: '', ...values, ...to })}`;
+  const last = reached?.position ?? place.after ?? 0;
   const days = events.map(({ recordedAt }) => dayText(recordedAt));
   return {
     ...search,
     rows: events.map((event, i) => ({ ...rowView(event, filter), day: days[i] === days[i - 1] ? undefined : days[i] })),
     types: typesOf(events),
     isNarrowed: isNarrowed(filter),
-    found: String(counted ?? events.length),
-    /** Whether those on other pages are not among them. */
-    isPage: counted === undefined,
+    found: String(events.length),
+    isNewest,
     /** The time at which the search stopped, unless it came to the end of the log. */
     reached: more && reached !== undefined ? timeView(reached.recordedAt) : undefined,
     newest: isNewest ? undefined : address({}),
     newer: isNewest || newer === undefined ? undefined : address({ after: newer }),
-    older:
-      older === undefined ? undefined : address({ before: older, found: isNarrowed(filter) ? counted : undefined }),
+    older: older === undefined ? undefined : address({ before: older }),
     /** Whether the search stopped before the page was full. */
     isUnfinished,
     /** Posts all that the search finds to an address. Undefined if it found nothing yet or no command fits every shell. */
@@ -71,8 +61,10 @@ export async function listView(
     download: events.length > 0 || isUnfinished ? `?${addressQuery({ events: 'download', ...values })}` : undefined,
     /** Whether it went towards newer events. */
     isUpwards: place.after !== undefined,
-    /** The position after which live rows begin; undefined on pages that do not show the newest events. */
-    liveAfter: isNewest && filter.to === undefined ? String(newest) : undefined,
+    /** Whether new events appear on the page. */
+    isLive: isNewest && filter.to === undefined,
+    /** The position after which new events come, or the rest of them on a page of those after a position. */
+    newAfter: String(more && place.after !== undefined ? last : Math.max(newest, last)),
   };
 }
 
@@ -92,22 +84,6 @@ function neighbours({ events, reached, more }: SearchResult, { before, after }: 
   if (after !== undefined) return { newer: end, older: lowest ?? after + 1 };
   if (before !== undefined) return { newer: highest ?? before - 1, older: end };
   return { newer: highest, older: end };
-}
-
-/**
- * Finds events for a list that is open: at most a page of those after a position, the oldest of them in a list that is narrowed,
- * otherwise the newest. `after` is the position after which to look next.
- */
-export async function newRows(log: EventLog, filter: Filter, after: number) {
-  if (!isNarrowed(filter)) {
-    const { events } = await log.search({ limit: EVENTS_ON_PAGE });
-    const rows = events.filter(({ position }) => position > after).map((event) => rowView(event, filter));
-    return { rows, after: events[0]?.position ?? after };
-  }
-  const newest = await log.newest();
-  const { events, reached, more } = await log.search({ ...filter, after, limit: EVENTS_ON_PAGE });
-  const last = reached?.position ?? after;
-  return { rows: events.map((event) => rowView(event, filter)), after: more || last > newest ? last : newest };
 }
 
 /** Shows an event as a row of the list. What a sender wrote is HTML. */

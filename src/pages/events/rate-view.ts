@@ -12,14 +12,11 @@ import { timeText } from '../../util/time';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/**
- * The spans of time for which events are counted: the part of a time's text that names one, and below how many of them there is a time.
- * Refused calls are counted in the minutes of the last hour.
- */
+/** The spans of time for which events are counted. Refused calls are counted in the minutes of the last hour. */
 const RATE_SPANS = {
-  minute: { span: MINUTE, spans: 60, title: 'Last 60 minutes', named: [11, 16], every: 10 },
-  hour: { span: HOUR, spans: 48, title: 'Last 48 hours', named: [5, 16], every: 8 },
-  day: { span: 24 * HOUR, spans: 30, title: 'Last 30 days', named: [5, 10], every: 5 },
+  minute: { span: MINUTE, spans: 60, title: 'Last 60 minutes' },
+  hour: { span: HOUR, spans: 48, title: 'Last 48 hours' },
+  day: { span: 24 * HOUR, spans: 30, title: 'Last 30 days' },
 } as const;
 
 type RateSpan = keyof typeof RATE_SPANS;
@@ -28,11 +25,9 @@ export function isRateSpan(text: string): text is RateSpan {
   return Object.hasOwn(RATE_SPANS, text);
 }
 
-export type RateView = Awaited<ReturnType<typeof rateView>>;
-
 /** Counts events and refused calls for the chart. Spans begin with whole minutes, hours or days in UTC; the last has not ended. */
 export async function rateView(log: EventLog, per: RateSpan, now: number, refusals: Refusals) {
-  const { span, spans, title, named, every } = RATE_SPANS[per];
+  const { span, spans, title } = RATE_SPANS[per];
   const until = (Math.floor(now / span) + 1) * span;
   const times = Array.from({ length: spans + 1 }, (_, i) => until - (spans - i) * span);
   const rates = (await log.counts(times)).map((events, i) => {
@@ -41,9 +36,10 @@ export async function rateView(log: EventLog, per: RateSpan, now: number, refusa
   });
   const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
   const [events, refused] = [sum(rates.map((rate) => rate.events)), sum(rates.map((rate) => rate.refused))];
-  const top = roundTop(Math.max(...rates.map(({ events, refused }) => events + refused)));
+  const top = Math.max(1, ...rates.map(({ events, refused }) => events + refused));
   // A single event or refused call stays visible beside many.
   const heightOf = (count: number) => (count === 0 ? 0 : Math.max(top / 100, count));
+  const textOf = (from: number) => timeText(from).slice(0, per === 'day' ? 10 : 16);
   return {
     period: title.toLowerCase(),
     each: per,
@@ -52,7 +48,7 @@ export async function rateView(log: EventLog, per: RateSpan, now: number, refusa
       return {
         height: heightOf(events),
         refusedHeight: Math.min(heightOf(refused), top - heightOf(events)),
-        from: timeText(from).slice(0, named[1]),
+        from: textOf(from),
         dateTime: new Date(from).toISOString(),
         events: countText(events),
         refused: countText(refused),
@@ -60,16 +56,15 @@ export async function rateView(log: EventLog, per: RateSpan, now: number, refusa
         isCurrent: from <= now && now < from + span,
       };
     }),
-    /** The highest number that the chart has room for. */
+    /** The highest number, which is as high as the chart. */
     top,
     total: eventsText(events),
     isEmpty: events + refused === 0,
     refused: `${countText(refused)} refused ${refused === 1 ? 'call' : 'calls'}`,
     hasRefused: refused > 0,
-    /** The values at the lines of the chart. */
-    lines: [top, top / 2, 0].map(countText),
+    lines: [countText(top), '0'],
     /** The times below the chart, at equal distances. */
-    times: [...rates.filter((_rate, i) => i % every === 0).map(({ from }) => timeText(from).slice(...named)), 'now'],
+    times: [textOf(until - spans * span), textOf(until - (spans / 2) * span), 'now'],
     spans: Object.entries(RATE_SPANS).map(([name, one]) => ({
       title: one.title,
       href: `?${addressQuery({ events: 'rate', per: name === 'minute' ? undefined : name })}`,
@@ -104,11 +99,4 @@ export async function refusedInLastHour(refusals: Promise<Refusals>): Promise<st
   const seen = await within(refusals, NUMBERS_TIMEOUT, () => new Error('too late')).catch(() => undefined);
   const calls = seen && callsOfLastHour(seen, Date.now());
   return calls ? countText(calls) : undefined;
-}
-
-/** The lowest round number from `most` up whose half is round too. */
-function roundTop(most: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, most)));
-  const steps = power === 1 ? [2, 4, 6, 8, 10] : [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10];
-  return power * (steps.find((step) => step * power >= most) ?? 10);
 }

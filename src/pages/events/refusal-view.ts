@@ -9,9 +9,6 @@ import { bindingView, countText, pairs, timeView } from './parts';
 /** Why calls are refused, in one word each; `failed`: a valid call that the service could not answer. */
 const REASONS = [...REFUSALS, 'failed'] as const;
 
-/** How far back in time a call is looked for that another process refused, in milliseconds: its report may come later. */
-const OVERLAP = 5000;
-
 const NONE = '–';
 
 /** Most bytes of the texts of a call as markup. */
@@ -19,15 +16,11 @@ const REASON_BYTES = 900;
 const CELL_BYTES = 250;
 const HEADERS_BYTES = 8000;
 
-export type RefusalsView = Awaited<ReturnType<typeof refusalsView>>;
-
 /**
  * Shows the refused calls, or those with a reason, newest first: those of one caller for the same reason as one row. Links have only the
  * query.
- *
- * @param after - for a list that is open: only rows with a call since this time, and some before it, which the list may have.
  */
-export async function refusalsView(refusals: Refusals, reason: string | undefined, now: number, after = -Infinity) {
+export async function refusalsView(refusals: Refusals, reason: string | undefined, now: number) {
   const { calls } = refusals;
   const alike = new Map<string, RefusedCall[]>();
   for (const call of calls.filter(({ refusal }) => reason === undefined || reason === (refusal ?? 'failed'))) {
@@ -38,13 +31,10 @@ export async function refusalsView(refusals: Refusals, reason: string | undefine
   }
   const rows: ReturnType<typeof refusalView>[] = [];
   for (const [newest, ...earlier] of alike.values()) {
-    if (newest === undefined || newest.time <= after - OVERLAP) continue;
-    if (rows.push(refusalView(newest, earlier)) % 10 === 0) await letOthersRun();
+    if (newest !== undefined && rows.push(refusalView(newest, earlier)) % 10 === 0) await letOthersRun();
   }
   return {
     calls: rows,
-    /** The time after which live rows begin. */
-    liveAfter: calls[0]?.time ?? 0,
     lastHour: countText(callsOfLastHour(refusals, now)),
     isNarrowed: reason !== undefined,
     reasons: [undefined, ...REASONS].map((name) => ({
@@ -64,7 +54,6 @@ function refusalView(call: RefusedCall, earlier: readonly RefusedCall[]) {
   const delivery = deliveryOf(call, fields);
   return {
     id: call.id,
-    earlier: earlier.map(({ id }) => id).join(' '),
     count: earlier.length + 1,
     since: timeView(earlier.at(-1)?.time ?? time),
     ...timeView(time),

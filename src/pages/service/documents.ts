@@ -1,5 +1,3 @@
-import etag from 'etag';
-import fresh from 'fresh';
 import { setImmediate } from 'node:timers/promises';
 import { Router } from 'express';
 import { create } from 'xmlbuilder2';
@@ -96,13 +94,7 @@ function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: 
 
 function send(response: HttpResponse, document: Document, vary: string): void {
   const { refusal, contentType, body } = document;
-  const status = refusal?.status ?? 200;
-  const headers = { ...document.headers, ETag: etag(body), Vary: vary };
-  if (status === 200 && fresh(response.req.headers, { etag: headers.ETag })) {
-    response.replyWithoutBody(304, headers);
-    return;
-  }
-  response.reply(status, contentType, body, headers);
+  response.reply(refusal?.status ?? 200, contentType, body, { ...document.headers, Vary: vary });
 }
 
 /** Writes the discovery document (DISCO): the addresses of the WSDL and of the SOAP bindings. */

@@ -1,50 +1,29 @@
 import { join } from 'node:path';
-import type { Access, Credential } from '../../access/credentials';
 import type { Endpoint } from '../../call/endpoint';
 import { shortened } from '../../util/text';
 import type { Binding } from '../../config/bindings';
-import type { ContractOperation } from '../../contract/contract';
 import type { Parameter } from '../../contract/schema';
 import type { SoapBindings } from '../../soap/soap-call';
-import { PageWriter, type HtmlPage } from '../page-writer';
-import { sampleWriter, type Sample } from './samples';
+import { pageWriter, type HtmlPage } from '../page-writer';
+import { sampleWriter } from './samples';
 
 /** The HTML pages for a developer who opens the endpoint in a browser. */
 export type Pages = Awaited<ReturnType<typeof loadPages>>;
 
-/** The values of each template. */
-type Templates = {
-  /** `events`: how many there are, for callers who may know. */
-  readonly service: { readonly events: number | undefined };
-  readonly operation: OperationView;
-  readonly 'unknown-operation': { readonly name: string };
-};
-
-interface OperationView {
-  readonly operation: ContractOperation;
-  /** The access that a caller needs. A call that needs `record` leaves an event in the log. */
-  readonly access: Access;
-  readonly credentials: readonly Credential[];
-  readonly records: boolean;
-  readonly needsKey: boolean;
-  /** Whether the page has a form that calls the operation. */
-  readonly canInvoke: boolean;
-  isOn(this: void, binding: Binding): boolean;
-  readonly fields: readonly ReturnType<typeof formField>[];
-  readonly samples: readonly Sample[];
-}
-
 /** Loads the templates and prepares everything that does not depend on the request. */
 export async function loadPages({ contract, service, access }: Endpoint, soap: SoapBindings | undefined) {
-  const writer = new PageWriter<Templates>(contract, 'operations', join(__dirname, 'templates'), ['style.css']);
-  const [servicePage, unknownPage] = [writer.page('service', ['copy.js']), writer.page('unknown-operation')];
-  const operationPage = writer.page('operation', ['copy.js']);
-  const invokingPage = writer.page('operation', ['copy.js', 'invoke.js'], { connects: true });
+  const page = pageWriter(contract, 'operations', join(__dirname, 'templates'), ['style.css']);
+  const [servicePage, unknownPage] = [page('service', ['copy.js']), page('unknown-operation')];
+  const [operationPage, invokingPage] = [page('operation', ['copy.js']), page('operation', ['copy.js', 'invoke.js'])];
   const samples = await sampleWriter(contract, soap);
   const { bindings: on } = contract.protocols;
 
   return {
-    /** Lists the operations and links to the service description. */
+    /**
+     * Lists the operations and links to the service description.
+     *
+     * @param events - how many there are, for callers who may know.
+     */
     service: (url: string, events: number | undefined): HtmlPage => servicePage(undefined, url, { events }),
 
     /** Shows one operation: a form that calls it, and its messages. */
@@ -60,6 +39,7 @@ export async function loadPages({ contract, service, access }: Endpoint, soap: S
         operation,
         access: needed,
         credentials,
+        /** Whether a call leaves an event in the log. */
         records: needed === 'record',
         needsKey,
         canInvoke,

@@ -73,16 +73,13 @@ describe('the comparison of two events', () => {
     expect(await htmlProblems(body)).toEqual([]);
   });
 
-  it('folds equal lines further away', async () => {
+  it('counts equal lines further away', async () => {
     const lines = Array.from({ length: 30 }, (_, i) => `line ${String(i)}`);
     await record(lines.join('\r\n'), 'text/plain');
     await record(lines.join('\r\n').replace('line 15', 'changed'), 'text/plain');
     const { html, hint } = await ofData();
     expect(hint).toBe('−1 +1');
-    expect(html.match(/<details><summary>.*/g)).toEqual([
-      '<details><summary>12 equal lines<span class="more"></span>',
-      '<details><summary>11 equal lines<span class="more"></span>',
-    ]);
+    expect(html.match(/[^>]* equal lines/g)).toEqual(['12 equal lines', '11 equal lines']);
   });
 
   it('tells line ends apart, and values that only look the same', async () => {

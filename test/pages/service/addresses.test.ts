@@ -128,10 +128,8 @@ describe('the address in the WSDL', () => {
     },
   );
 
-  it('is distinguished by caches through ETag and Vary', async () => {
+  it('is distinguished by caches through Vary', async () => {
     const one = await wsdl({ TRUST_PROXY: '1' }, { Host: 'one' });
-    const other = await wsdl({ TRUST_PROXY: '1' }, { Host: 'two' });
-    expect(one.headers.etag).not.toBe(other.headers.etag);
     expect(one.headers.vary).toBe('Host, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Prefix, X-Forwarded-Proto');
   });
 });

@@ -126,39 +126,6 @@ describe('the documents on the endpoint', () => {
     },
   );
 
-  it('a document that the caller already has is not sent again', async () => {
-    const { headers } = await get('?WSDL');
-    const again = await get('?WSDL', { 'If-None-Match': String(headers.etag) });
-    expect([again.status, again.body]).toEqual([304, '']);
-  });
-
-  it.each(['', '?WSDL', '?WSDL=extended', '?disco', '?op=GetEvents'])(
-    '304 for %j has the header fields of the 200, but for those of its body',
-    async (query) => {
-      const { headers } = await get(query);
-      for (const method of ['GET', 'HEAD']) {
-        const again = await send(service.url + query, {
-          method,
-          headers: { 'If-None-Match': `"x", ${String(headers.etag)}` },
-        });
-        expect(again.status).toBe(304);
-        const ofTheBody = { 'content-type': undefined, 'content-length': undefined };
-        const perResponse = { date: '', 'x-request-id': '' };
-        expect({ ...again.headers, ...perResponse }).toEqual({ ...headers, ...ofTheBody, ...perResponse });
-        expect(again.headers).toMatchObject({ 'cache-control': 'private, max-age=0', vary: 'Host' });
-      }
-    },
-  );
-
-  it('the page of an unknown operation is 404 even to a caller that has it already', async () => {
-    const { status, headers, body } = await get('?op=Nope');
-    expect(status).toBe(404);
-    for (const known of [headers.etag ?? '"x"', '*']) {
-      const again = await get('?op=Nope', { 'If-None-Match': known });
-      expect([again.status, again.body]).toEqual([404, body]);
-    }
-  });
-
   it.each([['GET'], ['HEAD']])('%s / leads to the service page, under whatever address', async (method) => {
     for (const path of ['/', '/?x=1']) {
       const { status, headers, body } = await send(new URL(path, service.url).href, { method });

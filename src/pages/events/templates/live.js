@@ -1,7 +1,7 @@
-// Adds new rows: waits for an event with GetEvents, then fetches the rows as HTML. For refused calls, for which no call waits, it
-// fetches them every two seconds.
+// Keeps an open list up to date from its page, loaded anew: whenever GetEvents tells of an event or, for refused calls, for which no
+// call waits, every two seconds. Goes on with a search that has paused before its page was full.
 
-/** Shortest time between two requests for rows, in milliseconds: many events arrive together. */
+/** Shortest time between two requests, in milliseconds: many events arrive together. */
 const PAUSE = 250;
 /** The same in the background, and for rows for which no call waits. */
 const LONG_PAUSE = 2000;
@@ -11,25 +11,24 @@ const WAIT = '30s';
 const FIRST_RETRY = 1000;
 const LAST_RETRY = 15_000;
 const STATES = { live: '', off: 'is off', lost: 'Connection lost. Trying again…' };
-/** New rows are counted up to this number. */
-const MOST_COUNTED = 99;
+const PAGE_ROWS = 50;
 
 const live = document.getElementById('live');
+const rows = document.getElementById('rows');
 if (live !== null) start(live);
+// If that fails, its link still leads on.
+search().catch(() => undefined);
 
 function start({ dataset }) {
+  const { endpoint } = dataset;
+  const isNarrowed = dataset.narrowed !== undefined;
   const button = document.getElementById('live-button');
   const status = document.getElementById('live-status');
-  const rows = document.getElementById('rows');
-  let after = dataset.after;
+  const { title } = document;
   let isOn = true;
   let running;
-  const { title } = document;
-  /** Rows that came while the page was in the background, and whether these are not all. */
+  /** Rows that came while the page was in the background. */
   let unseen = 0;
-  let areMore = false;
-  /** Rows that were found and had to make room. */
-  let removed = 0;
 
   live.hidden = false;
   button.addEventListener('click', () => {
@@ -38,7 +37,6 @@ function start({ dataset }) {
   });
   document.addEventListener('visibilitychange', () => {
     unseen = 0;
-    areMore = false;
     document.title = title;
   });
   // A page that comes back from the browser's memory goes on.
@@ -60,10 +58,10 @@ function start({ dataset }) {
     while (!signal.aborted) {
       try {
         const began = performance.now();
-        if (dataset.endpoint === undefined || (await waitForEvent(signal))) await addRows(signal);
+        if (endpoint === undefined || (await waitForEvent(signal))) insert(await newPage(signal));
         retry = FIRST_RETRY;
         show('live');
-        const pause = dataset.endpoint === undefined || document.hidden ? LONG_PAUSE : PAUSE;
+        const pause = endpoint === undefined || document.hidden ? LONG_PAUSE : PAUSE;
         await delay(pause - (performance.now() - began));
       } catch {
         if (signal.aborted) return;
@@ -76,66 +74,47 @@ function start({ dataset }) {
 
   /** Waits for an event after the last one seen. Resolves to whether there is one. */
   async function waitForEvent(signal) {
-    const query = new URLSearchParams({ after, limit: '1', wait: WAIT });
-    const response = await get(`${dataset.endpoint}/GetEvents?${query}`, 'application/json', signal);
+    const query = new URLSearchParams({ after: rows.dataset.after, limit: '1', wait: WAIT });
+    const response = await get(`${endpoint}/GetEvents?${query}`, signal, 'application/json');
     return (await response.json()).length > 0;
   }
 
-  async function addRows(signal) {
+  /** Loads the page again; of a search, which may take long, only what is new. */
+  function newPage(signal) {
     const query = new URLSearchParams(location.search);
-    query.set('events', dataset.rows ?? 'rows');
-    query.set('after', after);
-    const response = await get(`?${query}`, 'text/html', signal);
-    const template = document.createElement('template');
-    template.innerHTML = await response.text();
-    after = response.headers.get('X-Events-After') ?? after;
-    document.getElementById('count').textContent = response.headers.get('X-Events-Count');
-    insert([...template.content.children]);
+    if (query.get('events') === 'find') query.set('events', '');
+    if (isNarrowed) query.set('after', rows.dataset.after);
+    return pageAt(`?${query}`, signal);
   }
 
-  function insert(candidates) {
-    const shown = () => [...rows.querySelectorAll('[data-sequence]')];
-    const known = new Set(shown().map((row) => row.dataset.sequence));
-    const added = candidates.filter((row) => !known.has(row.dataset.sequence));
+  function insert(page) {
+    const next = page.getElementById('rows');
+    rows.dataset.after = next.dataset.after;
+    const known = new Map(shown().map((row) => [row.dataset.sequence, row]));
+    const found = [...next.querySelectorAll('[data-sequence]')];
+    const added = found.filter((row) => !known.has(row.dataset.sequence));
+    for (const row of found) known.delete(row.dataset.sequence);
+    document.getElementById('count').replaceWith(page.getElementById('count'));
     if (added.length === 0) return;
-    // Rows of calls that a new one counts in.
-    const replaced = new Set(added.flatMap((row) => row.dataset.replaces?.split(' ') ?? []));
-    for (const row of shown()) if (replaced.has(row.dataset.sequence)) row.remove();
     for (const row of added) row.className = 'new';
     rows.prepend(...added);
-    const most = Number(dataset.max ?? 50);
-    if (document.hidden) count(added.length, most);
-    const surplus = shown().slice(most);
+    const surplus = isNarrowed ? shown().slice(PAGE_ROWS) : [...known.values()];
     const hadFocus = surplus.some((row) => row.contains(document.activeElement));
     for (const row of surplus) row.remove();
-    removed += surplus.length;
     if (hadFocus) shown().at(-1).querySelector('a, summary')?.focus();
-    document.getElementById('list').hidden = false;
-    document.getElementById('empty')?.remove();
-    const found = document.getElementById('found');
-    if (found !== null) found.textContent = Number(found.textContent) + added.length;
-    leadOn(surplus.length > 0 ? shown().at(-1).dataset.sequence : undefined, found);
-    document.dispatchEvent(new Event('rows'));
-  }
-
-  /** Counts new rows in the title. There may be more where as many have come as fit. */
-  function count(added, most) {
-    unseen += added;
-    areMore ||= added >= most || unseen > MOST_COUNTED;
-    document.title = `(${Math.min(unseen, MOST_COUNTED)}${areMore ? '+' : ''}) ${title}`;
-  }
-
-  /** Makes the next page begin where this one now ends, and count on from there. */
-  function leadOn(last, found) {
     const older = document.getElementById('older');
-    if (older === null || (last === undefined && (found === null || older.hidden))) return;
-    const { search } = last === undefined ? older : location;
-    const query = new URLSearchParams(search);
-    query.set('events', '');
-    if (last !== undefined) query.set('before', BigInt(last));
-    if (found !== null) query.set('found', Number(found.textContent) - removed);
-    older.href = `?${query}`;
-    older.hidden = false;
+    if (!isNarrowed) older?.replaceWith(page.getElementById('older'));
+    else if (surplus.length > 0) {
+      const query = new URLSearchParams(location.search);
+      query.set('events', '');
+      query.set('before', BigInt(shown().at(-1).dataset.sequence));
+      Object.assign(older, { href: `?${query}`, hidden: false });
+    }
+    if (document.hidden) {
+      unseen += added.length;
+      document.title = `(${unseen < PAGE_ROWS ? unseen : `${PAGE_ROWS}+`}) ${title}`;
+    }
+    changed();
   }
 
   function show(state) {
@@ -146,10 +125,51 @@ function start({ dataset }) {
   }
 }
 
-async function get(url, accept, signal) {
+async function search() {
+  for (;;) {
+    const older = document.getElementById('older');
+    if (older?.dataset.paused === undefined || shown().length >= PAGE_ROWS) return;
+    await visible();
+    const { href } = older;
+    const next = await pageAt(href);
+    // New rows that came meanwhile may have changed where the next page begins.
+    if (document.getElementById('older').href === href) {
+      rows.append(...next.querySelectorAll('#rows > tr'));
+      for (const id of ['progress', 'older']) document.getElementById(id).replaceWith(next.getElementById(id));
+      if (shown().length === 0) document.getElementById('empty').replaceWith(next.getElementById('empty'));
+      changed();
+    }
+    await delay(PAUSE);
+  }
+}
+
+function shown() {
+  return [...rows.querySelectorAll('[data-sequence]')];
+}
+
+/** Shows what depends on the rows. */
+function changed() {
+  const { length } = shown();
+  document.getElementById('list').hidden = length === 0;
+  if (length > 0) document.getElementById('empty')?.remove();
+  const found = document.getElementById('found');
+  if (found !== null) found.textContent = length;
+  document.dispatchEvent(new Event('rows'));
+}
+
+async function pageAt(url, signal) {
+  return new DOMParser().parseFromString(await (await get(url, signal)).text(), 'text/html');
+}
+
+async function get(url, signal, accept = 'text/html') {
   const response = await fetch(url, { headers: { Accept: accept }, cache: 'no-store', signal });
   if (!response.ok) throw new Error(`${url}: ${response.status}`);
   return response;
+}
+
+async function visible() {
+  while (document.hidden)
+    await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }));
 }
 
 function delay(milliseconds) {
