@@ -4,14 +4,6 @@ import type { StoredEvent } from './stored-event';
 /** Header fields in their order. */
 type HeaderFields = readonly (readonly [name: string, value: string])[];
 
-/** What the payload of a SOAP call was in its message. */
-export interface SoapPayload {
-  /** The element whose content it was: that of the operation, unless the body said more. */
-  readonly of: 'operation' | 'body';
-  /** The places in it of the namespace declarations that stood further out; none if they are many. */
-  readonly added: readonly (readonly [offset: number, length: number])[];
-}
-
 /** The member of an arrival that names a known sender. */
 export const SENDER = 'webhook-sender';
 
@@ -31,8 +23,8 @@ export class Arrival {
   readonly headers: HeaderFields;
   /** What the body was, if its content type does not say so. */
   readonly sentAs: SentAs | undefined;
-  /** Of a SOAP call; undefined in events of earlier versions. */
-  readonly soap: SoapPayload | undefined;
+  /** Whether the payload was the content of a SOAP body, and not that of the operation's element in it. */
+  readonly isSoapBody: boolean;
 
   constructor({ arrival }: Pick<StoredEvent, 'arrival'>) {
     const members = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
@@ -48,7 +40,7 @@ export class Arrival {
       [value].flat().flatMap((one: unknown) => (typeof one === 'string' ? [[name, one] as const] : [])),
     );
     this.sentAs = sentAs === 'json' || sentAs === 'query' ? sentAs : undefined;
-    this.soap = soapPayload(soap);
+    this.isSoapBody = (soap as { readonly of?: unknown } | undefined | null)?.of === 'body';
   }
 
   /** The value of a header field, by its name in lower case. */
@@ -81,15 +73,6 @@ const NOT_PASSED_ON = new RegExp(
     'x-http-method(?:-override)?|x-method-override)$',
   ].join('|'),
 );
-
-/** An import may have brought anything. */
-function soapPayload(value: unknown): SoapPayload | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { of = 'operation', added = [] } = value as Readonly<Record<string, unknown>>;
-  if ((of !== 'operation' && of !== 'body') || !Array.isArray(added)) return undefined;
-  const isSpan = (span: unknown) => Array.isArray(span) && span.length === 2 && span.every(Number.isInteger);
-  return added.every(isSpan) ? { of, added: added as SoapPayload['added'] } : undefined;
-}
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;

@@ -5,7 +5,7 @@ import { withoutReservedNames, type SenderAttributes } from './cloudevents/attri
 import { JsonText } from './cloudevents/json-text';
 import { SentEvent } from './cloudevents/sent-event';
 import { isMediaType, traceAttributes } from './cloudevents/syntax';
-import { SENDER, type SoapPayload } from './arrival';
+import { SENDER } from './arrival';
 import type { NewEvent } from './stored-event';
 import { dataMember, type EventPayload } from './payload';
 
@@ -34,7 +34,8 @@ export interface EventContent {
   /** The context attributes, if the caller sent a CloudEvent. */
   readonly attributes?: SenderAttributes | undefined;
   readonly payload?: EventPayload | undefined;
-  readonly soap?: SoapPayload | undefined;
+  /** Whether the payload was the content of a SOAP body, and not that of the operation's element in it. */
+  readonly isSoapBody?: boolean | undefined;
   /** The question of a sender that the request is; then it has no attributes. */
   readonly handshake?: { readonly type: string } | undefined;
   /** By default what the header fields say. */
@@ -180,7 +181,7 @@ export class EventFactory {
     return about === '' ? key : `${name}${about}${key}`;
   }
 
-  #arrival(call: RecordedCall, { payload, soap }: EventContent, sender: string | undefined): string {
+  #arrival(call: RecordedCall, { payload, isSoapBody }: EventContent, sender: string | undefined): string {
     const { method, target, headers, signedBy } = call;
     const sentAs = method === 'GET' || method === 'HEAD' ? undefined : payload?.sentAs;
     return JSON.stringify({
@@ -192,7 +193,7 @@ export class EventFactory {
       [SENDER]: sender,
       headers: this.#withoutSecrets(headers),
       sentAs,
-      soap: soap && unusual(soap),
+      soap: isSoapBody ? { of: 'body' } : undefined,
     });
   }
 
@@ -200,11 +201,6 @@ export class EventFactory {
     if (!Object.keys(headers).some(this.#mayBeSecret)) return headers;
     return Object.fromEntries(Object.entries(headers).filter(([name]) => !this.#mayBeSecret(name)));
   }
-}
-
-/** Returns only the members that differ from the defaults of `Arrival`: an arrival is stored with every event. */
-function unusual({ of, added }: SoapPayload) {
-  return { of: of === 'operation' ? undefined : of, added: added.length === 0 ? undefined : added };
 }
 
 /** Beside a signature, which covers the body alone, header fields give no keys. */

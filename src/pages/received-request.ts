@@ -68,52 +68,28 @@ function structuredEvent({ attributes, data }: StoredEvent): Buffer {
   return Buffer.from(`{${[...members, ...(data === undefined ? [] : [data])].join(',')}}`);
 }
 
-/** Writes the message of a call anew, its payload to the byte, with the namespaces that were declared around it. */
+/** Writes the message of a call anew. Its payload has the namespaces that were declared around it. */
 function soapBody(
   data: EventData | undefined,
-  { soap }: Arrival,
+  { isSoapBody }: Arrival,
   contract: Contract,
   binding: 'soap11' | 'soap12',
 ): Buffer {
-  const message = (binding === 'soap11' ? SoapVersion.soap11 : SoapVersion.soap12).request(
-    RECORD_EVENT,
-    contract,
-    false,
-  );
-  if (data === undefined) return Buffer.from(message);
-  const { payload, declarations } = withoutAdded(data.bytes().toString(), soap);
-  const declared = [...declarations.values()].join('');
-  if (soap?.of === 'body') {
-    const inBody = message.replace(/(:Body)>.*(<\/[^<]*<\/[^<]*)$/s, (_all, tag: string, end: string) =>
-      [tag, declared, '>', payload, end].join(''),
+  const message = SoapVersion[binding].request(RECORD_EVENT, contract, false);
+  const payload = data?.bytes().toString() ?? '';
+  if (payload === '') return Buffer.from(message);
+  if (isSoapBody)
+    return Buffer.from(
+      message.replace(/(:Body>).*(<\/[^<]*<\/[^<]*)$/s, (_all, start, end) => [start, payload, end].join('')),
     );
-    return Buffer.from(inBody);
-  }
-  // The tag is empty: `<RecordEvent xmlns="…" />`.
-  const whole = message.replace(/<RecordEvent( xmlns=".*?") ?\/>/, (_tag, own: string) => {
-    if (declarations.get('xmlns') === own || !payload.includes('<'))
-      return `<${RECORD_EVENT}${declared === '' ? own : declared}>${payload}</${RECORD_EVENT}>`;
-    // Its own namespace must not become that of elements that had another, or none.
-    let prefix = 'w';
-    while (declarations.has(`xmlns:${prefix}`)) prefix += 'w';
-    const name = `${prefix}:${RECORD_EVENT}`;
-    return `<${name}${own.replace('xmlns', `xmlns:${prefix}`)}${declared}>${payload}</${name}>`;
-  });
-  return Buffer.from(whole);
-}
-
-/** Takes the declarations out of a payload that it was given. Returns them by their names. */
-function withoutAdded(text: string, soap: Arrival['soap']) {
-  const declarations = new Map<string, string>();
-  let payload = '';
-  let position = 0;
-  for (const [offset, length] of soap?.added ?? []) {
-    payload += text.slice(position, offset);
-    position = offset + length;
-    for (const [declaration, name = ''] of text.slice(offset, position).matchAll(/ (xmlns(?::[^=\s]+)?)="[^"]*"/g))
-      declarations.set(name, declaration);
-  }
-  return { payload: payload + text.slice(position), declarations };
+  // The tag is empty: `<RecordEvent xmlns="…" />`. With a prefix its namespace does not become that of elements that have none.
+  const tag = payload.includes('<') ? 'w:RecordEvent xmlns:w' : 'RecordEvent xmlns';
+  return Buffer.from(
+    message.replace(
+      /<RecordEvent xmlns(=".*?") ?\/>/,
+      (_tag, namespace) => `<${tag}${String(namespace)}>${payload}</${tag.replace(/ .*/, '')}>`,
+    ),
+  );
 }
 
 /** The operation whose calls the log keeps. */

@@ -52,5 +52,5 @@ const NONE: Outcome<CallContent> = { result: {} };
 function contentOf({ of, content }: ReturnType<Envelope['payload']>): CallContent {
   const text = content.text(FAULTS.payloadGrowth);
   if (text === undefined) return {};
-  return { payload: eventPayload({ mediaType: 'application/xml', text }), soap: { of, added: content.added } };
+  return { payload: eventPayload({ mediaType: 'application/xml', text }), isSoapBody: of === 'body' };
 }

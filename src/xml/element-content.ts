@@ -12,9 +12,6 @@ interface Child {
   readonly scope: Scope;
 }
 
-/** Most declarations of which the places are kept. */
-const MAX_ADDED = 64;
-
 /**
  * The content of an element, as an XML fragment that stands on its own. Each child element is given the declarations, made
  * further out, of the default namespace and of each prefix that stands before a colon in its text: in names, and in values and
@@ -34,7 +31,6 @@ export class ElementContent {
   #written: Map<string, string> | undefined;
   #allPrefixes: readonly string[] | undefined;
   #allDeclarations: string | undefined;
-  readonly #added: (readonly [offset: number, length: number])[] = [];
 
   /**
    * @param xml - the whole document.
@@ -45,11 +41,6 @@ export class ElementContent {
     this.#xml = xml;
     this.#start = start;
     this.#scope = scope;
-  }
-
-  /** Offsets and lengths, in the text that was written, of the declarations that it was given; none if they are more than 64. */
-  get added(): readonly (readonly [offset: number, length: number])[] {
-    return this.#added.length > MAX_ADDED ? [] : this.#added;
   }
 
   addChild(start: number, { name, scope }: Tag): void {
@@ -74,8 +65,6 @@ export class ElementContent {
       while (isSpaceCode(xml.charCodeAt(position))) position++;
       while (isSpaceCode(xml.charCodeAt(end - 1))) end--;
     }
-    const start = position;
-    this.#added.length = 0;
     const parts: string[] = [];
     for (const [i, child] of this.#children.entries()) {
       const childEnd = this.#children[i + 1]?.start ?? end;
@@ -83,7 +72,6 @@ export class ElementContent {
       const isKnown = addPrefixes(xml.slice(child.start, childEnd), this.#scope, mentioned);
       const declarations = this.#declarationsOn(child, isKnown ? mentioned : undefined);
       if (declarations === '') continue;
-      if (this.#added.length <= MAX_ADDED) this.#added.push([child.nameEnd - start + growth, declarations.length]);
       growth += declarations.length;
       if (growth > maxGrowth) throw tooLong(maxGrowth);
       parts.push(xml.slice(position, child.nameEnd), declarations);

@@ -203,15 +203,6 @@ describe('the parts of an envelope', () => {
     expect(first.payload(RECORD).content.text(FAULTS.payloadGrowth)).toBe(`<a xmlns="${NAMESPACE}"/>`);
   });
 
-  it('tell where declarations were added, however often the payload is written', () => {
-    const { of, content } = read(message(operation('<a/>x<b/>'))).payload(RECORD);
-    const added = ` xmlns="${NAMESPACE}"`.length;
-    for (let i = 0; i < 2; i++) {
-      const text = content.text(FAULTS.payloadGrowth) ?? '';
-      expect([of, content.added]).toEqual(['operation', [2, text.indexOf('<b') + 2].map((offset) => [offset, added])]);
-    }
-  });
-
   it('may have text inside a header block and in an element after the body', () => {
     const xml = envelope(`<s:Header><h xmlns="urn:h">x<i>y</i></h></s:Header>${BODY}<o:x xmlns:o="urn:o">z</o:x>`);
     expect(() => read(xml)).not.toThrow();
