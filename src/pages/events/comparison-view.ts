@@ -17,7 +17,7 @@ const MAX_CHARACTERS = 16 * 1024;
 const MAX_EDITS = 300;
 
 /** Equal lines that are shown before and after a difference; others are counted. */
-const CONTEXT = 3;
+const CONTEXT = 5;
 
 /** Shows the differences between two events, opened from the list of a filter. What a sender wrote is HTML; links have only the query. */
 export async function comparisonView(before: StoredEvent, after: StoredEvent, filter: Filter) {

@@ -79,7 +79,7 @@ describe('the comparison of two events', () => {
     await record(lines.join('\r\n').replace('line 15', 'changed'), 'text/plain');
     const { html, hint } = await ofData();
     expect(hint).toBe('−1 +1');
-    expect(html.match(/[^>]* equal lines/g)).toEqual(['12 equal lines', '11 equal lines']);
+    expect(html.match(/[^>]* equal lines/g)).toEqual(['10 equal lines', '9 equal lines']);
   });
 
   it('tells line ends apart, and values that only look the same', async () => {
