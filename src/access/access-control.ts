@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Callers } from '../http/callers';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
-import type { SignedBy } from '../senders/sender';
-import { signatureCheck } from '../senders/signatures';
+import { type SignedBy, signatureCheck } from '../senders/sender';
 import { keyCheck, presentedKeys, type Access, type Credential, type KeyCheck } from './credentials';
 import { localCallerCheck, otherSites, viewerCheck, type LocalConfig, type OtherSite } from './local-callers';
 

@@ -28,14 +28,14 @@ export class Arrival {
 
   constructor({ arrival }: Pick<StoredEvent, 'arrival'>) {
     const members = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
-    const { method, path, remoteAddress, signedBy, keyName, headers, sentAs, soap } = members;
-    this.sender = text(members[SENDER]);
+    const { method, path, remoteAddress, signedBy, keyName, [SENDER]: sender, headers, sentAs, soap } = members;
     const fields = typeof headers === 'object' && headers !== null ? Object.entries(headers) : [];
     this.method = text(method);
     this.target = text(path);
     this.remoteAddress = text(remoteAddress);
     this.signedBy = text(signedBy);
     this.keyName = text(keyName);
+    this.sender = text(sender);
     this.headers = fields.flatMap(([name, value]) =>
       [value].flat().flatMap((one: unknown) => (typeof one === 'string' ? [[name, one] as const] : [])),
     );

@@ -9,21 +9,19 @@ import { SENDER } from './arrival';
 import type { NewEvent } from './stored-event';
 import { dataMember, type EventPayload } from './payload';
 
-/** A call from which an event is made. */
+/** A call from which an event is made, and the request that brought it. */
 export interface RecordedCall {
-  /** The binding over which the call came. */
   readonly binding: string;
-  /** The method of the request that brought the call. */
   readonly method: string;
-  /** The target of that request as it was received: path and query. */
+  /** Path and query, as they were received. */
   readonly target: string;
-  /** The header fields of that request, names in lower case. */
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** What the caller's keys apply to, if the address names more than an operation: the same key in another scope is another's. */
   readonly keyScope?: string | undefined;
   /** The sender whose signature was verified: it alone decides the event's type, source and key. */
   readonly signedBy?: SignedBy | undefined;
-  /** The name of the key with which it came, if that has one. */
+  /** The name of the record key with which it came, if that has one. */
   readonly keyName?: string | undefined;
   /** The caller's network address. */
   remoteAddress(): string | undefined;
@@ -75,11 +73,10 @@ export function senderFacts(
 /** CloudEvents attributes of an event whose sender named none. */
 interface EventDefaults {
   readonly source: string;
-  /** Without it, the one that is known for the sender, or {@link DEFAULT_TYPE}. */
+  /** By default the known sender's type, or {@link DEFAULT_TYPE}. */
   readonly type?: string | undefined;
 }
 
-/** The type of an event whose sender is not known. */
 const DEFAULT_TYPE = 'webhook.recorded';
 
 /** Most characters of a content type that becomes `datacontenttype`. */
@@ -142,8 +139,8 @@ export class EventFactory {
     const datacontenttype = mediaType !== undefined && this.#isContentType(mediaType) ? mediaType : sentType;
     const isTraced = others.traceparent !== undefined || others.tracestate !== undefined;
     const extensions = { ...withoutReservedNames(others), ...(isTraced ? undefined : traceAttributes(headers)) };
-    const { binding } = call;
-    const keys = signedBy === undefined ? headers : NO_HEADERS;
+    // A signature covers the body alone.
+    const keys = signedBy === undefined ? headers : ({} as typeof headers);
     return {
       id,
       source,
@@ -153,7 +150,7 @@ export class EventFactory {
         source,
         type,
         time,
-        binding,
+        binding: call.binding,
         datacontenttype,
         ...extensions,
       }),
@@ -169,12 +166,7 @@ export class EventFactory {
    * The key in a header field. It applies to its source and scope alone: any but the service's own source, and a scope, stand before it
    * after a name, each with a line feed.
    */
-  #keyFrom(
-    source: string,
-    scope: string | undefined,
-    field: string | string[] | undefined,
-    name = '',
-  ): string | undefined {
+  #keyFrom(source: string, scope: string | undefined, field: string | string[] | undefined, name = '') {
     if (field === undefined || field === '') return undefined;
     const key = Array.isArray(field) ? field.join(', ') : field;
     const about = `${source === this.#defaults.source ? '' : `${source}\n`}${scope === undefined ? '' : `${scope}\n`}`;
@@ -202,6 +194,3 @@ export class EventFactory {
     return Object.fromEntries(Object.entries(headers).filter(([name]) => !this.#mayBeSecret(name)));
   }
 }
-
-/** Beside a signature, which covers the body alone, header fields give no keys. */
-const NO_HEADERS: RecordedCall['headers'] = {};

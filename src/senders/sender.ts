@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Handshake, HandshakeRequest } from './handshakes';
 import { SENDERS, STANDARD_SIGNATURE, type SenderForm } from './senders';
+import type { SenderSecret } from './signature';
 
 /** Who has proved to have sent a call, and the body by which. */
 export interface SignedBy {
@@ -18,10 +19,6 @@ export class Sender {
   /** All known senders, in the order in which they are looked for. */
   static readonly all: readonly Sender[] = SENDERS.map((form) => new Sender(form));
 
-  static readonly #byField = Sender.all.flatMap((sender) =>
-    sender.field === undefined ? [] : [[sender.field, sender] as const],
-  );
-
   /** The short names of those whose calls are recognised. */
   static readonly recognised: readonly string[] = Sender.all.flatMap(({ field, shortName }) =>
     field ? shortName : [],
@@ -35,8 +32,6 @@ export class Sender {
   readonly signature: SenderForm['signature'];
   readonly handshake: Handshake | undefined;
   readonly wantsFormsUnanswered: boolean;
-  /** The name of its keys, in lower case. */
-  readonly keyName: string | undefined;
   readonly #form: SenderForm;
 
   private constructor(form: SenderForm) {
@@ -47,13 +42,11 @@ export class Sender {
     this.signature = form.signature;
     this.handshake = form.handshake;
     this.wantsFormsUnanswered = form.wantsFormsUnanswered ?? false;
-    this.keyName = form.key?.name;
   }
 
   /** Finds the sender of a call. Nothing is proved by that: anybody can send these header fields. */
   static of(headers: IncomingHttpHeaders): Sender | undefined {
-    for (const [field, sender] of Sender.#byField) if (headers[field] !== undefined) return sender;
-    return undefined;
+    return Sender.all.find(({ field }) => field !== undefined && headers[field] !== undefined);
   }
 
   /** @param name - also as it is typed. */
@@ -108,8 +101,46 @@ export class Sender {
     scope?: string,
     signed?: Buffer,
   ): string | undefined {
-    const text = this.#form.key?.of(headers, body, signed);
-    if (this.keyName === undefined || typeof text !== 'string' || !KEY.test(text)) return undefined;
-    return `${signed === undefined ? '' : 'signed '}${this.keyName}\n${scope === undefined ? '' : `${scope}\n`}${text}`;
+    const { key } = this.#form;
+    const text = key?.of(headers, body, signed);
+    if (key === undefined || typeof text !== 'string' || !KEY.test(text)) return undefined;
+    return [signed === undefined ? key.name : `signed ${key.name}`, ...(scope === undefined ? [] : [scope]), text].join(
+      '\n',
+    );
   }
+}
+
+/** The secrets of senders, by their settings. */
+export type SenderSecrets = { readonly [setting in SenderSecret]?: readonly string[] | undefined };
+
+/** Returns the check of senders' signatures for the secrets that are configured. */
+export function signatureCheck(secrets: SenderSecrets) {
+  const kinds = Sender.all.flatMap((sender) => {
+    const { signature } = sender;
+    if (signature === undefined) return [];
+    const keys = (secrets[signature.setting] ?? []).flatMap((secret) => signature.signingKey(secret) ?? []);
+    return keys.length === 0 ? [] : [{ sender, signature, keys }];
+  });
+  // The sender whose own field is there, too, or one that is known by its signature alone.
+  const kindOf = (headers: IncomingHttpHeaders) => {
+    const given = kinds.filter(({ signature: { field } }) => headers[field] !== undefined);
+    return given.find(({ sender: { field } }) => field === undefined || headers[field] !== undefined) ?? given[0];
+  };
+  return {
+    /** Whether the header fields contain a signature of a kind for which a secret is configured. */
+    isSigned: (headers: IncomingHttpHeaders) => kindOf(headers) !== undefined,
+    /** Finds whose signature a signed request has, and why it is not valid. It covers the body after its content coding is undone. */
+    check(
+      headers: IncomingHttpHeaders,
+      body: Buffer,
+    ): { readonly sender: Sender; readonly problem: string | undefined } {
+      const kind = kindOf(headers);
+      if (kind === undefined) throw new Error('The request has no signature of a known kind.');
+      const problem =
+        body.length === 0
+          ? 'A signature counts for a body, and there is none.'
+          : kind.signature.problem(headers, body, kind.keys);
+      return { sender: kind.sender, problem };
+    },
+  };
 }

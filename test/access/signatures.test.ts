@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
-import { signatureCheck } from '../../src/senders/signatures';
+import { signatureCheck } from '../../src/senders/sender';
 import { BINDINGS, callOperation, envelope11, eventsOf, requestOf } from '../support/bindings';
 import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';

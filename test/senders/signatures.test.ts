@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { signatureCheck } from '../../src/senders/signatures';
+import { signatureCheck } from '../../src/senders/sender';
 
 const NOW = 1_800_000_000;
 const KEYS = ['one', 'two'].map((key) => Buffer.from(`${key}-${'k'.repeat(24)}`));

@@ -24,14 +24,14 @@ export function launchChromium(): Promise<Browser> {
 }
 
 /**
- * Checks that everybody can use a page and that it fits the screen, and leaves a picture of it in the folder that SCREENSHOTS names.
+ * Checks that everybody can use a page (contrast of 4.5, targets of 24 pixels: WCAG 2.2) and that it fits the screen, and leaves a picture of it in the folder that SCREENSHOTS names.
  *
  * @param page - opened with `bypassCSP`.
  */
 export async function expectFit(page: Page, name: string): Promise<void> {
   await page.addScriptTag({ path: AXE });
   const result = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
-    "axe.run({ resultTypes: ['violations'] })",
+    "axe.run({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })",
   );
   expect(result.violations.map(({ id, nodes }) => [name, id, nodes.map(({ html }) => html)])).toEqual([]);
   const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');

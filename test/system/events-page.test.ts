@@ -504,6 +504,7 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
       const queries = {
         list: '?events',
         search: '?events=&text=gpj&binding=httppost',
+        nothing: '?events=&fromsender=stripe',
         rate: '?events=rate',
         refusals: '?events=refusals',
         json: '?event=2',
@@ -526,6 +527,13 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
         expect(await page.title()).toMatch(/ web service$/);
       }
       expect(complaints).toEqual([]);
+      // Pages that refuse, of which the browser itself complains.
+      const guarded = await startService({ READ_KEYS: 'a-key-to-read-with' });
+      for (const [name, url] of Object.entries({ wrong: `${service.url}?events&from=yesterday`, key: guarded.url })) {
+        await page.goto(name === 'key' ? `${url}?events` : url);
+        await expectFit(page, `events-${name}-${colorScheme}-${String(width)}`);
+      }
+      await guarded.stop();
     },
     90_000,
   );
