@@ -17,19 +17,15 @@ describe('with READ_KEYS the pages of the events', () => {
     return answer;
   };
 
-  it.each([
-    '?events',
-    '?events=rate',
-    '?events=refusals',
-    '?event=1',
-    '?event=1&download=data',
-    `?events&key=${KEY}`,
-  ])('%s ask a browser for a password', async (query) => {
-    const { status, headers, body } = await open({}, query);
-    expect(status).toBe(401);
-    expect(headers['www-authenticate']).toMatch(/^Basic realm="WebHook", charset="UTF-8"/);
-    expect(body).toContain('one of the <code>READ_KEYS</code> as the password');
-  });
+  it.each(['?events', '?events=rate', '?events=refusals', '?event=1', '?event=1&download=data', `?events&key=${KEY}`])(
+    '%s ask a browser for a password',
+    async (query) => {
+      const { status, headers, body } = await open({}, query);
+      expect(status).toBe(401);
+      expect(headers['www-authenticate']).toMatch(/^Basic realm="WebHook", charset="UTF-8"/);
+      expect(body).toContain('one of the <code>READ_KEYS</code> as the password');
+    },
+  );
 
   it.each<[string, Record<string, string>, number]>([
     ['the key as a password', { Authorization: basic(KEY) }, 200],
