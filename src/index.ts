@@ -8,7 +8,6 @@ import { positionIn } from './events/position';
 import { CloudEventError as NoCloudEvent } from './events/cloudevents/attributes';
 import { EventFactory } from './events/event';
 import { eventJson, problemOf } from './events/stored-event';
-import { postEvents } from './forward/post-events';
 import { EventLogError as LogError } from './log/engine';
 import type { EventLog } from './log/event-log';
 import { createLogger } from './telemetry/logger';
@@ -177,6 +176,7 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
         ...form
       } = checkedOptions(options, ...(['after', 'limit', 'asReceived', 'sign', 'signal'] as const));
       const pages = log.pages({ after: positionOf(after) });
+      const { postEvents } = await import('./forward/post-events.js');
       return postEvents(pages, limitOf(limit), url, config.namespace, form, AbortSignal.any([ending, signal]));
     },
     async record(event) {

@@ -4,7 +4,6 @@ import { variablesOf } from '../config/variable';
 import { VARIABLES } from '../config/variables';
 import { localAuthority } from '../http/callers';
 import { shortened } from '../util/text';
-import { HttpClient } from '../util/http-client';
 
 /** The text with which a program answers its arguments, instead of doing its work. */
 interface CommandLineAnswer {
@@ -78,8 +77,9 @@ async function askReadiness(): Promise<CommandLineAnswer> {
   const isSecure = admin.port === undefined && tls.cert !== undefined;
   const address = admin.port === undefined ? localAuthority(host, port) : localAuthority(admin.host, admin.port);
   const url = `${isSecure ? 'https' : 'http'}://${address}/readyz`;
+  const { HttpClient } = await import('../util/http-client.js');
   // The certificate has the name that callers use; this is the same machine, and nothing secret is sent.
-  const client = new HttpClient({ timeout: TIMEOUT, isInsecure: true }, 64 * 1024);
+  const client = new HttpClient({ timeout: TIMEOUT, isInsecure: true, isDirect: true }, 64 * 1024);
   try {
     const { status, body } = await client.ask(new URL(url), { method: 'GET' });
     return { text: shortened(body.toString().trimEnd()), exitCode: status === 200 ? 0 : 1 };

@@ -1,17 +1,20 @@
 import { constants } from 'node:crypto';
-import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage, type RequestOptions } from 'node:http';
-import { Agent, request as requestHttps } from 'node:https';
 import { rootCertificates } from 'node:tls';
+import { Agent, buildConnector, EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { reasonOf } from './reason';
 
 /** The answer of a server. */
 export interface HttpAnswer {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  /** By their names in lower case; values of one name are joined with commas. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
   /** Why the body is not whole. */
   readonly cutOff: string | undefined;
 }
+
+/** An answer whose body is yet to come. */
+export type HttpResponse = Dispatcher.ResponseData;
 
 /** One request. */
 export interface OutgoingRequest {
@@ -30,10 +33,15 @@ export interface Reach {
   readonly ca?: string | undefined;
   /** Accepts any certificate, and versions of TLS that are not safe. */
   readonly isInsecure?: boolean;
+  /** Asks no proxy; by default only for names of this machine. */
+  readonly isDirect?: boolean;
 }
 
 /** The slowest that a large request may be sent, in bytes a second. */
 const SLOWEST = 64 * 1024;
+
+/** Names of this machine. */
+const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 
 /** Thrown when there is no whole answer; the message says why. */
 export class NoAnswerError extends Error {
@@ -47,29 +55,32 @@ export function noAnswer(error: unknown): NoAnswerError {
 }
 
 /**
- * Sends requests of the tools, of `--ready` and of programs. Redirects are answers like any other. Each request has a connection of its own: on
- * one that is kept, a second answer to the request before would be taken for the answer to the next.
+ * Sends requests of the tools, of `--ready` and of programs, through the proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name. Redirects are
+ * answers like any other. Each request has a connection of its own: on one that is kept, a second answer to the request before would be
+ * taken for the answer to the next.
  */
 export class HttpClient {
   readonly #timeout: number;
   readonly #maxBytes: number;
-  readonly #tls: RequestOptions & Record<string, unknown>;
+  readonly #isDirect: boolean;
   /** Keeps TLS sessions, with which a connection begins sooner. */
-  readonly #tlsAgent = new Agent();
+  readonly #connections: EnvHttpProxyAgent.Options;
 
   /** @param maxBytes - the most bytes of a body that are read. */
-  constructor({ timeout, ca, isInsecure = false }: Reach, maxBytes: number) {
+  constructor({ timeout, ca, isInsecure = false, isDirect = false }: Reach, maxBytes: number) {
     this.#timeout = timeout;
     this.#maxBytes = maxBytes;
-    this.#tls = {
+    this.#isDirect = isDirect;
+    const tls = {
       ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
       ...(isInsecure && {
         rejectUnauthorized: false,
-        minVersion: 'TLSv1',
+        minVersion: 'TLSv1' as const,
         ciphers: 'DEFAULT@SECLEVEL=0',
         secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT,
       }),
     };
+    this.#connections = { connect: buildConnector({ ...tls, timeout }), requestTls: tls, proxyTunnel: false };
   }
 
   /**
@@ -82,7 +93,7 @@ export class HttpClient {
     const signal = AbortSignal.timeout(timeout);
     const seconds = String(timeout / 1000);
     try {
-      const answer = await this.#answerOf(await this.open(url, outgoing, signal));
+      const answer = await this.#answerOf(await this.open(url, outgoing, signal, 0));
       // A body that ends with the connection looks whole if the time-out ended the connection.
       return signal.aborted ? { ...answer, cutOff: `the answer was not complete within ${seconds} s` } : answer;
     } catch (error) {
@@ -96,36 +107,40 @@ export class HttpClient {
    * Sends one request as {@link send} does, and resolves to the answer once its header is there.
    *
    * @param signal - ends the connection.
+   * @param silence - the longest wait for the header, and for each part of the body, in milliseconds; 0: no limit.
    * @throws there is none.
    */
   async open(
     url: URL,
-    { method, path, headers, body = '' }: OutgoingRequest,
+    { method, path = url.pathname + url.search, headers, body }: OutgoingRequest,
     signal: AbortSignal,
-  ): Promise<IncomingMessage> {
-    const isTls = url.protocol === 'https:';
-    const contentLength = (method === 'POST' || body.length > 0) && { 'Content-Length': Buffer.byteLength(body) };
-    const agent = isTls && this.#tlsAgent;
-    const place = path === undefined ? {} : { path };
-    const options = {
-      ...(isTls && this.#tls),
-      ...place,
-      method,
-      agent,
-      signal,
-      headers: { ...headers, ...contentLength },
-    };
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const outgoing = (isTls ? requestHttps : requestHttp)(url, options, resolve);
-      outgoing.on('error', reject);
-      // Without a listener, a switch of protocols would settle nothing.
-      outgoing.on('upgrade', resolve);
-      outgoing.end(body);
-    });
-    const { statusCode = 0 } = response;
-    if (statusCode >= 200) return response;
-    response.destroy();
-    throw new Error(`the answer ${String(statusCode)} is not one to this request`);
+    silence = this.#timeout,
+  ): Promise<HttpResponse> {
+    const user = [url.username, url.password].map(decodeURIComponent).join(':');
+    const agent = new (this.#isDirect || LOOPBACK.test(url.hostname) ? Agent : EnvHttpProxyAgent)(this.#connections);
+    // After an answer that is not read to its end, undici would make another connection.
+    const end = () => void agent.destroy();
+    try {
+      const response = await agent.request({
+        origin: url.origin,
+        path,
+        method: method as Dispatcher.HttpMethod,
+        headers: {
+          ...(user !== ':' && { Authorization: `Basic ${Buffer.from(user).toString('base64')}` }),
+          ...headers,
+        },
+        body: body === '' ? null : (body ?? null),
+        signal,
+        reset: true,
+        headersTimeout: silence,
+        bodyTimeout: silence,
+      });
+      response.body.on('error', end).on('end', end);
+      return response;
+    } catch (error) {
+      end();
+      throw error;
+    }
   }
 
   /**
@@ -139,13 +154,13 @@ export class HttpClient {
     return answer;
   }
 
-  async #answerOf(response: IncomingMessage): Promise<HttpAnswer> {
+  async #answerOf({ statusCode: status, headers: fields, body }: HttpResponse): Promise<HttpAnswer> {
     const chunks: Buffer[] = [];
     let bytes = 0;
     let cutOff: string | undefined;
     const maxBytes = this.#maxBytes;
     try {
-      for await (const chunk of response as AsyncIterable<Buffer>) {
+      for await (const chunk of body as AsyncIterable<Buffer>) {
         chunks.push(chunk);
         bytes += chunk.length;
         if (bytes <= maxBytes) continue;
@@ -155,7 +170,12 @@ export class HttpClient {
     } catch (error) {
       cutOff = reasonOf(error);
     }
-    const { statusCode: status = 0, headers } = response;
+    const headers = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
     return { status, headers, body: Buffer.concat(chunks), cutOff };
   }
+}
+
+/** Whether a request ended because nothing came for as long as is waited. */
+export function isSilence(error: unknown): boolean {
+  return /^UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT$/.test(String((error as NodeJS.ErrnoException).code));
 }

@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Socket, type AddressInfo } from 'node:net';
 import { HttpClient, NoAnswerError, type Reach } from '../../src/util/http-client';
 import { startTarget, type Reaction, type Target } from '../support/target';
@@ -36,9 +37,8 @@ describe('the HTTP client of the tool', () => {
   it.each([
     [
       'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
-      'the answer 101 is not one',
+      'the connection was closed before the answer was complete',
     ],
-    ['HTTP/1.1 101 Switching Protocols\r\n\r\n', 'the answer 101 is not one to this request'],
     ['HTTP/1.1 199 Odd\r\n\r\n', 'there was no answer within 0.3 s'],
   ])('fails where the only answer is %j', async (text, problem) => {
     const url = await startSocketServer((socket) => socket.write(text));
@@ -65,6 +65,31 @@ describe('the HTTP client of the tool', () => {
       expect(server.connections()).toBe(i);
     }
     await expect(client.ask(new URL(server.url), { method: 'GET' })).rejects.toThrow('is longer than 64 KiB');
+  });
+
+  describe('with a proxy in the environment', () => {
+    const proxied: string[] = [];
+    afterEach(() => {
+      for (const name of ['HTTP_PROXY', 'NO_PROXY']) Reflect.deleteProperty(process.env, name);
+    });
+
+    it('asks it, but not for this machine, nor for what NO_PROXY names', async () => {
+      const proxy = createHttpServer((request, response) => {
+        proxied.push(`${String(request.method)} ${String(request.url)}`);
+        response.end('proxied');
+      });
+      await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+      ended.push(() => proxy.close());
+      process.env.HTTP_PROXY = `http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}`;
+      process.env.NO_PROXY = 'direct.invalid';
+      const there = await clientOf().ask(new URL('http://target.invalid:8080/a?b=c'), { method: 'GET' });
+      expect([there.body.toString(), proxied]).toEqual(['proxied', ['GET http://target.invalid:8080/a?b=c']]);
+      await expect(post(clientOf(), 'http://direct.invalid')).rejects.toThrow(
+        /name (?:is unknown|cannot be looked up)/,
+      );
+      const here = await startServer(() => ({ status: 200, body: 'here' }));
+      expect((await post(clientOf(), here.url)).body.toString()).toBe('here');
+    });
   });
 
   it('does not follow a redirect', async () => {

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import { constants, createInflate } from 'node:zlib';
 import { ArchiveLine } from '../../events/archive-line';
 import type { StoredEvent } from '../../events/stored-event';
+import type { HttpResponse } from '../../util/http-client';
 import { linesOf } from '../lines';
 import { quoted } from '../terminal';
 
@@ -21,15 +21,6 @@ export class RemoteLogError extends Error {
   override readonly name = 'RemoteLogError';
 }
 
-/** Thrown when nothing came for a while that was waited for. */
-export class SilenceError extends Error {
-  override readonly name = 'SilenceError';
-
-  constructor(milliseconds: number) {
-    super(`no answer within ${String(milliseconds / 1000)} s`);
-  }
-}
-
 /** The address in messages, without a user, a password and a query. */
 export function nameOf({ origin, pathname }: URL): string {
   return origin + pathname;
@@ -41,13 +32,13 @@ export function nameOf({ origin, pathname }: URL): string {
  * @throws {RemoteLogError} no other try will bring some.
  * @throws another one may.
  */
-export async function refuse(response: IncomingMessage, url: URL): Promise<void> {
-  const { statusCode = 0, headers } = response;
-  const { location } = headers;
+export async function refuse(response: HttpResponse, url: URL): Promise<void> {
+  const { statusCode, headers, body } = response;
+  const location = headers.location?.toString();
   if (statusCode === 200 && Number.isInteger(lastIn(response))) return;
-  const isText = /^text\/plain/.test(headers['content-type'] ?? '');
-  const said = isText ? await startOf(response) : '';
-  response.destroy();
+  const isText = /^text\/plain/.test(String(headers['content-type']));
+  const said = isText ? await startOf(body) : '';
+  body.destroy();
   const answer = `the answer was ${String(statusCode)}${said === '' ? '' : ` (${quoted(said)})`}`;
   if (TEMPORARY.has(statusCode)) throw new Error(answer);
   if (statusCode === 401)
@@ -66,10 +57,10 @@ export async function refuse(response: IncomingMessage, url: URL): Promise<void>
 }
 
 /** Reads the start of a text, as much as a message quotes. */
-async function startOf(response: IncomingMessage): Promise<string> {
+async function startOf(body: Readable): Promise<string> {
   let text = '';
   try {
-    for await (const chunk of response.setEncoding('utf8') as AsyncIterable<string>) {
+    for await (const chunk of body.setEncoding('utf8') as AsyncIterable<string>) {
       text += chunk.slice(0, MAX_REASON);
       if (text.length >= MAX_REASON) break;
     }
@@ -79,7 +70,7 @@ async function startOf(response: IncomingMessage): Promise<string> {
   return text.trim();
 }
 
-export function lastIn({ headers }: IncomingMessage): number {
+export function lastIn({ headers }: HttpResponse): number {
   return Number(headers['x-events-last']);
 }
 
@@ -87,20 +78,14 @@ export function lastIn({ headers }: IncomingMessage): number {
  * Reads the events of an answer as they arrive, in pages that are never empty.
  *
  * @param after - every event comes after this position.
- * @param silence - the longest wait for a part of it, in milliseconds.
  * @throws {RemoteLogError} a line is no event, or one that was not asked for.
- * @throws {SilenceError} nothing came for a while.
  * @throws the answer was cut off. Behind a proxy it may look whole then, but for its last line, which has to be empty.
  */
-export async function* eventsIn(
-  response: IncomingMessage,
-  after: number,
-  silence: number,
-): AsyncGenerator<readonly StoredEvent[]> {
+export async function* eventsIn(response: HttpResponse, after: number): AsyncGenerator<readonly StoredEvent[]> {
   const body = bodyOf(response);
   let hasEnded = false;
   const bytes = async function* (): AsyncGenerator<Buffer> {
-    yield* withoutSilence(response, body, silence);
+    yield* body as AsyncIterable<Buffer>;
     hasEnded = true;
   };
   let page: StoredEvent[] = [];
@@ -126,24 +111,11 @@ export async function* eventsIn(
   if (!isWhole) throw new Error('The answer was cut off.');
 }
 
-/** @throws {SilenceError} */
-async function* withoutSilence(response: IncomingMessage, body: Readable, silence: number): AsyncGenerator<Buffer> {
-  const chunks = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
-  for (;;) {
-    const late = setTimeout(() => response.destroy(new SilenceError(silence)), silence);
-    const next = await chunks.next().finally(() => {
-      clearTimeout(late);
-    });
-    if (next.done === true) return;
-    yield next.value;
-  }
-}
-
 /** The content of an answer, decoded. Ends without an error if the answer was cut off within its coding. */
-function bodyOf(response: IncomingMessage): Readable {
-  if (response.headers['content-encoding'] !== 'deflate') return response;
+function bodyOf({ headers, body }: HttpResponse): Readable {
+  if (headers['content-encoding'] !== 'deflate') return body;
   const inflate = createInflate({ finishFlush: constants.Z_SYNC_FLUSH });
-  pipeline(response, inflate, () => undefined);
+  pipeline(body, inflate, () => undefined);
   return inflate;
 }
 

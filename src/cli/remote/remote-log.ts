@@ -1,13 +1,12 @@
-import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LAST_POSITION } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, SearchQuery, Start } from '../../log/queries';
 import { isSame, type ReadableLog, type FollowStart, type OnLogChange } from '../../log/readable-log';
 import { reasonOf } from '../../util/reason';
-import { HttpClient } from '../../util/http-client';
+import { HttpClient, isSilence, type HttpResponse } from '../../util/http-client';
 import { LineTooLongError } from '../lines';
-import { eventsIn, lastIn, nameOf, notAsked, refuse, RemoteLogError, SilenceError } from './remote-answer';
+import { eventsIn, lastIn, nameOf, notAsked, refuse, RemoteLogError } from './remote-answer';
 
 /** The log of a service elsewhere. */
 interface RemoteSource {
@@ -39,7 +38,6 @@ export class RemoteLog implements ReadableLog {
   readonly #source: RemoteSource;
   readonly #http: HttpClient;
   readonly #stop: AbortSignal;
-  readonly #silence: number;
   #hasAnswered = false;
   /** Whether the line that the service does not answer has been printed. */
   #isMissing = false;
@@ -54,7 +52,6 @@ export class RemoteLog implements ReadableLog {
     this.#source = source;
     this.#http = new HttpClient({ timeout: silence, ca: source.ca }, 0);
     this.#stop = stop;
-    this.#silence = silence;
   }
 
   async scan({ limit, ...start }: Start & Pick<EventQuery, 'limit'>) {
@@ -87,7 +84,7 @@ export class RemoteLog implements ReadableLog {
 
   async stats() {
     const response = await this.#asked({ after: LAST_POSITION }, 'HEAD');
-    response.resume();
+    await response.body.dump();
     return { events: 0, bytes: 0, last: lastIn(response) };
   }
 
@@ -110,8 +107,6 @@ export class RemoteLog implements ReadableLog {
       // The event that was seen comes first: it tells whether the log is the same.
       const begin = event !== undefined && after > 0 ? after - 1 : after;
       const response = await this.#asked({ after: begin, wait: this.#wait });
-      const end = (): void => void response.destroy();
-      stop.addEventListener('abort', end);
       const newest = lastIn(response);
       try {
         if (hasReached && newest < after) {
@@ -120,7 +115,7 @@ export class RemoteLog implements ReadableLog {
           continue;
         }
         hasReached ||= newest >= after;
-        for await (const page of eventsIn(response, begin, this.#silence)) {
+        for await (const page of eventsIn(response, begin)) {
           const [first] = page;
           const isSeen = first !== undefined && first.position <= after;
           if (isSeen && !isSame(first, event)) {
@@ -139,8 +134,7 @@ export class RemoteLog implements ReadableLog {
         if (stop.aborted) return;
         await this.#orAgain(error);
       } finally {
-        stop.removeEventListener('abort', end);
-        response.destroy();
+        response.body.destroy();
       }
     }
   }
@@ -151,7 +145,7 @@ export class RemoteLog implements ReadableLog {
     for (;;) {
       const response = await this.#asked({ ...parameters, after });
       try {
-        for await (const page of eventsIn(response, Number(after ?? 0), this.#silence)) {
+        for await (const page of eventsIn(response, Number(after ?? 0))) {
           yield page;
           after = page.at(-1)?.position;
         }
@@ -159,7 +153,7 @@ export class RemoteLog implements ReadableLog {
       } catch (error) {
         await this.#orAgain(error);
       } finally {
-        response.destroy();
+        response.body.destroy();
       }
     }
   }
@@ -172,7 +166,7 @@ export class RemoteLog implements ReadableLog {
   async #orAgain(error: unknown): Promise<void> {
     if (error instanceof RemoteLogError || this.#stop.aborted) throw error;
     if (error instanceof LineTooLongError) throw new RemoteLogError('The service sent too long a line.');
-    if (error instanceof SilenceError) this.#changeWait();
+    if (isSilence(error)) this.#changeWait();
     await this.#pause(FIRST_PAUSE);
   }
 
@@ -188,7 +182,7 @@ export class RemoteLog implements ReadableLog {
   }
 
   /** Asks until there is an answer with events; at first only once. */
-  async #asked(parameters: Parameters, method: 'GET' | 'HEAD' = 'GET'): Promise<IncomingMessage> {
+  async #asked(parameters: Parameters, method: 'GET' | 'HEAD' = 'GET'): Promise<HttpResponse> {
     const name = nameOf(this.#source.url);
     for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
       const wait = parameters.wait && this.#wait;
@@ -203,7 +197,7 @@ export class RemoteLog implements ReadableLog {
       } catch (error) {
         this.#stop.throwIfAborted();
         if (error instanceof RemoteLogError) throw error;
-        const mayBeHeldBack = wait !== undefined && error instanceof SilenceError;
+        const mayBeHeldBack = wait !== undefined && isSilence(error);
         if (mayBeHeldBack) this.#changeWait();
         if (!this.#hasAnswered && !(mayBeHeldBack && this.#wait === SHORT_WAIT))
           throw new RemoteLogError(`${name}: ${reasonOf(error)}.`);
@@ -218,7 +212,7 @@ export class RemoteLog implements ReadableLog {
   }
 
   /** @throws {RemoteLogError} the answer has no events, and no other will. */
-  async #open(url: URL, method: 'GET' | 'HEAD'): Promise<IncomingMessage> {
+  async #open(url: URL, method: 'GET' | 'HEAD'): Promise<HttpResponse> {
     const { key } = this.#source;
     // The user and password of the address go as Authorization: they are those of a proxy.
     const field =
@@ -226,20 +220,9 @@ export class RemoteLog implements ReadableLog {
         ? { Authorization: `Bearer ${key ?? ''}` }
         : { 'X-API-Key': key ?? '' };
     const headers = { Accept: 'application/x-ndjson', 'Accept-Encoding': 'deflate', ...(key && field) };
-    const connection = new AbortController();
-    const late = setTimeout(() => {
-      connection.abort();
-    }, this.#silence);
-    try {
-      const signal = AbortSignal.any([connection.signal, this.#stop]);
-      const response = await this.#http.open(url, { method, headers }, signal);
-      await refuse(response, url);
-      return response;
-    } catch (error) {
-      throw connection.signal.aborted ? new SilenceError(this.#silence) : error;
-    } finally {
-      clearTimeout(late);
-    }
+    const response = await this.#http.open(url, { method, headers }, this.#stop);
+    await refuse(response, url);
+    return response;
   }
 }
 
