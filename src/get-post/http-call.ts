@@ -5,7 +5,7 @@ import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import { failureStatus, HTTP_ERRORS, type RequestError } from '../http/errors';
 import { messageChain } from '../util/text';
-import type { CallContent, ParameterValues } from '../service/call';
+import type { CallContent, Operation, ParameterValues } from '../service/call';
 import { Sender } from '../senders/sender';
 import type { Contract } from '../contract/contract';
 import type { Endpoint } from '../call/endpoint';
@@ -13,37 +13,34 @@ import { IncomingCall } from '../call/incoming-call';
 import { NO_VALUES } from '../contract/schema';
 import { readContent, type HttpContent } from './http-content';
 import { readParameters } from './http-parameters';
-import { errorIn, NOT_SNIFFED, resultIn, StringReply, type Representation } from './reply-format';
+import { errorIn, NOT_SNIFFED, resultIn, stringReply, type Representation } from './reply-format';
 
-/** The bindings of HTTP GET and POST of one endpoint, which its calls share. */
-class HttpBindings {
-  readonly string: StringReply;
-  /** The methods, for `Allow`. */
-  readonly allow: string;
-  /** How to call an operation, for those who use another method. */
-  readonly methodText: string;
-
-  constructor({ namespace, protocols: { bindings: on } }: Contract) {
-    const methods = [...(on.has('httpget') ? ['GET'] : []), ...(on.has('httppost') ? ['POST'] : [])];
-    this.string = new StringReply(namespace);
-    this.allow = ['OPTIONS', ...methods].sort().join(', ');
-    this.methodText =
+/** What the calls of one endpoint over HTTP GET and POST share: how they write a result, and the methods that are on. */
+function bindingsOf({ namespace, protocols: { bindings: on } }: Contract) {
+  const methods = [...(on.has('httpget') ? ['GET'] : []), ...(on.has('httppost') ? ['POST'] : [])];
+  return {
+    asString: stringReply(namespace),
+    allow: ['OPTIONS', ...methods].sort().join(', '),
+    methodText:
       methods.length === 0
         ? 'HTTP GET and HTTP POST are off (PROTOCOLS).'
-        : `Call an operation with ${methods.join(' or ')}.`;
-  }
+        : `Call an operation with ${methods.join(' or ')}.`,
+  };
 }
+
+type HttpBindings = ReturnType<typeof bindingsOf>;
 
 /**
  * Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods and calls over a binding that is off are calls
  * too, which are refused.
  */
 export function routeOperations(router: Router, endpoint: Endpoint): void {
-  const bindings = new HttpBindings(endpoint.contract);
+  const bindings = bindingsOf(endpoint.contract);
   const answer = (binding: 'httpget' | 'httppost') => (request: HttpRequest, response: HttpResponse) =>
     new HttpCall(request, response, binding, endpoint, bindings).answer();
   router
-    .route(operationPath(endpoint.path))
+    // Without a group, which Express would decode or refuse.
+    .route(new RegExp(`^${endpoint.path.replace(/[^\w/]/g, '\\$&')}/.+$`, 'is'))
     // Comes before GET, or Express would route HEAD there: asking for the header alone must not call the operation.
     .head(answer('httpget'))
     .get(answer('httpget'))
@@ -66,11 +63,6 @@ function targetOf({ path }: HttpRequest, { config, service, path: endpoint }: En
   if (config.recordPaths && slash !== -1 && service[name]?.access === 'record')
     return { name, below: named.slice(slash) };
   return { name: decoded(named), below: undefined };
-}
-
-/** The path of a call: what comes after the endpoint's. Without a group, which Express would decode or refuse. */
-function operationPath(path: string): RegExp {
-  return new RegExp(`^${path.replace(/[^\w/]/g, '\\$&')}/.+$`, 'is');
 }
 
 /** Names the methods, or grants or refuses (405) the delivery of events (CloudEvents HTTP 1.1 Web Hooks, section 4.1). */
@@ -97,17 +89,12 @@ const MINUTE = 60_000;
 /** Header fields that grant the delivery (section 4.2), if the origin may. No `WebHook-Request-Callback` is ever called. */
 function grantedFields(
   origin: string,
-  { webhookOrigins, limits }: Endpoint['config'],
+  { webhookOrigins, limits: { rate } }: Endpoint['config'],
 ): OutgoingHttpHeaders | undefined {
-  if (webhookOrigins === undefined || !ORIGIN.test(origin)) return undefined;
-  const isNamed = (name: string): boolean => name.toLowerCase() === origin.toLowerCase();
-  if (origin === '*' || !webhookOrigins.some((name) => name === '*' || isNamed(name))) return undefined;
-  return { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': callsPerMinute(limits.rate) };
-}
-
-function callsPerMinute(rate: Endpoint['config']['limits']['rate']): string {
-  if (rate === undefined) return '*';
-  return String(Math.max(1, Math.floor((rate.calls * MINUTE) / rate.milliseconds)));
+  const isNamed = (name: string): boolean => name === '*' || name.toLowerCase() === origin.toLowerCase();
+  if (origin === '*' || !ORIGIN.test(origin) || !webhookOrigins?.some(isNamed)) return undefined;
+  const perMinute = rate && Math.max(1, Math.floor((rate.calls * MINUTE) / rate.milliseconds));
+  return { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': String(perMinute ?? '*') };
 }
 
 /** A `GET` or `POST` of `{path}/<Operation>`, answered with one `string` element or, if the caller prefers it, with JSON. */
@@ -120,7 +107,7 @@ class HttpCall extends IncomingCall {
   readonly #bindings: HttpBindings;
   #body: Buffer = EMPTY;
   #handshake: ReturnType<typeof Sender.handshakeOf>;
-  #result: Representation | undefined;
+  #result: Representation = EMPTY_ANSWER;
 
   constructor(
     request: HttpRequest,
@@ -180,17 +167,17 @@ class HttpCall extends IncomingCall {
   override async invoke(name: string): Promise<string> {
     const operation = this.endpoint.service[name];
     if (operation === undefined) throw new Error(`The service object has no operation ${name}.`);
-    const parameters = this.#parameters(name);
+    const parameters = this.#parameters(name, operation);
     const result = await operation.run(this, parameters instanceof Promise ? await parameters : parameters);
     const answer = this.#handshake?.answer ?? (operation.access === 'record' ? this.#ownAnswer() : undefined);
     this.#result = answer
-      ? { ...answer, headers: NOT_SNIFFED }
-      : resultIn(this.headers.accept, result, operation.resultType, this.#bindings.string);
+      ? { headers: NOT_SNIFFED, ...answer }
+      : resultIn(this.headers.accept, result, operation.resultType, this.#bindings.asString);
     return this.#result.body;
   }
 
   /** The answer of a call that records, if it is another than the id of the event. */
-  #ownAnswer(): typeof EMPTY_ANSWER | undefined {
+  #ownAnswer(): Representation | undefined {
     const sender = this.signedBy?.sender ?? Sender.of(this.headers);
     if (this.mediaType?.isForm && sender?.wantsFormsUnanswered) return EMPTY_ANSWER;
     const { recordAnswer } = this.endpoint.config;
@@ -198,8 +185,8 @@ class HttpCall extends IncomingCall {
   }
 
   override reply(body: string): void | Promise<void> {
-    const { contentType = '', headers } = this.#result ?? {};
-    if (contentType === NO_ANSWER.contentType) return this.response.replyWithoutBody(204, {});
+    const { status, contentType, headers } = this.#result;
+    if (status === 204) return this.response.replyWithoutBody(status, {});
     return this.response.replyCompressed(contentType, body, headers);
   }
 
@@ -235,17 +222,16 @@ class HttpCall extends IncomingCall {
     this.#body = EMPTY;
   }
 
-  #parameters(name: string): ParameterValues | Promise<ParameterValues> {
-    const operation = this.endpoint.contract.describe(name);
+  #parameters(called: string, { refuses = [] }: Operation): ParameterValues | Promise<ParameterValues> {
+    const operation = this.endpoint.contract.describe(called);
     if (operation === undefined || operation.parameters.length === 0) return NO_VALUES;
-    const { refuses = [] } = this.endpoint.service[name] ?? {};
     const given = this.readWith(PARAMETERS, {
       body: this.#body,
       query: this.request.queryString,
       headers: this.headers,
       parameters: [
-        ...operation.parameters.map((parameter) => ({ name: parameter.name, isRequired: parameter.isRequired })),
-        ...refuses.map((refused) => ({ name: refused, isRequired: false })),
+        ...operation.parameters.map(({ name, isRequired }) => ({ name, isRequired })),
+        ...refuses.map((name) => ({ name, isRequired: false })),
       ],
     });
     const values = (texts: Awaited<typeof given>) =>
@@ -260,9 +246,8 @@ const PARAMETERS = { module: join(__dirname, 'http-parameters'), name: 'readPara
 
 const NO_HANDSHAKES: readonly string[] = [];
 
-const EMPTY_ANSWER = { contentType: 'text/plain; charset=utf-8', body: '' };
-/** 204, which has no content type. */
-const NO_ANSWER = { contentType: '', body: '' };
+const EMPTY_ANSWER: Representation = { contentType: 'text/plain; charset=utf-8', body: '', headers: NOT_SNIFFED };
+const NO_ANSWER: Representation = { ...EMPTY_ANSWER, status: 204 };
 
 const EMPTY = Buffer.alloc(0);
 

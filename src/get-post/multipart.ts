@@ -15,7 +15,7 @@ const BOUNDARY = /^[\x20-\x7e]{1,70}$/;
 /** Parts that say so are read as they came: no other encodings are in use (RFC 7578, section 4.7). */
 const AS_IT_IS = /^(?:7bit|8bit|binary)$/i;
 
-interface Part {
+interface FormPart {
   readonly name: string;
   /** Files have one, perhaps an empty one. */
   readonly filename: string | undefined;
@@ -39,10 +39,10 @@ const LINE_END = Buffer.from('\r\n');
 const HEADER_END = Buffer.from('\r\n\r\n');
 const CLOSE = Buffer.from('--');
 
-function partsOf(body: Buffer, boundary: string): Part[] | undefined {
+function partsOf(body: Buffer, boundary: string): FormPart[] | undefined {
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   const follows = (bytes: Buffer, at: number) => body.subarray(at, at + bytes.length).equals(bytes);
-  const parts: Part[] = [];
+  const parts: FormPart[] = [];
   let at = delimiter.length - LINE_END.length;
   if (!follows(delimiter.subarray(LINE_END.length), 0)) return undefined;
   while (follows(LINE_END, at)) {
@@ -65,7 +65,7 @@ function partsOf(body: Buffer, boundary: string): Part[] | undefined {
 const PARAMETER = /; *([\w-]+\*?)=(?:"([^"]*)"|([^\s";]*)) *(?=;|$)/gy;
 
 /** Undefined if anything in the header is not understood. */
-function partWith(header: string, content: Buffer): Part | undefined {
+function partWith(header: string, content: Buffer): FormPart | undefined {
   const fields = new Map<string, string>();
   for (const line of header.split('\r\n')) {
     const [, name = '', value = ''] = /^([\w-]+):[ \t]*(.*)$/.exec(line) ?? [];
@@ -104,46 +104,23 @@ function textOf(parameters: ReadonlyMap<string, string>, name: string): string |
   return word === undefined ? text : Charset.utf8.decode(Buffer.from(word, 'base64'));
 }
 
-/** The text of a part without a file name, in the character set that it names. */
-function partText({ filename, contentType = '', content }: Part): string | undefined {
-  if (filename !== undefined) return undefined;
-  const [, label = 'utf-8'] = /; *charset="?([\w.:-]+)"?/i.exec(contentType) ?? [];
-  const charset = Charset.named(label.toLowerCase());
-  return charset.isKnown ? charset.decode(content) : undefined;
+/** Undefined if the JSON is more than twice as long as the form: full of escapes. */
+function formJson(parts: readonly FormPart[], length: number): string | undefined {
+  const values = new Map<string, string[]>();
+  for (const part of parts) values.set(part.name, [...(values.get(part.name) ?? []), partJson(part)]);
+  const members = [...values].map(
+    ([name, [first = '', ...others]]) =>
+      `${JSON.stringify(name)}:${others.length === 0 ? first : `[${[first, ...others].join(',')}]`}`,
+  );
+  const json = `{${members.join(',')}}`;
+  return json.length > 2 * length ? undefined : json;
 }
 
-/** Returns undefined if the JSON would be more than twice as long as the form: full of escapes. */
-function formJson(parts: readonly Part[], length: number): string | undefined {
-  const fields = new Map<string, Part[]>();
-  for (const part of parts) {
-    const others = fields.get(part.name);
-    if (others === undefined) fields.set(part.name, [part]);
-    else others.push(part);
-  }
-  const pieces: string[] = [];
-  let written = 0;
-  for (const piece of formPieces(fields)) {
-    pieces.push(piece);
-    written += piece.length;
-    if (written > 2 * length) return undefined;
-  }
-  return pieces.join('');
-}
-
-function* formPieces(fields: ReadonlyMap<string, readonly Part[]>): Generator<string> {
-  let before = '{';
-  for (const [name, parts] of fields) {
-    yield `${before}${JSON.stringify(name)}:${parts.length > 1 ? '[' : ''}`;
-    before = ',';
-    for (const [i, part] of parts.entries()) yield (i > 0 ? ',' : '') + partJson(part);
-    if (parts.length > 1) yield ']';
-  }
-  yield '}';
-}
-
-function partJson(part: Part): string {
-  const { filename, contentType, content } = part;
-  return JSON.stringify(partText(part) ?? { filename, contentType, base64: content.toString('base64') });
+/** A text for a part without a file name, in the character set that it names; a file, or what cannot be decoded, as an object. */
+function partJson({ filename, contentType, content }: FormPart): string {
+  const [, label = 'utf-8'] = /; *charset="?([\w.:-]+)"?/i.exec(contentType ?? '') ?? [];
+  const text = filename === undefined ? Charset.named(label.toLowerCase()).decode(content) : undefined;
+  return JSON.stringify(text ?? { filename, contentType, base64: content.toString('base64') });
 }
 
 /** Writes the JSON of {@link multipartPayload} as the form that it was. Returns undefined for anything else. */

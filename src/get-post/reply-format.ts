@@ -3,22 +3,10 @@ import escapeHtml from 'escape-html';
 import Negotiator from 'negotiator';
 import { textElement, XML_DECLARATION } from '../xml/characters';
 
-/** The XML reply over HTTP GET and POST: one `string` element around the result. */
-export class StringReply {
-  static readonly contentType = 'text/xml; charset=utf-8';
-  readonly #element: (result: string) => string;
-
-  constructor(namespace: string) {
-    this.#element = textElement(namespace, 'string');
-  }
-
-  write(result: string): string {
-    return `${XML_DECLARATION}\n${this.#element(result)}`;
-  }
-}
-
 /** A reply in the form that its caller accepts. */
 export interface Representation {
+  /** By default 200. */
+  readonly status?: 204;
   readonly contentType: string;
   readonly body: string;
   /** The header fields that belong to it. */
@@ -27,6 +15,16 @@ export interface Representation {
 
 /** The header fields on which the form of a reply over HTTP GET and POST depends. */
 const VARY = { Vary: 'Accept, Accept-Encoding' };
+
+/** Returns a function that writes a result as XML: one `string` element around it. */
+export function stringReply(namespace: string): (result: string) => Representation {
+  const element = textElement(namespace, 'string');
+  return (result) => ({
+    contentType: 'text/xml; charset=utf-8',
+    body: `${XML_DECLARATION}\n${element(result)}`,
+    headers: VARY,
+  });
+}
 
 /** Keeps a browser from taking what a caller wrote for a page. */
 export const NOT_SNIFFED = { 'X-Content-Type-Options': 'nosniff' };
@@ -51,11 +49,11 @@ export function resultIn(
   accept: string | undefined,
   result: string,
   mediaType: string | undefined,
-  reply: StringReply,
+  asString: (result: string) => Representation,
 ): Representation {
   const { types, takesXml } = acceptanceOf(accept);
   const type = takesXml ? undefined : types.find((name) => name === JSON_TYPE || name === mediaType);
-  if (type === undefined) return { contentType: StringReply.contentType, body: reply.write(result), headers: VARY };
+  if (type === undefined) return asString(result);
   const body = mediaType === undefined ? JSON.stringify(result) : result;
   return { contentType: type, body, headers: { ...VARY, ...NOT_SNIFFED } };
 }
@@ -83,17 +81,10 @@ export function errorIn(
   return { contentType: 'text/plain; charset=utf-8', body: `${text}\n`, headers };
 }
 
-/** The media types and ranges that a caller accepts, in lower case, the preferred first, and whether XML satisfies one. */
-interface Acceptance {
-  readonly types: readonly string[];
-  readonly takesXml: boolean;
-}
-
-/** Most requests have no `Accept`, and then take anything (RFC 9110, section 12.5.1). */
-const ANYTHING: Acceptance = { types: ['*/*'], takesXml: true };
-
-function acceptanceOf(accept: string | undefined): Acceptance {
-  if (accept === undefined) return ANYTHING;
+/** The media types and ranges that a caller accepts, the preferred first, and whether XML satisfies one. */
+function acceptanceOf(accept: string | undefined): { readonly types: readonly string[]; readonly takesXml: boolean } {
+  // Anything (RFC 9110, section 12.5.1), as most requests.
+  if (accept === undefined) return { types: [], takesXml: true };
   const types = new Negotiator({ headers: { accept } }).mediaTypes().map((type) => type.toLowerCase());
   return { types, takesXml: types.some((type) => XML_RANGES.has(type)) };
 }

@@ -5,7 +5,7 @@ import { Binding } from '../../config/bindings';
 import type { SoapBindings } from '../../soap/soap-call';
 import { SoapVersion } from '../../soap/soap-version';
 import { MediaType } from '../../http/content/media-type';
-import { StringReply } from '../../get-post/reply-format';
+import { stringReply } from '../../get-post/reply-format';
 
 /** How to call one operation over one binding. */
 export interface Sample {
@@ -37,7 +37,8 @@ export async function sampleWriter(contract: Contract, soap: SoapBindings | unde
   const soap11 = await soapReplies(contract, soap, SoapVersion.soap11);
   const soap12 = await soapReplies(contract, soap, SoapVersion.soap12);
   const { bindings } = contract.protocols;
-  const string = response(StringReply.contentType, new StringReply(contract.namespace).write(RESULT_PLACEHOLDER));
+  const { contentType, body } = stringReply(contract.namespace)(RESULT_PLACEHOLDER);
+  const string = response(contentType, body);
 
   return (operation: ContractOperation, needsKey: boolean, endpointUrl: string): Sample[] => {
     const { name, action } = operation;
