@@ -5,7 +5,7 @@ import type { HttpRequest } from '../http/request';
 import type { LogObserver } from '../log/event-log';
 import { plainReason } from '../util/text';
 import type { Logger } from './logger';
-import type { CallOutcome, Metrics, ProcessMetrics } from './metrics';
+import type { CallOutcome, Metrics } from './metrics';
 import { RefusedCalls, type RefusedCall, type Refusals } from './refused-calls';
 
 /** How a call of an operation ended. */
@@ -28,7 +28,7 @@ export class Observer implements ServerObserver, Required<LogObserver> {
   /** Called for each answered request, if there is an access log. */
   readonly answered: ServerObserver['answered'];
   readonly #logger: Logger;
-  readonly #metrics: ProcessMetrics & Partial<Pick<Metrics, 'call' | 'commit'>>;
+  readonly #metrics: Metrics;
   readonly #refusedCalls = new RefusedCalls();
   readonly #addressOf: (request: IncomingMessage) => string | undefined;
   readonly #writeRefusal: WriteLine;
@@ -39,7 +39,7 @@ export class Observer implements ServerObserver, Required<LogObserver> {
   /** @param accessLog - whether each answered request has a line. */
   constructor(
     logger: Logger,
-    metrics: ProcessMetrics,
+    metrics: Metrics,
     addressOf: (request: IncomingMessage) => string | undefined,
     accessLog: boolean,
   ) {
@@ -62,7 +62,7 @@ export class Observer implements ServerObserver, Required<LogObserver> {
   /** A call of an operation ended. */
   readonly ended = (request: HttpRequest, call: EndedCall): void => {
     const { binding, operation, started, waited, status, error } = call;
-    this.#metrics.call?.(binding, operation ?? 'unknown', outcomeOf(error), performance.now() - started - waited);
+    this.#metrics.call(binding, operation ?? 'unknown', outcomeOf(error), performance.now() - started - waited);
     if (error === undefined) return;
     this.#unanswered(error, { ...this.#requestFields(request), binding, operation, status }, request);
   };
@@ -84,7 +84,7 @@ export class Observer implements ServerObserver, Required<LogObserver> {
   };
 
   readonly committed: Required<LogObserver>['committed'] = (commit) => {
-    this.#metrics.commit?.(commit);
+    this.#metrics.commit(commit);
   };
 
   readonly retained: Required<LogObserver>['retained'] = (error) => {

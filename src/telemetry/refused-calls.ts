@@ -44,15 +44,11 @@ const MINUTE = 60_000;
 /** The number of minutes, the current one among them, for which calls are counted. */
 const MINUTES = 60;
 
-/** Returns the number of calls that were refused or failed in the minute of a time. */
-export function callsInMinute({ perMinute }: Refusals, time: number): number {
-  return perMinute.get(Math.floor(time / MINUTE)) ?? 0;
-}
-
-/** Returns the number of calls in the last 60 minutes, the current one among them. */
-export function callsOfLastHour(refusals: Refusals, now: number): number {
+/** Returns how many calls were refused or failed in the last minutes up to a time, its own among them. */
+export function callsInMinutes({ perMinute }: Refusals, time: number, minutes = MINUTES): number {
+  const last = Math.floor(time / MINUTE);
   let calls = 0;
-  for (let i = 0; i < MINUTES; i++) calls += callsInMinute(refusals, now - i * MINUTE);
+  for (let minute = last; minute > last - minutes; minute--) calls += perMinute.get(minute) ?? 0;
   return calls;
 }
 

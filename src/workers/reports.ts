@@ -1,5 +1,5 @@
 import { AggregatorRegistry, Gauge } from 'prom-client';
-import { ProcessMetrics } from '../telemetry/metrics';
+import { Metrics } from '../telemetry/metrics';
 import { RefusedCalls, type Refusals } from '../telemetry/refused-calls';
 import { within } from '../util/promises';
 import { NO_REPORT, type Figures, type Report } from './protocol';
@@ -17,7 +17,7 @@ type ReportingWorker = Pick<WorkerProcess, 'ended' | 'lastReport' | 'report'>;
 export class Reports {
   readonly #workers = new Set<ReportingWorker>();
   /** The metrics of this process: of its admin server. */
-  readonly own = new ProcessMetrics();
+  readonly own = new Metrics();
   readonly #processes = new Gauge({
     name: 'webhook_workers',
     help: 'Worker processes by whether they answered when these metrics were read',

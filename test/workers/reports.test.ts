@@ -1,5 +1,5 @@
 import { Metrics } from '../../src/telemetry/metrics';
-import { callsOfLastHour, RefusedCalls, type RefusedCall } from '../../src/telemetry/refused-calls';
+import { callsInMinutes, RefusedCalls, type RefusedCall } from '../../src/telemetry/refused-calls';
 import { Deferred } from '../../src/util/promises';
 import { Reports } from '../../src/workers/reports';
 import { NO_REPORT, type Report } from '../../src/workers/protocol';
@@ -140,7 +140,7 @@ describe('the figures of several workers', () => {
     idle.lastReport = refuse(200);
     const seen = async () => {
       const refusals = await reports.refusals(noRefusals);
-      return [refusals.calls.length, callsOfLastHour(refusals, 0)];
+      return [refusals.calls.length, callsInMinutes(refusals, 0)];
     };
     expect(await seen()).toEqual([100, 203]);
     busy.kill();

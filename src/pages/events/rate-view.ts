@@ -4,7 +4,7 @@ import { RequestError } from '../../http/errors';
 import { EventLogError } from '../../log/engine';
 import type { EventLog } from '../../log/event-log';
 import { within } from '../../util/promises';
-import { callsInMinute, callsOfLastHour, type Refusals } from '../../telemetry/refused-calls';
+import { callsInMinutes, type Refusals } from '../../telemetry/refused-calls';
 import { addressQuery } from './list-query';
 import { countText, eventsText } from './parts';
 import { timeText } from '../../util/time';
@@ -32,7 +32,7 @@ export async function rateView(log: EventLog, per: RateSpan, now: number, refusa
   const times = Array.from({ length: spans + 1 }, (_, i) => until - (spans - i) * span);
   const rates = (await log.counts(times)).map((events, i) => {
     const from = times[i] ?? 0;
-    return { from, events, refused: per === 'minute' ? callsInMinute(refusals, from) : 0 };
+    return { from, events, refused: per === 'minute' ? callsInMinutes(refusals, from, 1) : 0 };
   });
   const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
   const [events, refused] = [sum(rates.map((rate) => rate.events)), sum(rates.map((rate) => rate.refused))];
@@ -97,6 +97,6 @@ export async function eventCount(
 /** Counts the calls that were refused in the last hour. Undefined if there was none, or another process does not answer. */
 export async function refusedInLastHour(refusals: Promise<Refusals>): Promise<string | undefined> {
   const seen = await within(refusals, NUMBERS_TIMEOUT, () => new Error('too late')).catch(() => undefined);
-  const calls = seen && callsOfLastHour(seen, Date.now());
+  const calls = seen && callsInMinutes(seen, Date.now());
   return calls ? countText(calls) : undefined;
 }

@@ -1,6 +1,6 @@
 import { Sender } from '../../senders/sender';
 import { REFUSALS } from '../../http/errors';
-import { callsOfLastHour, type RefusedCall, type Refusals } from '../../telemetry/refused-calls';
+import { callsInMinutes, type RefusedCall, type Refusals } from '../../telemetry/refused-calls';
 import { letOthersRun } from '../../util/promises';
 import { addressQuery } from './list-query';
 import { shownText } from '../markup';
@@ -35,7 +35,7 @@ export async function refusalsView(refusals: Refusals, reason: string | undefine
   }
   return {
     calls: rows,
-    lastHour: countText(callsOfLastHour(refusals, now)),
+    lastHour: countText(callsInMinutes(refusals, now)),
     isNarrowed: reason !== undefined,
     reasons: [undefined, ...REASONS].map((name) => ({
       name: name ?? 'all',
