@@ -101,6 +101,23 @@ describe('SIGHUP', () => {
     },
   );
 
+  it('uses other ALLOWED_HOSTS', async () => {
+    const settings = { PORT: String(await freePort()), EVENT_LOG: 'memory:' };
+    await configure({ ...settings, ALLOWED_HOSTS: 'old.example' });
+    const service = await startProcess({ PORT: undefined }, folder.path);
+    const statuses = () =>
+      Promise.all(
+        ['old.example', 'new.example'].map(
+          async (Host) => (await send(`${service.url}/RecordEvent`, { method: 'POST', headers: { Host } })).status,
+        ),
+      );
+    expect(await statuses()).toEqual([200, 403]);
+    await configure({ ...settings, ALLOWED_HOSTS: 'new.example' });
+    service.child.kill('SIGHUP');
+    await service.logged('settings read again');
+    expect(await statuses()).toEqual([403, 200]);
+  });
+
   it('names what needs a restart, keeps all that was if a setting is wrong, and the arrival says which key recorded', async () => {
     const settings = { PORT: String(await freePort()), EVENT_LOG: 'sqlite:events.db' };
     await configure({ ...settings, RECORD_KEYS: 'shop the-first-key-of-all' });
