@@ -76,7 +76,7 @@ export async function startApp(
   const metrics: Metrics = new Metrics({
     inFlight: () => admission.inFlight,
     waiting: () => admission.waits.size,
-    connections: () => servers.connections,
+    connections: () => servers.connections(),
     isReady: async () => (await pages.problem()) === undefined,
     events: async () => (await log.stats()).events,
     bytes: async () => (await log.stats()).bytes,
@@ -108,17 +108,10 @@ export async function startApp(
     refusals: () => refusalsOfAll(observer.refusals),
   });
 
-  const servers = await startServers(config, {
-    handler,
-    rate,
-    observer,
-    pages,
-    // On the public address the metrics need a read key, on the admin address nothing.
-    checkMetricsReader: (request) => {
-      // Before the key is looked at: a caller over the limit must not learn whether it is right.
-      if (access.credentials.read.length > 0) rate.count(request);
-      access.checkReader(request);
-    },
+  const servers = await startServers(config, { handler, rate, observer }, pages, (request) => {
+    // Before the key is looked at: a caller over the limit must not learn whether it is right.
+    if (access.credentials.read.length > 0) rate.count(request);
+    access.checkReader(request);
   });
   return {
     url: servers.url + config.path,

@@ -84,18 +84,18 @@ export abstract class IncomingCall implements Call {
     try {
       try {
         const result = await this.invoke(await this.#receive());
-        // Encoding a large result takes as long as writing it.
+        // Others run between writing a large result and encoding it: each takes long.
         if (result.length > LARGE_MESSAGE) await letOthersRun();
         const sending = this.reply(result);
         if (sending !== undefined) await sending;
       } finally {
         this.ticket.giveBack();
       }
-      this.#report();
+      this.endpoint.observer.ended(this);
     } catch (error) {
       const refusal = refusalOf(error);
       this.refuse(error, refusal);
-      this.#report(refusal ?? error);
+      this.endpoint.observer.ended(this, refusal ?? error);
     }
   }
 
@@ -113,7 +113,7 @@ export abstract class IncomingCall implements Call {
     const reading = this.read(body);
     if (reading !== undefined) {
       await reading;
-      // To take over what was read of a large message takes as long as to pass it on.
+      // Others run between copying what the thread has read and passing it on: each takes long.
       await letOthersRun();
     }
     const proof = access.afterBody(this, body);
@@ -125,18 +125,6 @@ export abstract class IncomingCall implements Call {
   /** The access to the operation that the call has named so far; undefined if that is none of the service object. */
   get needs(): Access | undefined {
     return this.endpoint.service[this.operation ?? '']?.access;
-  }
-
-  #report(error?: unknown): void {
-    const { binding, operation, request, response, ticket } = this;
-    this.endpoint.observer.ended(request, {
-      binding,
-      operation,
-      started: request.receivedAt,
-      waited: ticket.waited,
-      status: response.statusCode,
-      error,
-    });
   }
 
   /** @throws {RequestError} 400: the `Content-Type` is longer than any in use; reading it would take quadratic time. */

@@ -52,20 +52,16 @@ export class AdminPages {
 
   /** Returns `/healthz`, which tells that the process answers, and `/readyz`, which tells whether it can do its work. */
   health(): ServerOptions['pages'] {
+    const alive = page((_request, response) => {
+      response.replyText(200, 'alive');
+    });
+    const ready = page(async (_request, response) => {
+      const problem = await this.problem();
+      response.replyText(problem === undefined ? 200 : 503, problem ?? 'ready');
+    });
     return new Map([
-      [
-        '/healthz',
-        page((_request, response) => {
-          response.replyText(200, 'alive');
-        }),
-      ],
-      [
-        '/readyz',
-        page(async (_request, response) => {
-          const problem = await this.problem();
-          response.replyText(problem === undefined ? 200 : 503, problem ?? 'ready');
-        }),
-      ],
+      ['/healthz', alive],
+      ['/readyz', ready],
     ]);
   }
 
@@ -83,38 +79,26 @@ export class AdminPages {
   }
 
   /**
-   * Starts a server for the operator alone, with all pages and `/`, which lists them.
+   * Starts a server for the operator alone, with all pages and `/`, which lists them. Returns the address of `/`, and what stops the
+   * server, at a deadline in the time of `performance.now()`.
    *
    * @throws the address is in use, or not one of this machine.
    */
-  async listen(
-    address: ListenAddress,
-    options: Pick<ServerOptions, 'limits' | 'rate' | 'observer'>,
-  ): Promise<AdminServer> {
+  async listen(address: ListenAddress, options: Pick<ServerOptions, 'limits' | 'rate' | 'observer'>) {
     const pages = this.all();
     const index = page((_request, response) => {
       response.replyText(200, [...pages.keys()].join('\n'));
     });
     const server = new HttpServer({ pages: new Map([['/', index], ...pages]), ...options });
-    try {
-      const port = await server.listen(address);
-      return {
-        url: `http://${localAuthority(address.host, port)}/`,
-        close: (deadline) => server.close(0, deadline),
-      };
-    } catch (error) {
+    const port = await server.listen(address).catch(async (error: unknown) => {
       await server.close();
       throw error;
-    }
+    });
+    return {
+      url: `http://${localAuthority(address.host, port)}/`,
+      close: (deadline?: number) => server.close(0, deadline),
+    };
   }
-}
-
-/** A server for the operator. */
-export interface AdminServer {
-  /** Absolute address of `/`. */
-  readonly url: string;
-  /** Stops it, and ends what is still open at a deadline, in the time of `performance.now()`. */
-  close(this: void, deadline?: number): Promise<void>;
 }
 
 const ALLOWED = 'GET, HEAD, OPTIONS';

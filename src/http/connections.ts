@@ -14,8 +14,6 @@ const TIME_TO_SEND = 1000;
 
 /** One connection, from its acceptance until it is closed. */
 export class Connection {
-  /** The accepted TCP socket. With TLS it carries the encrypted bytes. */
-  readonly accepted: Socket;
   /** The response to the last request that arrived, if any. */
   last: ServerResponse<HttpRequest> | undefined;
   /** Whether the connection will be closed after the answers to the requests that arrived. */
@@ -29,15 +27,14 @@ export class Connection {
   #givenBytes = 0;
   #givenAt = 0;
 
-  constructor(accepted: Socket) {
-    this.accepted = accepted;
-  }
+  /** @param accepted - the TCP socket. With TLS it carries the encrypted bytes. */
+  constructor(readonly accepted: Socket) {}
 
-  /** Safe to destroy: without a request {@link TIME_TO_SEND} after it was accepted, or ending and fully answered. */
-  isUnused(now: number): boolean {
+  /** Whether it is safe to destroy: without a request {@link TIME_TO_SEND} after it was accepted, or ending and fully answered. */
+  get isUnused(): boolean {
     if (this.last !== undefined) return this.isEnding && this.last.closed;
     const isWithoutRequest = this.#http === undefined || this.#http.bytesRead === 0;
-    return this.isEnding || (isWithoutRequest && now - this.#acceptedAt > TIME_TO_SEND);
+    return this.isEnding || (isWithoutRequest && performance.now() - this.#acceptedAt > TIME_TO_SEND);
   }
 
   /** Whether the peer has sent nothing: no byte of a TLS handshake or, after it, of a request. */
@@ -71,11 +68,6 @@ export class Connection {
     if (++this.#ignored > MAX_IGNORED) this.destroy();
   }
 
-  #afterAnswers(then: () => void): void {
-    if (this.last === undefined || this.last.closed) then();
-    else this.last.once('close', then);
-  }
-
   /** How long the peer has taken nothing of the bytes that wait for it, in milliseconds. */
   stuckFor(now: number): number {
     const socket = this.#http;
@@ -87,34 +79,25 @@ export class Connection {
     return now - this.#givenAt;
   }
 
-  /** Sends an answer that belongs to no request, after those to all requests, and closes. Before TLS is agreed it only closes. */
-  refuse(error: RequestError): void {
-    this.isEnding = true;
-    const socket = this.#http;
-    if (socket === undefined) {
-      this.destroy();
-      return;
-    }
-    // If the peer has ended its side, Node closes the socket with the last answer that it knows of.
-    socket.destroySoon = () => undefined;
-    this.#afterAnswers(() => {
-      if (!socket.writable) return;
-      socket.write(lastAnswer(error));
-      closeInSteps(socket);
-    });
-  }
-
   /** Has the last answer say that the connection ends with it, unless its header is sent. */
   announceEnd(): void {
     if (this.last !== undefined && !this.last.headersSent) this.last.shouldKeepAlive = false;
   }
 
-  /** Closes after the answers to all requests. */
-  close(): void {
+  /** Closes after the answers to all requests and, if there is one, this error, which belongs to no request. */
+  close(error?: RequestError): void {
     this.isEnding = true;
-    this.#afterAnswers(() => {
-      if (this.#http?.writable) closeInSteps(this.#http);
-    });
+    const socket = this.#http;
+    if (socket === undefined) return;
+    // If the peer has ended its side, Node closes the socket with the last answer that it knows of.
+    if (error !== undefined) socket.destroySoon = () => undefined;
+    const end = (): void => {
+      if (!socket.writable) return;
+      if (error !== undefined) socket.write(lastAnswer(error));
+      closeInSteps(socket);
+    };
+    if (this.last === undefined || this.last.closed) end();
+    else this.last.once('close', end);
   }
 
   destroy(): void {
@@ -155,7 +138,7 @@ const MAX_SWEEP_INTERVAL = 1000;
  * that no request needs its own.
  */
 export class Connections {
-  readonly #all = new Set<Connection>();
+  readonly all = new Set<Connection>();
   readonly #byHttpSocket = new WeakMap<Socket, Connection>();
   /** Connections in their TLS handshake, by both ends of their sockets. */
   readonly #handshakes = new Map<string, Connection>();
@@ -169,7 +152,7 @@ export class Connections {
     this.#sweep = setInterval(
       () => {
         const now = performance.now();
-        for (const connection of this.#all) {
+        for (const connection of this.all) {
           if (connection.stuckFor(now) <= sendTimeout) continue;
           closed(connection);
           connection.destroy();
@@ -179,50 +162,32 @@ export class Connections {
     ).unref();
   }
 
-  get count(): number {
-    return this.#all.size;
-  }
-
-  /** Adds an accepted connection that carries HTTP. */
-  accepted(socket: Socket): void {
-    this.#open(this.#add(socket), socket);
-  }
-
-  /** Adds an accepted connection that carries HTTP once TLS is agreed: {@link Connections.secured}. */
-  handshaking(socket: Socket): void {
-    const connection = this.#add(socket);
+  /** Adds an accepted connection. With TLS it carries HTTP once that is agreed: {@link Connections.secured}. */
+  accepted(socket: Socket, isTls: boolean): void {
+    const connection = new Connection(socket);
+    this.all.add(connection);
+    // Node remembers the address for those who ask after the peer has gone.
     const ends = endsOf(socket);
-    if (ends === undefined) {
-      socket.destroy();
-      return;
-    }
-    this.#handshakes.set(ends, connection);
+    if (!isTls) this.#open(connection, socket);
+    else if (ends === undefined) socket.destroy();
+    else this.#handshakes.set(ends, connection);
     socket.once('close', () => {
-      if (this.#handshakes.get(ends) === connection) this.#handshakes.delete(ends);
+      this.all.delete(connection);
+      if (ends !== undefined && this.#handshakes.get(ends) === connection) this.#handshakes.delete(ends);
     });
   }
 
   /** Carries HTTP over a TLS socket. Closes that of a peer who has reset its connection, since nothing else would. */
   secured(socket: Socket): void {
-    const ends = endsOf(socket) ?? '';
-    const connection = this.#handshakes.get(ends);
+    const connection = this.#handshakeOf(socket);
     if (connection === undefined) {
       socket.destroy();
       return;
     }
-    this.#handshakes.delete(ends);
+    this.#handshakes.delete(endsOf(socket) ?? '');
     // A caller that has ended its side still gets its answers, as without TLS; before, the end of its side ends the handshake.
     socket.allowHalfOpen = true;
     this.#open(connection, socket);
-  }
-
-  #add(socket: Socket): Connection {
-    const connection = new Connection(socket);
-    this.#all.add(connection);
-    // Node remembers the address for those who ask after the peer has gone.
-    void socket.remoteAddress;
-    socket.once('close', () => this.#all.delete(connection));
-    return connection;
   }
 
   #open(connection: Connection, socket: Socket): void {
@@ -230,29 +195,18 @@ export class Connections {
     connection.open(socket);
   }
 
+  #handshakeOf(socket: Socket): Connection | undefined {
+    return this.#handshakes.get(endsOf(socket) ?? '');
+  }
+
   /** Whether a peer in its TLS handshake has sent nothing. */
   isSilent(socket: Socket): boolean {
-    return this.#handshakes.get(endsOf(socket) ?? '')?.isSilent === true;
+    return this.#handshakeOf(socket)?.isSilent === true;
   }
 
   /** The connection of a socket that carries HTTP. */
   of(socket: Socket): Connection | undefined {
     return this.#byHttpSocket.get(socket);
-  }
-
-  /** Has the answers to come say that their connections end with them. */
-  announceEnd(): void {
-    for (const connection of this.#all) connection.announceEnd();
-  }
-
-  /** Closes the connections that are safe to destroy ({@link Connection.isUnused}). */
-  destroyUnused(): void {
-    const now = performance.now();
-    for (const connection of this.#all) if (connection.isUnused(now)) connection.destroy();
-  }
-
-  destroyAll(): void {
-    for (const connection of this.#all) connection.destroy();
   }
 
   /** Ends the checks of what peers take. */

@@ -52,7 +52,6 @@ export class RequestListener {
   /** Ends each connection with its next answer. */
   end(): void {
     this.#isEnding = true;
-    this.#connections.announceEnd();
   }
 
   /** Answers a request that arrived, unless its connection has ended before. */

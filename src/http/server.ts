@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import { Server as NetServer, type Socket } from 'node:net';
+import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Config, ListenAddress } from '../config/config';
 import { Connections, lastAnswer, type Connection } from './connections';
@@ -78,26 +79,21 @@ export class HttpServer {
 
   /** How many connections are open. */
   get connections(): number {
-    return this.#connections.count;
+    return this.#connections.all.size;
   }
 
   #connected(socket: Socket): void {
     const { limits, tls } = this.#options;
-    if (this.#connections.count < limits.maxConnections) {
-      if (tls === undefined) this.#connections.accepted(socket);
-      else this.#connections.handshaking(socket);
+    if (this.connections < limits.maxConnections) {
+      this.#connections.accepted(socket, tls !== undefined);
       this.#listener.accepted();
       return;
     }
     const error = HTTP_ERRORS.connections(limits.maxConnections);
     this.#report(error, socket, tls === undefined ? error.status : undefined);
-    if (tls !== undefined) {
-      socket.destroy();
-      return;
-    }
-    socket.write(lastAnswer(error));
     // Not counted as open, and so closed at once.
-    socket.destroySoon();
+    if (tls === undefined) socket.end(lastAnswer(error), () => socket.destroy());
+    else socket.destroy();
   }
 
   #refuseTunnel(socket: Socket): void {
@@ -110,7 +106,7 @@ export class HttpServer {
   /** Answers what never became a request, and closes. A connection on which nothing was sent, as browsers keep, is not reported. */
   #refuse(connection: Connection, error: RequestError): void {
     if (!connection.isSilent) this.#report(error, connection.accepted, error.status);
-    connection.refuse(error);
+    connection.close(error);
   }
 
   /** Reports what was refused without a request. */
@@ -168,22 +164,16 @@ export class HttpServer {
    *
    * @throws the address is in use, or not one of this machine.
    */
-  listen({ port, host }: ListenAddress): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      const listening = (): void => {
-        this.#server.off('error', reject);
-        // Node gives every worker the first one's keys, with which a client of a removed TLS_CLIENT_CA could resume its session.
-        if ('setTicketKeys' in this.#server) this.#server.setTicketKeys(randomBytes(TICKET_KEYS));
-        // Without a listener, one connection that cannot be accepted would end the process.
-        this.#server.on('error', ({ message }) => {
-          this.#report(HTTP_ERRORS.notAccepted(message), undefined, undefined);
-        });
-        const address = this.#server.address();
-        resolve(typeof address === 'object' && address !== null ? address.port : port);
-      };
-      this.#server.listen({ port, host, backlog: BACKLOG }, listening);
+  async listen({ port, host }: ListenAddress): Promise<number> {
+    const server = this.#server.listen({ port, host, backlog: BACKLOG });
+    await once(server, 'listening');
+    // Node gives every worker the first one's keys, with which a client of a removed TLS_CLIENT_CA could resume its session.
+    if ('setTicketKeys' in server) server.setTicketKeys(randomBytes(TICKET_KEYS));
+    // Without a listener, one connection that cannot be accepted would end the process.
+    server.on('error', ({ message }) => {
+      this.#report(HTTP_ERRORS.notAccepted(message), undefined, undefined);
     });
+    return (server.address() as AddressInfo).port;
   }
 
   /**
@@ -197,11 +187,10 @@ export class HttpServer {
     const server = this.#server;
     const connections = this.#connections;
     this.#listener.end();
-    const closed = new Promise<void>((resolve) => {
+    for (const connection of connections.all) connection.announceEnd();
+    const closed = new Promise((resolve) => {
       // http.Server would close idle connections at once. Calls back also if it did not listen.
-      NetServer.prototype.close.call(server, () => {
-        resolve();
-      });
+      NetServer.prototype.close.call(server, resolve);
     });
     // At once, but for one turn of the event loop for requests that have arrived. A caller that has only just connected may be about
     // to send one.
@@ -210,10 +199,10 @@ export class HttpServer {
     const sweeping = setInterval(() => {
       if (performance.now() < sweepFrom) return;
       server.closeIdleConnections();
-      connections.destroyUnused();
+      for (const connection of connections.all) if (connection.isUnused) connection.destroy();
     }, SWEEP_INTERVAL);
     const end = setTimeout(() => {
-      connections.destroyAll();
+      for (const connection of connections.all) connection.destroy();
     }, deadline - performance.now());
     await closed;
     clearInterval(sweeping);

@@ -8,19 +8,10 @@ import type { Logger } from './logger';
 import type { CallOutcome, Metrics } from './metrics';
 import { RefusedCalls, type RefusedCall, type Refusals } from './refused-calls';
 
-/** How a call of an operation ended. */
-export interface EndedCall {
-  readonly binding: string;
-  /** Undefined if the call named no operation of the service. */
-  readonly operation: string | undefined;
-  /** When its header had arrived, in the time of `performance.now()`. */
-  readonly started: number;
-  /** How much of the time since then its operation waited for events, in milliseconds. */
-  readonly waited: number;
-  /** HTTP status of the answer. */
-  readonly status: number;
-  /** Why it was refused (a {@link RequestError}) or failed. */
-  readonly error?: unknown;
+/** A call of an operation that has ended. */
+export interface EndedCall extends NonNullable<HttpRequest['call']> {
+  readonly request: HttpRequest;
+  readonly response: Pick<ServerResponse, 'statusCode'>;
 }
 
 /** Turns all that happens in a service into log lines, metrics and the list of refused calls. Its members need no `this`. */
@@ -59,11 +50,16 @@ export class Observer implements ServerObserver, Required<LogObserver> {
       : undefined;
   }
 
-  /** A call of an operation ended. */
-  readonly ended = (request: HttpRequest, call: EndedCall): void => {
-    const { binding, operation, started, waited, status, error } = call;
-    this.#metrics.call(binding, operation ?? 'unknown', outcomeOf(error), performance.now() - started - waited);
+  /**
+   * A call of an operation ended.
+   *
+   * @param error - why it was refused (a {@link RequestError}) or failed.
+   */
+  readonly ended = ({ request, response, binding, operation, ticket }: EndedCall, error?: unknown): void => {
+    const milliseconds = performance.now() - request.receivedAt - ticket.waited;
+    this.#metrics.call(binding, operation ?? 'unknown', outcomeOf(error), milliseconds);
     if (error === undefined) return;
+    const { statusCode: status } = response;
     this.#unanswered(error, { ...this.#requestFields(request), binding, operation, status }, request);
   };
 

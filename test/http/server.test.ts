@@ -52,7 +52,7 @@ it.each([
       connections.stop();
       resolve();
     });
-    connections.accepted(socket as unknown as Socket);
+    connections.accepted(socket as unknown as Socket, false);
     // The interval alone does not keep the process alive.
     setTimeout(() => undefined, 1000).unref();
   });

@@ -6,7 +6,6 @@ import { RequestError } from '../../src/http/errors';
 import { Fault } from '../../src/soap/fault';
 import { Admission } from '../../src/call/admission';
 import { endpointHandler } from '../../src/endpoint';
-import type { EndedCall } from '../../src/telemetry/observer';
 import { NO_REPORT } from '../../src/workers/protocol';
 import { readConfig } from '../../src/config/config';
 import { Callers } from '../../src/http/callers';
@@ -17,6 +16,13 @@ import { HttpServer } from '../../src/http/server';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { CallError, type Operation, type Service } from '../../src/service/call';
 import { NAMESPACE } from './bindings';
+
+interface EndedCall {
+  readonly binding: string;
+  readonly operation: string | undefined;
+  readonly status: number;
+  readonly error: unknown;
+}
 
 /** An endpoint with a service object of a test's own. */
 export interface TestEndpoint {
@@ -64,7 +70,11 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
     reader: new ReaderThread(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     rate: new RateLimit(undefined, callers),
     access: new AccessControl(config, callers),
-    observer: { hint, ended: (_request, call) => void reports.push(call) },
+    observer: {
+      hint,
+      ended: ({ binding, operation, response }, error) =>
+        void reports.push({ binding, operation, status: response.statusCode, error }),
+    },
     refusals: () => Promise.resolve(NO_REPORT.refusals),
   });
   const server = new HttpServer({

@@ -202,14 +202,14 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     const own = { cert: await readFile(file('first.pem')), key: await readFile(file('first-key.pem')) };
     const otherKey = await readFile(file('second-key.pem'), 'utf8');
     const cases: readonly (readonly ['cert.pem' | 'key.pem' | 'ca.pem', (good: string) => string, RegExp])[] = [
-      ['cert.pem', () => '', /^TLS_CERT \(.*cert\.pem\) has no certificate\./],
-      ['cert.pem', (text) => text.slice(0, 200), /^TLS_CERT .* has no certificate\./],
-      ['key.pem', () => '', /^TLS_KEY \(.*key\.pem\) has no private key\./],
-      ['key.pem', (text) => text.replace(/M/g, '?'), /^TLS_KEY .* cannot be parsed\./],
-      ['key.pem', encrypted, /^TLS_KEY .* is encrypted\. Give a key without a passphrase\./],
-      ['ca.pem', () => '', /^TLS_CLIENT_CA \(.*ca\.pem\) has no certificate\./],
-      ['ca.pem', () => '# none', /^TLS_CLIENT_CA .* has no certificate\./],
-      ['ca.pem', (text) => text + text.slice(0, 99), /^TLS_CLIENT_CA .* is cut off\./],
+      ['cert.pem', () => '', /^TLS_CERT \(.*cert\.pem\) cannot be used: .* in PEM/],
+      ['cert.pem', (text) => text.slice(0, 200), /^TLS_CERT .* cannot be used: bad end line/],
+      ['cert.pem', (text) => text + text.slice(0, 99), /^TLS_CERT .* cannot be used: bad end line/],
+      ['key.pem', () => '', /^TLS_KEY \(.*key\.pem\) cannot be used: .* in PEM/],
+      ['key.pem', (text) => text.replace(/M/g, '?'), /^TLS_KEY .* cannot be used: /],
+      ['key.pem', encrypted, /^TLS_KEY .* cannot be used: .* without a passphrase/],
+      ['ca.pem', () => '# none', /^TLS_CLIENT_CA \(.*ca\.pem\) cannot be used: it has no certificate\./],
+      ['ca.pem', (text) => text + text.slice(0, 99), /^TLS_CLIENT_CA .* cannot be used: bad end line/],
       ['key.pem', () => otherKey, /^TLS_KEY .* is not the key of .*TLS_CERT/],
     ];
     const service = await startProcess(settings, folder.path);

@@ -103,36 +103,27 @@ export class BodyReader {
   async #decode(
     arrived: Promise<Buffer>,
     coding: Coding,
-    { maxBytes, refusal }: BodyLimit,
+    limit: BodyLimit,
     response: HttpResponse,
   ): Promise<Buffer> {
     const coded = await arrived;
     const body = new GrowingBuffer();
-    let isCoded: boolean;
-    try {
-      isCoded = await this.#decoding.decode(coded, coding, (piece) => {
-        const bytes = body.length + piece.length;
-        if (bytes > maxBytes) throw refusal();
-        // The coded body is held beside it, but only of four bodies at a time.
-        if (!this.#memory.resize(response, Math.max(bytes, coded.length)))
-          throw HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
-        body.add(piece);
-      });
-    } catch (error) {
-      this.release(response);
-      throw error;
+    const isCoded = await this.#decoding.decode(coded, coding, (piece) => {
+      // The coded body is held beside it, but only of four bodies at a time.
+      const error = this.#refusal(Math.max(body.length + piece.length, coded.length), limit, response);
+      if (error !== undefined) throw error;
+      body.add(piece);
+    });
+    if (!isCoded) {
+      if ((coding === 'br' || coding === 'deflate' || isGzip(coded)) && !Charset.isPlainText(coded)) {
+        this.release(response);
+        throw HTTP_ERRORS.undecodable(coding);
+      }
+      this.#giveHint(`the Content-Encoding ${coding} and a body that is not`);
     }
-    if (isCoded) {
-      this.#memory.resize(response, body.length);
-      return body.take();
-    }
-    if ((coding === 'br' || coding === 'deflate' || isGzip(coded)) && !Charset.isPlainText(coded)) {
-      this.release(response);
-      throw HTTP_ERRORS.undecodable(coding);
-    }
-    this.#giveHint(`the Content-Encoding ${coding} and a body that is not`);
-    this.#memory.resize(response, coded.length);
-    return coded;
+    const whole = isCoded ? body.take() : coded;
+    this.#memory.resize(response, whole.length);
+    return whole;
   }
 }
 
@@ -215,10 +206,7 @@ function isGzip(body: Buffer): boolean {
 /** As many bodies are decoded at once as Node has threads for it. */
 const MAX_AT_ONCE = 4;
 
-/**
- * Undoes the content codings of whole bodies, a few at a time: a decoder may take a megabyte for a body of one kilobyte, which
- * nothing counts.
- */
+/** Undoes content codings, a few at a time: a decoder may take a megabyte for a body of one kilobyte, which nothing counts. */
 export class Decoding {
   readonly #running = new Semaphore(MAX_AT_ONCE);
 
