@@ -25,7 +25,6 @@ export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   // A router works without an Express application, although its type asks for its requests and responses.
   const withoutSoap = router as unknown as Handler;
   const path = endpoint.path.toLowerCase();
-  const isNear = nearTo(`${path}/RecordEvent`);
   const isEndpoint = (given: string): boolean => given === endpoint.path || given.toLowerCase() === path;
   const takesWebhooks = contract.protocols.bindings.has('httppost');
 
@@ -35,10 +34,13 @@ export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
       return;
     }
     withoutSoap(request, response, (error) => {
-      next(error ?? (takesWebhooks && isNear(request.path) ? nothingHere(endpoint, request) : undefined));
+      next(error ?? (takesWebhooks && MAY_BE_MEANT.test(request.path) ? nothingHere(endpoint, request) : undefined));
     });
   };
 }
+
+/** A segment of the original's path, whatever its extension, in the plural or not. */
+const MAY_BE_MEANT = /\/(?:webhook|service|recordevent)s?(?:\.[^/]*)?(?:\/|$)/i;
 
 /** The refusal of an address at which there is nothing, with the address for webhooks. */
 function nothingHere({ path, callers }: Endpoint, request: HttpRequest): unknown {
@@ -47,15 +49,4 @@ function nothingHere({ path, callers }: Endpoint, request: HttpRequest): unknown
   } catch (error) {
     return error;
   }
-}
-
-/** Returns a function that finds out whether a path has a segment of this one, whatever its extension, in the plural or not. */
-function nearTo(path: string): (other: string) => boolean {
-  const names = (text: string): string[] =>
-    text
-      .toLowerCase()
-      .split('/')
-      .map((segment) => segment.replace(/s?(?:\..*)?$/, ''));
-  const near = new Set(names(path).filter((name) => name !== ''));
-  return (other) => names(other).some((name) => near.has(name));
 }

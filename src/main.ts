@@ -83,8 +83,7 @@ async function runAlone(
 ): Promise<void> {
   const service = await startService(config, logger);
   const { log, app } = service;
-  const stop = stopper(logger, () => log.close());
-  stopOnSignals(app, stop);
+  stopOnSignals(app, logger, () => log.close());
   reloadOnHangUp(config, service, logger, manager);
   announce(app.url);
   started(app, config, logger);
@@ -98,14 +97,13 @@ async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
   const { SupervisorProcess } = await import('./workers/worker.js');
   const supervisor = new SupervisorProcess(config);
   const { log, app } = await startService(config, logger, supervisor);
-  const stop = stopper(logger, async () => {
+  const stop = stopOnSignals(app, logger, async () => {
     await leave();
     await log.close();
   });
-  stopOnSignals(app, stop);
   started(app, config, logger);
   const leave = supervisor.join(app, (why) => {
-    stop(why, () => app.close(HANDOVER_TIMEOUT));
+    stop(why, HANDOVER_TIMEOUT);
   });
 }
 
@@ -138,51 +136,45 @@ function started(app: App, config: Config, logger: Logger): void {
   );
 }
 
-type Stop = (why: string, finish: () => Promise<void>) => void;
-
-/** Returns a function that stops this process: it finishes the calls in flight, cleans up, and exits with code 0. */
-function stopper(logger: Logger, cleanUp: () => Promise<void>): Stop {
+/**
+ * Stops this process on a signal: it finishes the calls in flight, cleans up, and exits with code 0. Returns what stops it for another
+ * reason, with `idleTimeout` as {@link App.close} takes it.
+ */
+function stopOnSignals(app: App, logger: Logger, cleanUp: () => Promise<void>) {
   let stopping = false;
-  return (why, finish) => {
+  const stop = (why: string, idleTimeout?: number): void => {
     if (stopping) return;
     stopping = true;
     logger.info({ why }, 'stopping');
-    finish()
+    app
+      .close(idleTimeout)
       .then(cleanUp)
       .then(() => {
         logger.info('stopped');
         logger.exit(0);
       }, fail);
   };
-}
-
-function stopOnSignals(app: App, stop: Stop): void {
-  for (const signal of ['SIGTERM', 'SIGINT']) {
+  for (const signal of ['SIGTERM', 'SIGINT'])
     process.on(signal, () => {
-      stop(signal, () => app.close());
+      stop(signal);
     });
-  }
+  return stop;
 }
 
 /** Reads the settings again on SIGHUP. A terminal that closes sends it, too; without TLS that ends the process. */
-function reloadOnHangUp(
-  config: ProcessConfig,
-  { app, log }: RunningService,
-  logger: Logger,
-  manager: ServiceManager,
-): void {
+function reloadOnHangUp(config: ProcessConfig, service: RunningService, logger: Logger, manager: ServiceManager): void {
   if (config.tls === undefined && process.stdout.isTTY) return;
   let reloading = Promise.resolve();
   process.on('SIGHUP', () => {
     manager.notify('RELOADING=1');
     reloading = reloading
-      .then(() => reload(config, { app, log }, logger))
+      .then(() => reload(config, service, logger))
       .catch((error: unknown) => {
         logger.error({ reason: plainReason(error) }, 'settings not usable, those from before stay in use');
+      })
+      .then(() => {
+        manager.notify('READY=1');
       });
-    void reloading.then(() => {
-      manager.notify('READY=1');
-    });
   });
 }
 
