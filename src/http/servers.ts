@@ -67,51 +67,39 @@ export async function startServers(
   };
 }
 
-/** A file of PEM, read once, since it may be rewritten meanwhile. Its name has setting and path, for messages. */
-interface PemFile {
-  readonly name: string;
-  readonly text: string;
-}
-
-/** Reads and parses all files: with no authority in its file, Node would trust all that it knows. Errors name setting and file. */
+/** Reads and parses all files: with no authority in its file, Node would trust all that it knows. */
 async function readTls({ cert, key, clientCa }: NonNullable<Config['tls']>): Promise<SecureContextOptions> {
-  const certFile = await pemFile('TLS_CERT', cert);
-  const keyFile = await pemFile('TLS_KEY', key);
-  const certificate = parsed(certFile, (text) => new X509Certificate(text));
-  const privateKey = parsed(keyFile, createPrivateKey);
-  if (!certificate.checkPrivateKey(privateKey))
+  const certFile = await readPem('TLS_CERT', cert, (text) => {
+    // Checks the whole chain, and that no key or signature in it is too weak.
+    createSecureContext({ cert: text });
+    return new X509Certificate(text);
+  });
+  const keyFile = await readPem('TLS_KEY', key, createPrivateKey);
+  if (!certFile.value.checkPrivateKey(keyFile.value))
     throw new Error(`${keyFile.name} is not the key of the certificate in ${certFile.name}.`);
-  const context: SecureContextOptions = {
+  return {
     cert: certFile.text,
     key: keyFile.text,
     minVersion: 'TLSv1.2',
-    ...(clientCa !== undefined && { ca: parsed(await pemFile('TLS_CLIENT_CA', clientCa), certificates) }),
+    ...(clientCa !== undefined && { ca: (await readPem('TLS_CLIENT_CA', clientCa, certificates)).value }),
   };
-  // Also checks the rest of the chain, and that no key or signature is too weak.
-  parsed(certFile, () => createSecureContext(context));
-  return context;
 }
 
-async function pemFile(setting: string, file: string): Promise<PemFile> {
+/** Reads a file once, since it may be rewritten meanwhile. Its name, in errors too, is setting and path. */
+async function readPem<Value>(setting: string, file: string, parse: (text: string) => Value) {
   const name = `${setting} (${file})`;
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new Error(`${name} cannot be read: ${reasonOf(error)}.`);
   });
-  return { name, text };
-}
-
-/** @throws {Error} which says what can be used. */
-function parsed<Value>({ name, text }: PemFile, parse: (text: string) => Value): Value {
-  try {
-    return parse(text);
-  } catch (error) {
-    const { message, reason = message } = error as Error & { reason?: string };
+  const parsing = Promise.resolve(text).then(parse);
+  const value = await parsing.catch(({ message, reason = message }: Error & { reason?: string }) => {
     throw new Error(
-      `${name} cannot be used: ${reason}. Certificates and keys must be whole, in PEM and not too weak (RSA takes 2,048 ` +
-        'bits), and keys without a passphrase. Convert PFX with: openssl pkcs12 -nodes -in FILE -out FILE.pem (certificate and key in one ' +
-        'file, for TLS_CERT and TLS_KEY). Convert DER with: openssl x509 -inform DER -in FILE -out FILE.pem, a key with openssl pkey.',
+      `${name} cannot be used: ${reason}. Certificates and keys must be whole, in PEM and not too weak (RSA takes 2,048 bits), and keys ` +
+        'without a passphrase. Convert PFX with: openssl pkcs12 -nodes -in FILE -out FILE.pem (certificate and key in one file, for ' +
+        'TLS_CERT and TLS_KEY). Convert DER with: openssl x509 -inform DER -in FILE -out FILE.pem, a key with openssl pkey.',
     );
-  }
+  });
+  return { name, text, value };
 }
 
 /** The certificates in a text. One that has only its beginning, as in a file that is still being written, cannot be parsed. */
