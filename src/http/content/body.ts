@@ -100,12 +100,7 @@ export class BodyReader {
     );
   }
 
-  async #decode(
-    arrived: Promise<Buffer>,
-    coding: Coding,
-    limit: BodyLimit,
-    response: HttpResponse,
-  ): Promise<Buffer> {
+  async #decode(arrived: Promise<Buffer>, coding: Coding, limit: BodyLimit, response: HttpResponse): Promise<Buffer> {
     const coded = await arrived;
     const body = new GrowingBuffer();
     const isCoded = await this.#decoding.decode(coded, coding, (piece) => {
