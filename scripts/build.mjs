@@ -74,8 +74,8 @@ function build(compiler) {
   // The compiler writes only what has changed since its last run, even if an output is missing.
   if (!outputsAreWhole) rmSync(COMPILER_STATE, { force: true });
   compile(compiler);
-  const settings = join('dist', 'config', 'settings.d.ts');
-  if (existsSync(join('src', 'config', 'settings.ts'))) writeFileSync(settings, settingsDeclaration());
+  const settings = join('dist', 'config', 'process-config.d.ts');
+  if (existsSync(join('src', 'config', 'process-config.ts'))) writeFileSync(settings, settingsDeclaration());
   const copies = sources.filter((file) => dirname(file).endsWith(`${sep}templates`)).map(copy);
   const compiled = sources
     .filter((file) => file.endsWith('.ts'))

@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { startApp, type App } from './app';
 import { ConfigError as SettingsError, type Config } from './config/config';
-import { ProcessConfig } from './config/process-config';
-import type { WebHookSettings } from './config/settings';
+import { ProcessConfig, type WebHookSettings } from './config/process-config';
 import { startProblem } from './config/start-problem';
 import { positionIn } from './events/position';
 import { CloudEventError as NoCloudEvent } from './events/cloudevents/attributes';

@@ -3,7 +3,7 @@
 // Ends with an error at the first difference, or if the reader of common XML left too many messages to saxes.
 import { isDeepStrictEqual } from 'node:util';
 import { EnvelopeBuilder } from '../../dist/soap/envelope-builder.js';
-import { readEnvelope } from '../../dist/soap/envelope-reader.js';
+import { readEnvelope } from '../../dist/soap/message.js';
 import { Fault, FAULTS } from '../../dist/soap/fault.js';
 import { CommonXmlReader } from '../../dist/xml/common-xml-reader.js';
 import { readWithSaxes, XmlSyntaxError } from '../../dist/xml/xml-reader.js';

@@ -1,5 +1,5 @@
 import { CloudEventError } from '../events/cloudevents/attributes';
-import type { Binding } from '../config/bindings';
+import type { Binding } from '../config/values';
 import type { Access } from '../access/credentials';
 import type { MediaType } from '../http/content/media-type';
 import { HTTP_ERRORS, RequestError } from '../http/errors';

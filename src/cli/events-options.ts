@@ -1,6 +1,6 @@
 import { urlToHttpOptions } from 'node:url';
 import type { Option } from 'commander';
-import { Binding } from '../config/bindings';
+import { Binding } from '../config/values';
 import { MAX_SEARCH_TEXT, type Start } from '../log/queries';
 import { parseSince, type EventFilter } from './scan';
 import { Sender } from '../senders/sender';

@@ -149,17 +149,10 @@ async function withLog(access: LogAccess, work: (log: EventLog) => Promise<void>
 }
 
 function openLog(access: LogAccess, eventLog: EventLogLocation): Promise<EventLog> {
-  const { eventLogTimeout: timeout, eventLogPassword: password } = ProcessConfig.ofTool(
-    'eventLogTimeout',
-    'eventLogPassword',
-  );
-  if (access !== 'import') return eventLog.open({ timeout, password, retention: {}, create: false });
-  const { retentionMaxEvents: maxEvents, retentionMaxAge: maxAge } = ProcessConfig.ofTool(
-    'retentionMaxEvents',
-    'retentionMaxAge',
-  );
+  const { eventLogServer } = ProcessConfig.ofTool('eventLogServer');
+  if (access !== 'import') return eventLog.open({ ...eventLogServer, retention: {}, create: false });
   // Retention would forget imported events meanwhile, and the next import record them again.
-  return eventLog.open({ timeout, password, retention: { maxEvents, maxAge }, forgets: false });
+  return eventLog.open({ ...eventLogServer, ...ProcessConfig.ofTool('retention'), forgets: false });
 }
 
 function exitCodeOf(error: unknown): number {

@@ -1,5 +1,5 @@
 import type { EventLogSettings } from '../log/engine';
-import { Binding } from './bindings';
+import { Binding } from './values';
 import { withSecretFiles, wrongNames, type Texts } from './environment';
 import {
   ConfigError,
@@ -26,11 +26,8 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** The settings of the event log other than its location. */
-type OfEventLog = 'eventLogTimeout' | 'eventLogPassword' | 'retentionMaxEvents' | 'retentionMaxAge';
-
 /** The service's configuration, checked and in the units that the code uses. */
-export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin' | OfEventLog>, ListenAddress {
+export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin'>, ListenAddress {
   /** The settings with which {@link AllSettings.eventLog} is opened. */
   readonly eventLogSettings: EventLogSettings;
   /** Path of the endpoint, which is also the source of its own events. */
@@ -66,31 +63,25 @@ const SEND_TIMEOUT = 30_000;
  */
 export function readConfig(environment: Texts, origin?: (name: string) => string): Config {
   const settings = readTable(VARIABLES, environment, origin, contradictions);
-  const { eventLogTimeout, eventLogPassword, retentionMaxEvents, retentionMaxAge, ...others } = settings;
-  const { tls, limits, admin, maxRequestBytes, protocols, documentation } = others;
+  const { tls, limits, admin, protocols, documentation } = settings;
   const { cert, key } = tls;
-  const { port } = admin;
   return {
-    ...others,
-    eventLogSettings: {
-      timeout: eventLogTimeout,
-      password: eventLogPassword,
-      retention: { maxEvents: retentionMaxEvents, maxAge: retentionMaxAge },
-    },
+    ...settings,
+    eventLogSettings: { ...settings.eventLogServer, retention: settings.retention },
     path: `/${settings.serviceRoot}/Services/WebHooks.asmx`,
     off: [...Binding.all.filter((binding) => !protocols.has(binding)), ...(documentation ? [] : ['documentation'])],
     tls: cert === undefined || key === undefined ? undefined : { ...tls, cert, key },
     limits: {
       ...limits,
-      maxBodyMemory: limits.maxBodyMemory ?? LARGEST_BODIES * maxRequestBytes,
+      maxBodyMemory: limits.maxBodyMemory ?? LARGEST_BODIES * settings.maxRequestBytes,
       headersTimeout: Math.min(limits.requestTimeout, HEADERS_TIMEOUT),
       sendTimeout: Math.min(limits.requestTimeout, SEND_TIMEOUT),
     },
-    admin: port === undefined ? undefined : { ...admin, port },
+    admin: admin.port === undefined ? undefined : { ...admin, port: admin.port },
   };
 }
 
-/** The names of some settings in {@link VARIABLES}. */
+/** The name of a setting in {@link VARIABLES}. */
 export type SettingName = keyof AllSettings;
 
 /**
@@ -115,15 +106,10 @@ function readTable<Table extends VariableTable>(
 ): SettingsOf<Table> {
   const variables = variablesOf(table);
   const wrongNamed = wrongNames(variables, environment);
-  const set = Object.fromEntries(
-    Object.entries(environment).filter(
-      ([name, text]) => text !== '' && !wrongNamed.some((wrong) => wrong.name === name),
-    ),
+  const set = Object.entries(environment).filter(
+    ([name, text]) => text !== '' && !wrongNamed.some((wrong) => wrong.name === name),
   );
-  const { texts, problems: wrongFiles } = withSecretFiles(
-    variables.filter(({ secret }) => secret),
-    set,
-  );
+  const { texts, problems: wrongFiles } = withSecretFiles(variables, Object.fromEntries(set));
   const { settings, problems } = readSettings(table, texts);
   const wrong = problems.length > 0 ? problems : contradictionsIn(settings, texts);
   const lines = [...wrongNamed, ...wrongFiles, ...wrong].map(({ name, line }) => line + origin(name));
@@ -155,11 +141,11 @@ function contradictions(settings: AllSettings, texts: Texts): Problem[] {
     wrong(VARIABLES.workers, 'must be 1 with EVENT_LOG=memory:, as each process would have a log of its own');
   if (settings.workers > 1 && port === 0)
     wrong(VARIABLES.port, 'must not be 0 with WORKERS, as each process would listen on a port of its own');
-  if (port !== 0 && port === admin.port && (host === admin.host || [host, admin.host].some(isEveryAddress)))
+  if (
+    port !== 0 &&
+    port === admin.port &&
+    (host === admin.host || [host, admin.host].some((one) => one === '0.0.0.0' || one === '::'))
+  )
     wrong(VARIABLES.admin.port, 'must not be the same as PORT');
   return problems;
-}
-
-function isEveryAddress(host: string): boolean {
-  return host === '0.0.0.0' || host === '::';
 }

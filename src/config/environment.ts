@@ -25,20 +25,19 @@ export class EnvFile {
   constructor(file: string, content: string) {
     this.#file = file;
     const texts: [name: string, text: string][] = [];
-    content.split(/\r\n|\n|\r/).forEach((row, i) => {
-      const line = i + 1;
-      const wrong = (problem: string): ConfigError => new ConfigError(`${file}, line ${String(line)}: ${problem}`);
-      const trimmed = row.trim();
-      if (trimmed === '' || trimmed.startsWith('#')) return;
-      const [, name, rest] = ENTRY.exec(trimmed) ?? [];
-      if (name === undefined || rest === undefined) {
+    for (const [i, row] of content.split(/\r\n|\n|\r/).entries()) {
+      if (/^\s*(?:#|$)/.test(row)) continue;
+      const wrong = (problem: string) => new ConfigError(`${file}, line ${String(i + 1)}: ${problem}`);
+      const [, name, rest] = ENTRY.exec(row.trim()) ?? [];
+      if (name === undefined || rest === undefined)
         throw wrong('must be NAME=VALUE, a comment that begins with #, or empty');
-      }
       const before = this.#lines.get(name);
       if (before !== undefined) throw wrong(`${name} is already set in line ${String(before)}`);
-      this.#lines.set(name, line);
-      texts.push([name, valueOf(rest, (problem) => wrong(`${name} ${problem}`))]);
-    });
+      this.#lines.set(name, i + 1);
+      const { value, problem } = valueOf(rest);
+      if (problem !== undefined) throw wrong(`${name} ${problem}`);
+      texts.push([name, value]);
+    }
     this.texts = Object.fromEntries(texts);
   }
 
@@ -69,39 +68,33 @@ export class EnvFile {
   }
 }
 
-function valueOf(rest: string, wrong: (problem: string) => ConfigError): string {
+function valueOf(rest: string): { readonly value: string; readonly problem?: string } {
   if (!/^["'`]/.test(rest)) {
     const value = rest.replace(/(?:^|\s+)#.*$/, '');
-    if (value.includes('#')) throw wrong(`contains a #: put the value in single quotes`);
-    return value;
+    return value.includes('#') ? { value, problem: 'contains a #: put the value in single quotes' } : { value };
   }
-  const quoted = QUOTED.exec(rest);
-  if (quoted === null) throw wrong(`must end with the quote that it begins with, on the same line`);
-  const [, double, single, backquoted] = quoted;
-  if (double?.includes('\\')) {
-    throw wrong(`contains a backslash in double quotes: put the value in single quotes`);
-  }
-  return double ?? single ?? backquoted ?? '';
+  const [quoted, double, single, backquoted] = QUOTED.exec(rest) ?? [];
+  const value = double ?? single ?? backquoted ?? '';
+  if (quoted === undefined) return { value, problem: 'must end with the quote that it begins with, on the same line' };
+  return double?.includes('\\')
+    ? { value, problem: 'contains a backslash in double quotes: put the value in single quotes' }
+    : { value };
 }
 
 /** The texts of variables by their names. */
 export type Texts = Readonly<Record<string, string | undefined>>;
 
-/**
- * Reads the secrets that are given as files.
- *
- * @returns the texts of all variables, with the content of the files, and what is wrong.
- */
+/** Reads the secrets that are given as files. Returns the texts of all variables, with the content of the files. */
 export function withSecretFiles(
-  secrets: readonly Variable<unknown>[],
+  variables: readonly Variable<unknown>[],
   given: Texts,
 ): { readonly texts: Texts; readonly problems: readonly Problem[] } {
   const texts = { ...given };
   const problems: Problem[] = [];
-  for (const secret of secrets) {
-    const [, name = ''] = secret.names;
-    const file = given[name];
-    if (file === undefined || file === '') continue;
+  for (const secret of variables) {
+    const [, name] = secret.names;
+    const file = name && given[name];
+    if (!file) continue;
     const wrong = (what: string): void => void problems.push({ name, line: `${name}=${file}: ${what}` });
     if (given[secret.name] !== undefined) {
       wrong(`must not be set together with ${secret.name}`);
@@ -140,44 +133,39 @@ interface UnknownName extends Problem {
 }
 
 /** Two words, the second as with the settings of secrets: few variables of other programs are named so. */
-const LIKE_A_SECRET = /^[A-Z\d]+(_(?:KEY|SECRET|TOKEN))S?(?:_FILE)?$/;
+const LIKE_A_SECRET = /^[A-Z\d]+(_(?:KEY|SECRET|TOKEN))S?(?:_FILE)?$/i;
 
 /** Finds the names that no variable has, and says which one each is close to. */
 export function unknownNames(variables: readonly Variable<unknown>[], names: readonly string[]): UnknownName[] {
   const known = variables.flatMap(({ name, names: all, guards, secret }) => [
-    ...all.map((one) => ({ name: one, spelled: one, guards })),
+    ...all.map((one) => ({ name: one, letters: lettersOf(one), guards })),
     // Certificates are files, too, but their variables do not say so.
-    ...(guards && !secret ? [{ name, spelled: `${name}_FILE`, guards }] : []),
+    ...(guards && !secret ? [{ name, letters: lettersOf(`${name}_FILE`), guards }] : []),
   ]);
-  return names
-    .filter((name) => !known.some((one) => one.name === name))
-    .map((name) => {
-      const given = lettersOf(name);
-      const distances = known.map((one) => ({ ...one, errors: distance(given, lettersOf(one.spelled)) }));
-      const [nearest] = distances.sort((one, other) => one.errors - other.errors);
-      const [, ending] = LIKE_A_SECRET.exec(name.toUpperCase()) ?? [];
-      const isNear = nearest !== undefined && nearest.errors <= nearest.name.length / 3;
-      const similar = isNear
-        ? [nearest]
-        : known.filter((one) => ending !== undefined && one.name.endsWith(`${ending}S`));
-      const meant = similar.map((one) => one.name).join(' or ');
-      return {
-        name,
-        line: `${name}: there is no such setting${meant === '' ? '' : `; did you mean ${meant}?`}`,
-        isMisspelling: nearest !== undefined && nearest.errors <= mostErrors(nearest),
-        resembles: ending !== undefined || (nearest !== undefined && nearest.errors <= 2 && nearest.name.length >= 7),
-      };
-    });
+  const unknown = names.filter((name) => !known.some((one) => one.name === name));
+  return unknown.map((name) => {
+    const given = lettersOf(name);
+    const distances = known.map((one) => ({ ...one, errors: distance(given, one.letters) }));
+    const nearest = distances.reduce((one, other) => (other.errors < one.errors ? other : one));
+    const [, ending] = LIKE_A_SECRET.exec(name) ?? [];
+    const isNear = nearest.errors <= nearest.name.length / 3;
+    const similar = known.filter((one) => ending && one.name.endsWith(`${ending.toUpperCase()}S`));
+    const meant = (isNear ? [nearest] : similar).map((one) => one.name).join(' or ');
+    // Short names resemble the variables of other programs: `PORT` and `SPORT`.
+    const { length } = nearest.name;
+    const isGuard = nearest.guards && length >= 9;
+    const certain = (length >= 7 ? 1 : 0) + (isGuard ? 1 : 0);
+    return {
+      name,
+      line: `${name}: there is no such setting${meant === '' ? '' : `; did you mean ${meant}?`}`,
+      isMisspelling: nearest.errors <= certain,
+      resembles: ending !== undefined || (length >= 7 && nearest.errors <= 2),
+    };
+  });
 }
 
 function lettersOf(name: string): string {
   return name.toUpperCase().replaceAll('_', '');
-}
-
-/** How many typing errors leave no doubt: short names resemble the variables of other programs, `PORT` and `SPORT`. */
-function mostErrors({ name, guards }: Pick<Variable<unknown>, 'name' | 'guards'>): number {
-  if (name.length < 7) return 0;
-  return guards && name.length >= 9 ? 2 : 1;
 }
 
 /** Reads a text file in UTF-8. Throws an error whose message names the file. */

@@ -30,14 +30,10 @@ function commitOfBuild(): string {
  */
 export function requireNode(): void {
   const oldest = engines.node.replace('>=', '');
+  const [oldestMajor = 0, oldestMinor = 0] = oldest.split('.').map(Number);
   const current = process.version.slice(1);
-  if (!isOlder(current, oldest)) return;
+  const [major = 0, minor = 0] = current.split('.').map(Number);
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return;
   console.error('WebHook needs Node ' + oldest + ' or later; this is ' + current + '.');
   process.exit(1);
-}
-
-function isOlder(version: string, than: string): boolean {
-  const [major, minor] = version.split('.').map(Number);
-  const [oldestMajor, oldestMinor] = than.split('.').map(Number);
-  return Number(major) < Number(oldestMajor) || (major === oldestMajor && Number(minor) < Number(oldestMinor));
 }

@@ -2,12 +2,17 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readConfig, readSome, type Config, type SettingName } from './config';
 import { EnvFile, unknownNames, type Texts } from './environment';
-import type { WebHookSettings } from './settings';
 import { ConfigError, variablesOf, type Variable } from './variable';
 import { VARIABLES } from './variables';
 
 /** The variable in which a supervisor tells its workers what they have in common. */
 const SUPERVISOR = 'WEBHOOK_SUPERVISOR';
+
+/**
+ * Settings of the service, as `docs/configuration.md` describes them. What is undefined is not set. The build writes the declaration of
+ * the package from `variables.ts`: a member for each setting, with what it sets and its default.
+ */
+export type WebHookSettings = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** The values that a worker shares with its supervisor. */
 interface Common {
@@ -31,14 +36,31 @@ export const ProcessConfig = {
   /**
    * Reads the configuration of a process of ours that runs the service, with no more connections than the process may have files open.
    *
-   * @param warn - called with a sentence for each thing that is not as it was configured.
-   * @throws {ConfigError} the service cannot run with it.
+   * @param warn - called with a sentence for each thing that is not as it was configured, and each name that resembles a setting.
+   * @throws {ConfigError} the service cannot run with it; a worker: it would differ from its supervisor.
    */
   ofService(warn: (message: string) => void): ProcessConfig {
-    const { config, common, settings, texts } = ownConfig(warn);
-    const bounded = withinDescriptors(config, warn);
+    const { texts, isOfFile, origin } = ownTexts();
+    for (const { name, line, resembles } of unknownNames(variablesOf(VARIABLES), Object.keys(texts))) {
+      // The environment has variables of other programs.
+      if ((isOfFile(name) || resembles) && name !== READ_KEY && !OF_OTHERS.test(name)) warn(line + origin(name));
+    }
+    const config = readConfig(texts, origin);
+    const supervised = variablesOf(VARIABLES).filter((variable) => variable.supervised);
+    const settings = Object.fromEntries(
+      supervised.map((variable) => [variable.name, digest(texts[variable.name] || variable.default)]),
+    );
+    const given = process.env[SUPERVISOR];
+    const common = given === undefined ? undefined : (JSON.parse(given) as Common);
+    const lines = supervised
+      .filter(({ name }) => common !== undefined && common.settings[name] !== settings[name])
+      .map((variable) => {
+        const { line, name } = variable.problem(texts[variable.name], 'takes effect when the service is restarted');
+        return line + origin(name);
+      });
+    if (lines.length > 0) throw new ConfigError(lines.join('\n'));
     return {
-      ...bounded,
+      ...withinDescriptors(config, warn),
       common,
       texts,
       environmentOfWorkers: (protocol) => ({
@@ -113,38 +135,6 @@ function ownTexts() {
   };
 }
 
-/**
- * Reads the configuration of this process.
- *
- * @param warn - called for each name that is no setting of the service: all in the file, and those of the environment, which it shares
- * with other programs, that resemble one.
- * @throws {ConfigError} as {@link readConfig} and {@link ownTexts} do; also in a worker that would differ from its supervisor.
- */
-function ownConfig(
-  warn: (message: string) => void,
-): Pick<Common, 'settings'> & Pick<ProcessConfig, 'common' | 'texts'> & { readonly config: Config } {
-  const { texts, isOfFile, origin } = ownTexts();
-  for (const { name, line, resembles } of unknownNames(variablesOf(VARIABLES), Object.keys(texts))) {
-    if ((isOfFile(name) || resembles) && name !== READ_KEY && !OF_OTHERS.test(name)) warn(line + origin(name));
-  }
-  const config = readConfig(texts, origin);
-  const supervised = variablesOf(VARIABLES).filter((variable) => variable.supervised);
-  const settings = Object.fromEntries(
-    supervised.map((variable) => [variable.name, digest(texts[variable.name] || variable.default)]),
-  );
-  const given = process.env[SUPERVISOR];
-  const common = given === undefined ? undefined : (JSON.parse(given) as Common);
-  if (common === undefined) return { config, common, settings, texts };
-  const lines = supervised
-    .filter(({ name }) => common.settings[name] !== settings[name])
-    .map((variable) => {
-      const { name } = variable;
-      return variable.problem(texts[name], 'takes effect when the service is restarted').line + origin(name);
-    });
-  if (lines.length > 0) throw new ConfigError(lines.join('\n'));
-  return { config, common, settings, texts };
-}
-
 function digest(text = ''): string {
   return createHash('sha256').update(text).digest('base64');
 }
@@ -157,9 +147,6 @@ function withNamesOfSystem(texts: Texts): Texts {
 
 /** Files open besides callers' connections: programs, the log, the admin address, connections that are being refused. */
 const OTHERS = 150;
-
-/** The limits of this process, on Linux. */
-const LIMITS_FILE = '/proc/self/limits';
 
 /**
  * Bounds connections below the number of files that this process may have open: without a free one the log can neither be read
@@ -184,9 +171,10 @@ export function withinDescriptors(
   return { ...config, limits: { ...limits, maxConnections: most } };
 }
 
+/** That of Linux; Infinity elsewhere. */
 function descriptorLimit(): number {
   try {
-    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync(LIMITS_FILE, 'utf8')) ?? [];
+    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
     return Number(soft ?? Infinity);
   } catch {
     return Infinity;

@@ -24,33 +24,26 @@ export async function startProblem(error: unknown, config: Config): Promise<stri
  * @returns undefined for another error.
  */
 export function listenProblem(error: unknown, config: Config): string | undefined {
-  const failed = (error ?? {}) as ListenError;
-  const { code = '', syscall = '' } = failed;
+  const { code = '', syscall = '', address, hostname = address, port } = (error ?? {}) as ListenError;
   if (!/^(?:listen|bind|getaddrinfo)/.test(syscall)) return undefined;
-  const { host, port, variables } = isAdmin(failed, config)
-    ? { ...config.admin, variables: { host: 'ADMIN_HOST', port: 'ADMIN_PORT' } }
-    : { host: config.host, port: config.port, variables: { host: 'HOST', port: 'PORT' } };
+  const { admin } = config;
+  const isOther = port === undefined || config.port === admin?.port ? hostname !== config.host : port !== config.port;
+  const [failed, prefix] = admin !== undefined && isOther ? [admin, 'ADMIN_'] : [config, ''];
+  const where = `port ${String(failed.port)} of ${failed.host}`;
   switch (code) {
     case 'EADDRINUSE':
-      return `Port ${String(port)} on ${String(host)} is taken. Stop that program or set ${variables.port}.`;
+      return `Port ${String(failed.port)} on ${failed.host} is taken. Stop that program or set ${prefix}PORT.`;
     case 'EACCES':
     case 'EPERM':
       return (
-        `The user ${userName()} may not listen on port ${String(port)} of ${String(host)}. ` +
-        `Set ${variables.port} to 1024 or more, or give that user the right.`
+        `The user ${userName()} may not listen on ${where}. ` +
+        `Set ${prefix}PORT to 1024 or more, or give that user the right.`
       );
     case 'EADDRNOTAVAIL':
     case 'EAFNOSUPPORT':
     case 'ENOTFOUND':
-      return `${String(host)} is not an address of this machine. Set ${variables.host}.`;
+      return `${failed.host} is not an address of this machine. Set ${prefix}HOST.`;
     default:
-      return `It is not possible to listen on port ${String(port)} of ${String(host)} (${code}). Set ${variables.host} or ${variables.port}.`;
+      return `It is not possible to listen on ${where} (${code}). Set ${prefix}HOST or ${prefix}PORT.`;
   }
-}
-
-function isAdmin({ address, hostname, port }: ListenError, { host, port: publicPort, admin }: Config): boolean {
-  if (admin === undefined) return false;
-  if (port !== undefined && publicPort !== admin.port) return port === admin.port;
-  const named = hostname ?? address;
-  return named !== host && named === admin.host;
 }

@@ -6,15 +6,44 @@ import type { Handshake } from '../senders/handshakes';
 import { Sender } from '../senders/sender';
 import { ValueError } from '../util/text';
 import { parseDuration } from '../util/time';
-import { Binding } from './bindings';
 import { isQuoted, QUOTES, type Read } from './variable';
 
 export const MEBIBYTE = 1024 * 1024;
+
+const BINDING_NAMES = { soap11: 'SOAP 1.1', soap12: 'SOAP 1.2', httpget: 'HTTP GET', httppost: 'HTTP POST' } as const;
+
+/** A way to call the service: a version of SOAP, or a method of HTTP with the operation in the path. Settings name it as here. */
+export type Binding = keyof typeof BINDING_NAMES;
+
+export const Binding = {
+  /** In the order of the WSDL. */
+  all: Object.keys(BINDING_NAMES) as readonly Binding[],
+  /** The names for people. */
+  names: BINDING_NAMES,
+};
 
 /** Reads what an expression matches. */
 function matching(expression: RegExp, allowed: string): Read<string> {
   return (value) => {
     if (expression.test(value)) return value;
+    throw new ValueError(allowed);
+  };
+}
+
+/** Reads one of several names, in any letter case. */
+function oneOf<Name extends string>(names: readonly Name[], allowed: string): Read<Name> {
+  return (value) => {
+    const found = names.find((name) => name === value.toLowerCase());
+    if (found !== undefined) return found;
+    throw new ValueError(allowed);
+  };
+}
+
+/** Reads a list, separated by commas, each member of which an expression matches; in lower case. */
+function listOf(item: RegExp, allowed: string): Read<readonly string[]> {
+  return (value) => {
+    const members = value.split(',').map((member) => member.trim().toLowerCase());
+    if (members.every((member) => item.test(member))) return members;
     throw new ValueError(allowed);
   };
 }
@@ -54,14 +83,16 @@ export const host: Read<string> = (value) => {
   throw new ValueError(`must be a host name or an IP address, as in 127.0.0.1, 0.0.0.0 or ::${port}`);
 };
 
+const boolean = oneOf(['true', 'false'], 'must be true or false');
+
 /** A switch. */
-export const flag: Read<boolean> = (value) => {
-  if (value === 'true' || value === 'false') return value === 'true';
-  throw new ValueError('must be true or false');
-};
+export const flag: Read<boolean> = (value) => boolean(value) === 'true';
 
 /** The least severe log lines that are written. */
-export const logLevel = matching(/^(?:debug|info|warn|error|silent)$/, 'must be debug, info, warn, error or silent');
+export const logLevel = oneOf(
+  ['debug', 'info', 'warn', 'error', 'silent'],
+  'must be debug, info, warn, error or silent',
+);
 
 /** One segment of a URL's path. */
 export const pathSegment = matching(
@@ -91,25 +122,24 @@ export const namespace: Read<string> = (value) => {
   throw new ValueError('must be a namespace of your own: this one belongs to XML, XML Schema, SOAP or WSDL');
 };
 
-/** A public base address, in the very characters in which callers see it; without a trailing slash once it is read. */
+const ABSOLUTE = /^https?:\/\/([^\s/?#@\\:[\]]+|\[[\da-f:.]+\])(?::\d{1,5})?(\/[^\s?#\\]*)?$/i;
+
+/**
+ * A public base address, in the very characters in which callers see it: the parser of `URL` repairs what others read differently.
+ * Without a trailing slash once it is read.
+ */
 export const baseUrl: Read<string> = (value) => {
   const [ownPath] = /[^/]*\/Services\/WebHooks\.asmx.*$/i.exec(value) ?? [];
   if (ownPath !== undefined) throw new ValueError(`must end before the path of the service: leave out ${ownPath}`);
-  if (isBaseUrl(value)) return new URL(value).href.replace(/\/+$/, '');
+  const [, host, path = ''] = ABSOLUTE.exec(value) ?? [];
+  const url = host !== undefined && URL.canParse(value) ? new URL(value) : undefined;
+  const isIpv4 = /^[\d.]+$/.test(url?.hostname ?? '');
+  if (url !== undefined && (!isIpv4 || url.hostname === host) && url.pathname === (path || '/'))
+    return url.href.replace(/\/+$/, '');
   throw new ValueError(
     'must be an http or https address without query, fragment or user, as in https://hooks.example.com',
   );
 };
-
-/** Whether a text is an absolute address that `URL` takes as it stands: its parser repairs what others read differently. */
-function isBaseUrl(text: string): boolean {
-  const [, host, path = ''] =
-    /^https?:\/\/([^\s/?#@\\:[\]]+|\[[\da-f:.]+\])(?::\d{1,5})?(\/[^\s?#\\]*)?$/i.exec(text) ?? [];
-  if (host === undefined || !URL.canParse(text)) return false;
-  const url = new URL(text);
-  const isIpv4 = /^[\d.]+$/.test(url.hostname);
-  return (!isIpv4 || url.hostname === host) && url.pathname === (path || '/');
-}
 
 /** Trusted proxies: a number of them, or networks as `proxy-addr` takes them. */
 export const trustProxy: Read<number | readonly string[]> = (value) => {
@@ -134,124 +164,125 @@ const line = matching(/^\P{Cc}{1,1000}$/u, 'must be a password of up to 1,000 ch
 /** A file of it may end with a line break. */
 export const password: Read<string> = (value) => line(value.replace(/\r?\n$/, ''));
 
-/** Bindings by their names, in any letter case; one at least. */
+const bindings = listOf(
+  new RegExp(`^(?:${Binding.all.join('|')})$`),
+  `must be a list of ${Binding.all.join(', ')}, one at least`,
+);
+
+/** Bindings by their names; one at least. */
 export const protocols: Read<ReadonlySet<Binding>> = (value) => {
-  const names = value.split(',').map((name) => name.trim().toLowerCase());
-  if (names.every((name) => Binding.all.some((binding) => binding === name)))
-    return new Set(Binding.all.filter((binding) => names.includes(binding)));
-  throw new ValueError(`must be a list of ${Binding.all.join(', ')}, one at least`);
+  const names = bindings(value);
+  return new Set(Binding.all.filter((binding) => names.includes(binding)));
 };
 
 /** What a webhook is answered with: the id of its event, or nothing. */
-export const recordAnswer: Read<'id' | 'empty'> = (value) => {
-  if (value === 'id' || value === 'empty') return value;
-  throw new ValueError('must be id, for the id of the event, or empty, for 204 without a body');
-};
+export const recordAnswer = oneOf(
+  ['id', 'empty'],
+  'must be id, for the id of the event, or empty, for 204 without a body',
+);
 
-/** Host names of webhook senders, separated by commas, or `*` for all of them. */
-export const origins: Read<readonly string[]> = (value) => {
-  const names = value.split(',').map((name) => name.trim());
-  if (names.every((name) => /^(?:\*|[\w.-]{1,253}(?::\d{1,5})?)$/.test(name))) return names;
-  throw new ValueError('must be * or a list of host names, as in eventgrid.azure.net,sender.example.com');
-};
+/** Host names of webhook senders, or `*` for all of them. */
+export const origins = listOf(
+  /^(?:\*|[\w.-]{1,253}(?::\d{1,5})?)$/,
+  'must be * or a list of host names, as in eventgrid.azure.net,sender.example.com',
+);
 
 const HANDSHAKES = Sender.all.flatMap(({ handshake }) => handshake ?? []);
+const HANDSHAKE_NAMES = HANDSHAKES.map(({ name }) => name);
 
-/** Names of senders that ask before they deliver, separated by commas. */
+const handshakeNames = listOf(
+  new RegExp(`^(?:${HANDSHAKE_NAMES.join('|')})$`),
+  `must be a list of ${HANDSHAKE_NAMES.join(', ')}, separated by commas`,
+);
+
+/** Names of senders that ask before they deliver. */
 export const handshakes: Read<readonly Handshake[]> = (value) => {
-  const names = value.split(',').map((name) => name.trim().toLowerCase());
-  const chosen = HANDSHAKES.filter(({ name }) => names.includes(name));
-  if (chosen.length === names.length) return chosen;
-  throw new ValueError(`must be a list of ${HANDSHAKES.map(({ name }) => name).join(', ')}, separated by commas`);
+  const names = handshakeNames(value);
+  return HANDSHAKES.filter(({ name }) => names.includes(name));
 };
 
-/** Host names without ports, separated by commas. */
-export const hostNames: Read<readonly string[]> = (value) => {
-  const names = value.split(',').map((name) => name.trim().toLowerCase());
-  if (names.every((name) => /^[\w.-]{1,253}$/.test(name))) return names;
-  throw new ValueError('must be a list of host names without ports, as in webhook.test,hooks.example.com');
-};
+/** Host names without ports. */
+export const hostNames = listOf(
+  /^[\w.-]{1,253}$/,
+  'must be a list of host names without ports, as in webhook.test,hooks.example.com',
+);
 
 /** The header fields that proxies write. */
-export const forwardedHeader: Read<'forwarded' | 'x-forwarded'> = (value) => {
-  const name = value.toLowerCase();
-  if (name === 'forwarded' || name === 'x-forwarded') return name;
-  throw new ValueError(
-    'must be x-forwarded, for X-Forwarded-For and the fields beside it, or forwarded, for Forwarded (RFC 7239)',
-  );
-};
+export const forwardedHeader = oneOf(
+  ['forwarded', 'x-forwarded'],
+  'must be x-forwarded, for X-Forwarded-For and the fields beside it, or forwarded, for Forwarded (RFC 7239)',
+);
 
 /** A number of processes; `auto` stands for the number of cores. */
 export const workers: Read<number> = (value) =>
   value === 'auto' ? availableParallelism() : wholeNumber(1, 128)(value);
 
-/**
- * A list of keys: separated by commas or line breaks, each of 16 to 256 printable characters without spaces, after its name and a space if
- * it has one. A name is too short to be a key, as two keys with a space between them would be shown otherwise.
- */
-export const keys = listOf(
-  /^(?:[\w.-]{1,15} +)?[\x21-\x7e]{16,256}$/,
-  'must be a list of secrets, each of 16 to 256 printable ASCII characters without spaces; ' +
-    'before it may stand a name of up to 15 letters, digits and - . _, and a space',
-);
+/** A condition of each secret of a list, and what is said if one does not meet it. */
+type Rule = readonly [isValid: (secret: string) => boolean, allowed: string];
 
-const texts = listOf(
-  /^[\x20-\x7e]{16,256}$/,
-  'must be a list of secrets, each of 16 to 256 printable ASCII characters, separated by commas',
-);
-
-/** How the keys and tokens begin with which one calls Stripe, Shopify and Slack: they sign nothing. */
-const API_KEY = /^(?:[spr]k_(?:live|test)_|shpat_|xox[a-z]-|xapp-)/;
-
-/** A list of secrets that are shared with senders, separated as {@link keys} are. They may contain spaces. */
-export const senderSecrets: Read<readonly string[]> = (value) =>
-  each(
-    texts(value),
-    (secret) => !API_KEY.test(secret),
-    'must be what signs webhooks (Stripe: whsec_…), not an API key',
-  );
-
-/**
- * A list of secrets of senders that sign, separated as {@link keys} are. One that begins with `whsec_` is for Standard Webhooks and
- * has base64 after that; the other prefixes of that standard belong to key pairs, whose public key must not sign. Any other secret is a
- * text that may contain spaces.
- */
-export const webhookSecrets: Read<readonly string[]> = (value) => {
-  const secrets = each(
-    senderSecrets(value),
-    (secret) => !/^wh[ps]k_|^-----BEGIN /i.test(secret),
-    'must not have a public or private key (whpk_, whsk_, PEM); set the secret that is shared with the sender: whsec_ and base64',
-  );
-  const isUsable = (secret: string) => !/^whsec_/i.test(secret) || isStandardSecret(secret);
-  return each(secrets, isUsable, 'must have base64 of 16 bytes or more after whsec_');
-};
-
-const NO_STANDARD_SECRET = 'must be whsec_ and base64 of 16 bytes or more; several are separated by commas';
-
-const shortTexts = listOf(/^.{1,256}$/, NO_STANDARD_SECRET);
-
-/** A list of the secrets of Standard Webhooks, separated as {@link keys} are: each `whsec_` and base64. */
-export const standardSecrets: Read<readonly string[]> = (value) =>
-  each(shortTexts(value), isStandardSecret, NO_STANDARD_SECRET);
-
-function listOf(item: RegExp, allowed: string): Read<readonly string[]> {
+/** Reads a list of secrets: separated by commas or line breaks, one at least. The rules apply one after the other. */
+function secretsOf(...rules: readonly [Rule, ...Rule[]]): Read<readonly string[]> {
   return (value) => {
-    const secrets = value
-      .split(/[,\r\n]/)
-      .map((secret) => secret.trim())
-      .filter((secret) => secret !== '');
-    if (secrets.length === 0) throw new ValueError(allowed);
-    each(secrets, (secret) => !isQuoted(secret), QUOTES);
-    return each(secrets, (secret) => item.test(secret), allowed);
+    const members = value.split(/[,\r\n]/).map((secret) => secret.trim());
+    const secrets = members.filter((secret) => secret !== '');
+    if (secrets.length === 0) throw new ValueError(rules[0][1]);
+    const all: readonly Rule[] = [[(secret) => !isQuoted(secret), QUOTES], ...rules];
+    for (const [isValid, allowed] of all) {
+      const wrong = secrets.findIndex((secret) => !isValid(secret));
+      if (wrong === -1) continue;
+      const which = secrets.length === 1 ? '' : `; number ${String(wrong + 1)} of the list is wrong`;
+      throw new ValueError(allowed + which);
+    }
+    return secrets;
   };
 }
 
-/** @throws {ValueError} saying what is allowed, and which of several is not. */
-function each(secrets: readonly string[], isValid: (secret: string) => boolean, allowed: string): readonly string[] {
-  const wrong = secrets.findIndex((secret) => !isValid(secret));
-  if (wrong === -1) return secrets;
-  throw new ValueError(secrets.length === 1 ? allowed : `${allowed}; number ${String(wrong + 1)} of the list is wrong`);
-}
+/**
+ * Keys of 16 to 256 printable characters without spaces, each after its name and a space if it has one. A name is too short to be a
+ * key, as two keys with a space between them would be shown otherwise.
+ */
+export const keys = secretsOf([
+  (secret) => /^(?:[\w.-]{1,15} +)?[\x21-\x7e]{16,256}$/.test(secret),
+  'must be a list of secrets, each of 16 to 256 printable ASCII characters without spaces; ' +
+    'before it may stand a name of up to 15 letters, digits and - . _, and a space',
+]);
+
+const TEXT: Rule = [
+  (secret) => /^[\x20-\x7e]{16,256}$/.test(secret),
+  'must be a list of secrets, each of 16 to 256 printable ASCII characters, separated by commas',
+];
+
+/** The keys and tokens with which one calls Stripe, Shopify and Slack sign nothing. */
+const NO_API_KEY: Rule = [
+  (secret) => !/^(?:[spr]k_(?:live|test)_|shpat_|xox[a-z]-|xapp-)/.test(secret),
+  'must be what signs webhooks (Stripe: whsec_…), not an API key',
+];
+
+/** Secrets that are shared with senders. They may contain spaces. */
+export const senderSecrets = secretsOf(TEXT, NO_API_KEY);
+
+/**
+ * Secrets of senders that sign. One that begins with `whsec_` is for Standard Webhooks and has base64 after that; the other prefixes of
+ * that standard belong to key pairs, whose public key must not sign. Any other secret is a text that may contain spaces.
+ */
+export const webhookSecrets = secretsOf(
+  TEXT,
+  NO_API_KEY,
+  [
+    (secret) => !/^wh[ps]k_|^-----BEGIN /i.test(secret),
+    'must not have a public or private key (whpk_, whsk_, PEM); set the secret that is shared with the sender: whsec_ and base64',
+  ],
+  [
+    (secret) => !/^whsec_/i.test(secret) || isStandardSecret(secret),
+    'must have base64 of 16 bytes or more after whsec_',
+  ],
+);
+
+/** The secrets of Standard Webhooks: each `whsec_` and base64. */
+export const standardSecrets = secretsOf([
+  isStandardSecret,
+  'must be whsec_ and base64 of 16 bytes or more; several are separated by commas',
+]);
 
 function isStandardSecret(secret: string): boolean {
   const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];

@@ -61,16 +61,18 @@ export const VARIABLES = {
     redact: eventLogAddress.withoutSecrets,
     supervised: true,
   }),
-  /** For PostgreSQL. */
-  eventLogPassword: events.optional('EVENT_LOG_PASSWORD', read.password, {
-    secret: true,
-    description: 'password for PostgreSQL',
-    supervised: true,
-  }),
-  eventLogTimeout: events.required('EVENT_LOG_TIMEOUT', read.timeout, {
-    default: '5s',
-    description: 'longest time that a call waits for NATS or PostgreSQL',
-  }),
+  eventLogServer: {
+    /** For PostgreSQL. */
+    password: events.optional('EVENT_LOG_PASSWORD', read.password, {
+      secret: true,
+      description: 'password for PostgreSQL',
+      supervised: true,
+    }),
+    timeout: events.required('EVENT_LOG_TIMEOUT', read.timeout, {
+      default: '5s',
+      description: 'longest time that a call waits for NATS or PostgreSQL',
+    }),
+  },
   eventType: events.optional('EVENT_TYPE', read.eventType, {
     otherwise: '`webhook.recorded`',
     description: '`type` of an event whose sender named none',
@@ -98,14 +100,16 @@ export const VARIABLES = {
     default: '60000',
     description: 'maximum bytes per response of `GetEvents`',
   }),
-  retentionMaxEvents: events.optional('RETENTION_MAX_EVENTS', read.wholeNumber(1, 1e15), {
-    description: 'maximum events kept; the oldest go first',
-    isReloaded: true,
-  }),
-  retentionMaxAge: events.optional('RETENTION_MAX_AGE', read.duration, {
-    description: 'how long an event is kept',
-    isReloaded: true,
-  }),
+  retention: {
+    maxEvents: events.optional('RETENTION_MAX_EVENTS', read.wholeNumber(1, 1e15), {
+      description: 'maximum events kept; the oldest go first',
+      isReloaded: true,
+    }),
+    maxAge: events.optional('RETENTION_MAX_AGE', read.duration, {
+      description: 'how long an event is kept',
+      isReloaded: true,
+    }),
+  },
   /** In lower case. */
   allowedHosts: access.optional('ALLOWED_HOSTS', read.hostNames, {
     description: 'further names, in `Host`, of a service without keys on a loopback address',

@@ -1,4 +1,4 @@
-import { Binding } from '../config/bindings';
+import { Binding } from '../config/values';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import { shortened } from '../util/text';
 import { XmlElement } from '../xml/xml-tree';

@@ -1,4 +1,4 @@
-import type { Binding } from '../config/bindings';
+import type { Binding } from '../config/values';
 import type { Access } from '../access/credentials';
 import type { EventContent, RecordedCall } from '../events/event';
 import type { SignedBy } from '../senders/sender';

@@ -44,14 +44,6 @@ export interface MessageContract {
   readonly recording: ReadonlySet<string>;
 }
 
-/** Both versions, and no operation. */
-export const ANY_MESSAGE: MessageContract = {
-  bindings: SoapVersion.all.map(({ binding }) => binding),
-  namespace: '',
-  parameters: new Map(),
-  recording: new Set(),
-};
-
 /** Limits on a message's XML, each checked while it is read. */
 const MAX_DEPTH = 64;
 const MAX_ELEMENTS = 250_000;

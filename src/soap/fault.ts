@@ -4,7 +4,7 @@ import { builderText } from '../xml/characters';
 import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
 import { failureStatus, RequestError, webhooksGoTo, type Refusal } from '../http/errors';
 import { messageChain, shortened } from '../util/text';
-import { Binding } from '../config/bindings';
+import { Binding } from '../config/values';
 import type { ElementName } from '../xml/handler';
 import type { QualifiedName, SecurityProblem } from './ws-security';
 import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';

@@ -1,7 +1,7 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { shortened } from '../util/text';
 import { CommonXmlReader } from './common-xml-reader';
-import { NO_DECLARATIONS, Scope, type Attribute, type Tag, type XmlHandler } from './handler';
+import { NO_DECLARATIONS, Scope, type Tag, type XmlHandler } from './handler';
 
 /** Thrown for a text that is not well-formed XML; the message says what is wrong and where. */
 export class XmlSyntaxError extends Error {
@@ -24,37 +24,17 @@ export function readXml<Handler extends XmlHandler>(xml: string, handlerOf: () =
   return again;
 }
 
-/** How many characters `saxes` reads at a time. */
-const PART_LENGTH = 8 * 1024;
-
-/** After how many parts the texts of `saxes` are joined. */
-const JOINED_PARTS = 8;
-
 /**
- * Reads a document with `saxes`.
+ * Reads a document, without halves of surrogate pairs that stand alone, with `saxes`.
  *
  * @throws as {@link readXml}.
  */
 export function readWithSaxes(xml: string, handler: XmlHandler): void {
-  requireWholeCharacters(xml);
-  const parser = parserFor(xml, handler);
   try {
-    let parts = 0;
-    for (let start = 0; start < xml.length; start += PART_LENGTH) {
-      parser.write(xml.slice(start, start + PART_LENGTH));
-      if (++parts % JOINED_PARTS === 0) joinTexts(parser);
-    }
-    parser.close();
+    parserFor(xml, handler).write(xml).close();
   } catch (error) {
     throw mistakeIn(xml, error) ?? error;
   }
-}
-
-/** @throws {XmlSyntaxError} a half of a surrogate pair stands alone: `saxes` would take the next character for the other half. */
-function requireWholeCharacters(xml: string): void {
-  if (xml.isWellFormed()) return;
-  const place = placeOf(xml, xml.search(/\p{Surrogate}/u));
-  throw new XmlSyntaxError(`A half of a surrogate pair stands alone. ${place}`);
 }
 
 /**
@@ -92,24 +72,13 @@ function parserFor(xml: string, handler: XmlHandler): SaxesParser<{ xmlns: true 
   return parser;
 }
 
-/** `saxes` adds single characters to its texts; V8 keeps each, and a garbage collection would take 70 ms. */
-function joinTexts(parser: object): void {
-  // V8 joins a text when a character of it is looked up by a regular expression.
-  for (const value of Object.values(parser)) if (typeof value === 'string') IS_EMPTY.test(value);
-}
-
-const IS_EMPTY = /^$/;
-
 function scopeOf({ ns }: SaxesTagNS, outer: Scope): Scope {
   const declared = Object.entries(ns);
   return declared.length === 0 ? outer : new Scope(new Map(declared), outer);
 }
 
 function tagOf({ name, prefix, local, uri, attributes }: SaxesTagNS, scope: Scope): Tag {
-  const others: Attribute[] = [];
-  for (const attribute of Object.values(attributes)) {
-    if (attribute.prefix !== 'xmlns' && attribute.name !== 'xmlns') others.push(attribute);
-  }
+  const others = Object.values(attributes).filter((one) => one.prefix !== 'xmlns' && one.name !== 'xmlns');
   return { name, prefix, local, uri, attributes: others, scope };
 }
 
@@ -118,9 +87,11 @@ function mistakeIn(xml: string, error: unknown): XmlSyntaxError | undefined {
   const [, line = '', column = '', reason] = PARSER_ERROR.exec((error as Error).message) ?? [];
   if (reason === undefined) return undefined;
   const ampersand = MAY_BE_AMPERSAND.test(reason) ? wrongAmpersand(xml) : undefined;
-  if (ampersand !== undefined)
-    return new XmlSyntaxError(`An & that begins no reference must be written as &amp;. ${placeOf(xml, ampersand)}`);
-  return new XmlSyntaxError(`${shortened(reason).replace(/\w$/, '$&.')} Line ${line}, position ${column}.`);
+  if (ampersand === undefined)
+    return new XmlSyntaxError(`${shortened(reason).replace(/\w$/, '$&.')} Line ${line}, position ${column}.`);
+  const before = xml.slice(0, ampersand).split('\n');
+  const place = `Line ${String(before.length)}, position ${String((before.at(-1)?.length ?? 0) + 1)}.`;
+  return new XmlSyntaxError(`An & that begins no reference must be written as &amp;. ${place}`);
 }
 
 const PARSER_ERROR = /^(\d+):(\d+): ([^]*)$/;
@@ -135,10 +106,4 @@ const SECTION_OR_AMPERSAND = /<!--[^]*?(?:-->|$)|<!\[CDATA\[[^]*?(?:\]\]>|$)|<\?
 function wrongAmpersand(xml: string): number | undefined {
   for (const { 0: text, index } of xml.matchAll(SECTION_OR_AMPERSAND)) if (text === '&') return index;
   return undefined;
-}
-
-/** Says at which line, and at which position in it, a place is; both are counted from 1. */
-function placeOf(xml: string, offset: number): string {
-  const before = xml.slice(0, offset).split('\n');
-  return `Line ${String(before.length)}, position ${String((before.at(-1)?.length ?? 0) + 1)}.`;
 }

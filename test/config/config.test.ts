@@ -17,6 +17,8 @@ describe('the configuration', () => {
       protocols: new Set(['soap11', 'soap12', 'httpget', 'httppost']),
       documentation: true,
       eventLog: expect.objectContaining({ name: resolve('data/events.db'), engine: 'SQLite' }) as unknown,
+      eventLogServer: { timeout: 5000, password: undefined },
+      retention: { maxEvents: undefined, maxAge: undefined },
       eventLogSettings: {
         timeout: 5000,
         password: undefined,

@@ -34,7 +34,7 @@ describe('docs/configuration.md', () => {
 });
 
 it('the types of the package have every setting, with its description and default', () => {
-  const declared = textOf('dist', 'config', 'settings.d.ts');
+  const declared = textOf('dist', 'config', 'process-config.d.ts');
   expect([...declared.matchAll(/readonly (\w+)\?:/g)].map(([, name]) => name)).toEqual(names);
   expect(declared).toContain('   * TCP port; `0` picks a free one\n   *\n   * @default 8080\n   */\n  readonly PORT?:');
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Arguments } from '../../src/soap/arguments';
 import type { MessageContract } from '../../src/soap/envelope-builder';
-import { readEnvelope } from '../../src/soap/envelope-reader';
+import { readEnvelope } from '../../src/soap/message';
 import { xmlText } from '../../src/xml/characters';
 import { envelope11, envelope12, NAMESPACE } from '../support/bindings';
 

@@ -1,5 +1,5 @@
 import { appendFile, readFile } from 'node:fs/promises';
-import { Binding } from '../../config/bindings';
+import { Binding } from '../../config/values';
 import { EnvFile } from '../../config/environment';
 import { VARIABLES } from '../../config/variables';
 import { fileError, quoted } from '../terminal';

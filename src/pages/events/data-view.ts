@@ -2,7 +2,7 @@ import { JsonText } from '../../events/cloudevents/json-text';
 import type { EventData, FormEntries } from '../../events/event-data';
 import { letOthersRun } from '../../util/promises';
 import { sizeText } from '../../util/text';
-import { XmlText } from '../../xml/xml-text';
+import { indentedXml } from '../../xml/xml-text';
 import { longMarkup, markup, type Markup } from '../markup';
 import { hexText } from './parts';
 
@@ -88,8 +88,8 @@ export function dataText(
     return { kind: 'JSON', text: indentedJson(json.slice(0, MAX_CHARACTERS)), isCut };
   }
   const text = data.textStart(MAX_CHARACTERS);
-  const xml = new XmlText(text);
-  return xml.isXml(isCut) ? { kind: 'XML', text: xml.indented(), isCut } : { kind: 'Text', text, isCut };
+  const xml = indentedXml(text, isCut);
+  return xml === undefined ? { kind: 'Text', text, isCut } : { kind: 'XML', text: xml, isCut };
 }
 
 /** Shows the fields of a form or a query: as many as fit, and images of files up to the size of one image. */

@@ -1,4 +1,4 @@
-import { Binding } from '../../config/bindings';
+import { Binding } from '../../config/values';
 import { shortened } from '../../util/text';
 import { timeText } from '../../util/time';
 import { shownText } from '../markup';

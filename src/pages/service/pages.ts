@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Endpoint } from '../../call/endpoint';
 import { shortened } from '../../util/text';
-import type { Binding } from '../../config/bindings';
+import type { Binding } from '../../config/values';
 import type { Parameter } from '../../contract/schema';
 import type { SoapBindings } from '../../soap/soap-call';
 import { pageWriter, type HtmlPage } from '../page-writer';

@@ -1,7 +1,7 @@
 import { HttpResponse } from '../../http/response';
 import type { Contract, ContractOperation } from '../../contract/contract';
-import { XmlText } from '../../xml/xml-text';
-import { Binding } from '../../config/bindings';
+import { indentedXml } from '../../xml/xml-text';
+import { Binding } from '../../config/values';
 import type { SoapBindings } from '../../soap/soap-call';
 import { SoapVersion } from '../../soap/soap-version';
 import { MediaType } from '../../http/content/media-type';
@@ -85,7 +85,7 @@ async function soapReplies(
   if (server === undefined) return new Map();
   const replies = operations.map(async ({ name }) => {
     const reply = await server.answer(name, {}, { result: RESULT_PLACEHOLDER });
-    return [name, response(version.contentType, new XmlText(reply).indented())] as const;
+    return [name, response(version.contentType, indentedXml(reply) ?? '')] as const;
   });
   return new Map(await Promise.all(replies));
 }

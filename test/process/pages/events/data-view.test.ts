@@ -1,6 +1,6 @@
 import { dataView as view } from '../../../../src/pages/events/data-view';
 import { EventData } from '../../../../src/events/event-data';
-import { XmlText } from '../../../../src/xml/xml-text';
+import { indentedXml } from '../../../../src/xml/xml-text';
 
 const dataView = (data: EventData, isForm: boolean, isJson = false) =>
   view(data, { isForm, isMultipart: false, isJson });
@@ -47,7 +47,7 @@ describe('the data of an event', () => {
   it('that is XML is indented without a change to its texts', async () => {
     const xml =
       '<?xml version="1.0"?><a x="1>2"> <b>one <i>two</i> </b><c/><d></d><!-- <e> --><t><![CDATA[<f>]]></t></a>';
-    expect(new XmlText(xml).indented()).toBe(
+    expect(indentedXml(xml)).toBe(
       '<?xml version="1.0"?>\n<a x="1>2">\n  <b>one <i>two</i> </b>\n  <c/>\n  <d></d>\n  <!-- <e> -->\n  <t><![CDATA[<f>]]></t>\n</a>',
     );
     expect((await dataView(new EventData(`"data":${JSON.stringify(xml)}`), false)).kind).toBe('XML');
@@ -77,7 +77,7 @@ describe('the data of an event', () => {
       const view = await dataView(new EventData(`"data":${JSON.stringify(wrong)}`), false);
       expect([view.kind, text(view.html)]).toEqual(['Text', wrong]);
     }
-    expect(new XmlText('<a><b>1</b><c x="').indented()).toBe('<a>\n  <b>1</b><c x="');
+    expect(indentedXml('<a><b>1</b><c x="', true)).toBe('<a>\n  <b>1</b><c x="');
   });
 
   it('that is a form is shown by its fields', async () => {
