@@ -57,7 +57,11 @@ export function pageWriter(
     const own = join(folder, name);
     return readFileSync(existsSync(own) ? own : join(SHARED, name), 'utf8');
   };
-  const style = styles.map(textOf).join('');
+  // White space is for those who edit the sheets.
+  const style = styles
+    .map(textOf)
+    .join('')
+    .replace(/\s*([{};,])\s*/g, '$1');
   return (template, names = []) => {
     const scripts = names.map(textOf);
     const headers = { 'Content-Security-Policy': contentPolicy(style, scripts) };

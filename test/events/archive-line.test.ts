@@ -48,18 +48,6 @@ const HOSTILE_NAMES = [
 
 const LOG = { recordedAt: '2018-02-03T00:00:00Z', arrival: {} };
 
-/** Attributes that no event has which came over HTTP, and why. */
-const NOT_OVER_HTTP: readonly (readonly [object, string])[] = [
-  [{ specversion: '0.3' }, 'attribute specversion must be 1.0'],
-  [{ type: 7 }, 'attribute type must be a string'],
-  [{ type: null }, 'attribute type is missing'],
-  [{ source: 'a b' }, 'attribute source must be a URI reference'],
-  [{ time: 'noon' }, 'attribute time must be a time'],
-  [{ 'x-y': 'z' }, 'attribute x-y must have a name of lower-case letters and digits'],
-  [{ x: 1.5 }, 'attribute x must be a string that is not empty, a boolean or a 32-bit integer'],
-  [{ x: 'x'.repeat(9000) }, "The CloudEvent's attributes take more than 8192 bytes"],
-];
-
 describe('an archive', () => {
   it.each<[string, GivenArrival]>([
     ...['garbage', 'text/plain; charset', '', '/', 'x'.repeat(300)].map((mediaType): [string, GivenArrival] => [
@@ -196,19 +184,13 @@ describe('an archive', () => {
 
   it.each<[object, string]>([
     [{ _log: 'x' }, 'The member _log must be a JSON object.'],
-    [{ _log: [] }, 'The member _log must be a JSON object.'],
     [{ _log: {} }, 'The member recordedAt in _log must be a time as in RFC 3339.'],
     [{ _log: { recordedAt: '2018-02-30T00:00:00Z', arrival: {} } }, 'recordedAt in _log must be a time'],
-    [{ _log: { recordedAt: 1, arrival: {} } }, 'recordedAt in _log must be a time'],
     [{ _log: { recordedAt: '2018-02-03T00:00:00Z' } }, 'The member arrival must be a JSON object.'],
     [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {}, webhookId: 1 } }, 'webhookId in _log must be a string'],
     [
       { _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, id: 'a\0' },
       'attribute id must not hold control characters',
-    ],
-    [
-      { _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, source: '/\ud800' },
-      'attribute source must not hold control characters',
     ],
     [
       { _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {}, idempotencyKey: 'k\0' } },
@@ -223,8 +205,6 @@ describe('an archive', () => {
       'later, which this version does not know',
     ],
     [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, id: '' }, 'attribute id must not be empty'],
-    ...NOT_OVER_HTTP.map(([members, problem]) => [{ ...members, _log: LOG }, problem] as [object, string]),
-    [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, x: {} }, 'attribute x must be a string'],
     [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, data_base64: '*' }, 'must be a base64 string'],
     [{ time: '2018-02-30T00:00:00Z' }, 'attribute time must be a time as in RFC 3339'],
   ])('is refused with %j', (members, problem) => {

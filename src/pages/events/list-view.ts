@@ -6,7 +6,7 @@ import { Sender } from '../../senders/sender';
 import { addressQuery, filterValues, isNarrowed, type Filter, type ListQuery, type ListPosition } from './list-query';
 import { markup, shownText } from '../markup';
 import { BINDING_LABELS, bindingView, dayText, hexText, timeView } from './parts';
-import { replaceInvisible, sizeText } from '../../util/text';
+import { sizeText } from '../../util/text';
 
 /** Events on one page of the list. */
 const EVENTS_ON_PAGE = 50;
@@ -29,7 +29,7 @@ export async function listView(
 ) {
   const values = filterValues(filter);
   const search = { filter: { ...values, ...invalid }, invalid, bindings: BINDING_LABELS, senders: Sender.recognised };
-  if (problem !== undefined) return { ...search, problem, rows: [], types: [], isNarrowed: true };
+  if (problem !== undefined) return { ...search, problem, rows: [], isNarrowed: true };
   const isNewest = place.before === undefined && place.after === undefined;
   // Read first: an event recorded during the search may be sent twice, but none is missed.
   const newest = await log.newest();
@@ -43,7 +43,6 @@ export async function listView(
   return {
     ...search,
     rows: events.map((event, i) => ({ ...rowView(event, filter), day: days[i] === days[i - 1] ? undefined : days[i] })),
-    types: typesOf(events),
     isNarrowed: isNarrowed(filter),
     found: String(events.length),
     isNewest,
@@ -66,15 +65,6 @@ export async function listView(
     /** The position after which new events come, or the rest of them on a page of those after a position. */
     newAfter: String(more && place.after !== undefined ? last : Math.max(newest, last)),
   };
-}
-
-/** Longest type that is suggested, in characters. */
-const MAX_SUGGESTED = 100;
-
-/** The types of some events, in alphabetical order, as suggestions for the filter. */
-function typesOf(events: readonly FoundEvent[]): string[] {
-  const types = new Set(events.flatMap(({ type }) => type ?? []));
-  return [...types].filter((type) => type.length <= MAX_SUGGESTED && replaceInvisible(type, () => '') === type).sort();
 }
 
 /** The positions at which the neighbouring pages begin: after the one of newer events, before that of older ones. */

@@ -27,12 +27,12 @@ export function pairs(entries: readonly (readonly [name: string, value: unknown]
   return shown;
 }
 
-/** Longer values are folded. */
+/** Longer values are folded; one that ends with `…` has been cut there already. */
 const LONG_VALUE = 200;
 
 /** Shows a value, a long one as its beginning, which unfolds to the rest. */
 function shownValue(value: string, maxBytes: number): string {
-  if (value.length <= LONG_VALUE) return shownText(value, maxBytes);
+  if (value.length <= LONG_VALUE + 1) return shownText(value, maxBytes);
   const start = shortened(value, LONG_VALUE);
   const rest = shownText(value.slice(start.length - 1), maxBytes);
   return `<details><summary>${shownText(start)}</summary>${rest}</details>`;

@@ -3,9 +3,6 @@ import { traceAttributes } from '../../../src/events/cloudevents/syntax';
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const LATER = `01${TRACE.slice(2)}-`;
 
-const members = (count: number, value = '1') =>
-  Array.from({ length: count }, (_, i) => `k${String(i)}=${value}`).join(',');
-
 describe('the trace context of a request', () => {
   it.each([
     TRACE,
@@ -41,58 +38,17 @@ describe('the trace context of a request', () => {
     expect(traceAttributes({ traceparent, tracestate: 'a=1' })).toBeUndefined();
   });
 
-  it.each([
-    'a=1',
-    'a=1,b=2',
-    'a=1 , b=2',
-    'congo=t61rcWkgMzE, rojo@vendor=00f067aa0ba902b7',
-    ',a=1, ,',
-    'a0_-*/=1',
-    `${'k'.repeat(256)}=1`,
-    `0${'t'.repeat(240)}@v${'x'.repeat(13)}=1`,
-    `a=${'x'.repeat(256)}`,
-    'a= x',
-    'a=!"#$%&\'()*+-./:;<>?@[\\]^_`{|}~',
-    'a=A',
-    members(32),
-    members(2, 'x'.repeat(252)),
-  ])('takes tracestate along: %s', (tracestate) => {
-    expect(traceAttributes({ traceparent: TRACE, tracestate })).toEqual({ traceparent: TRACE, tracestate });
-  });
+  it.each(['a=1', 'congo=t61rcWkgMzE, rojo@vendor=00f067aa0ba902b7', `a=${'x'.repeat(510)}`])(
+    'takes tracestate along: %s',
+    (tracestate) => {
+      expect(traceAttributes({ traceparent: TRACE, tracestate })).toEqual({ traceparent: TRACE, tracestate });
+    },
+  );
 
-  it.each([
-    undefined,
-    ['a=1', 'b=2'],
-    '',
-    ' , ',
-    'a',
-    'a=',
-    '=1',
-    'A=1',
-    'aB=1',
-    '0=1',
-    'a=1,B=2',
-    'A=1,b=2',
-    'a=b=c',
-    'a=é',
-    'a=\t1',
-    'a b=1',
-    'é=1',
-    `${'k'.repeat(257)}=1`,
-    `0${'t'.repeat(241)}@v=1`,
-    `0t@v${'x'.repeat(14)}=1`,
-    '0t@V=1',
-    `a=${'x'.repeat(257)}`,
-    members(33),
-    members(32, 'x'.repeat(20)),
-    `a=1${','.repeat(510)}`,
-  ])('leaves out tracestate that is not valid: %s', (tracestate) => {
-    expect(traceAttributes({ traceparent: TRACE, tracestate })).toEqual({ traceparent: TRACE });
-  });
-
-  it('has a tracestate of at most 512 characters', () => {
-    const tracestate = `a=1${','.repeat(509)}`;
-    expect(tracestate).toHaveLength(512);
-    expect(traceAttributes({ traceparent: TRACE, tracestate })).toEqual({ traceparent: TRACE, tracestate });
-  });
+  it.each([undefined, ['a=1', 'b=2'], '', 'a=é', 'a=\t1', `a=${'x'.repeat(511)}`])(
+    'leaves out tracestate that is not valid: %s',
+    (tracestate) => {
+      expect(traceAttributes({ traceparent: TRACE, tracestate })).toEqual({ traceparent: TRACE });
+    },
+  );
 });

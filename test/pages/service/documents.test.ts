@@ -20,15 +20,12 @@ describe('the documents on the endpoint', () => {
 
   const get = (query: string, headers: Record<string, string> = {}) => send(service.url + query, { headers });
 
-  it.each(['?WSDL', '?wsdl', '?Wsdl', '?wsdl=', '?x=1&wsdl', '?wsdl=x'])(
-    '%s gets the service description',
-    async (query) => {
-      const answer = await get(query);
-      expect(answer.body).toBe((await get('?WSDL')).body);
-      expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/xml; charset=utf-8']);
-      expect(create(answer.body).root().node.nodeName).toBe('wsdl:definitions');
-    },
-  );
+  it.each(['?wsdl', '?wsdl=', '?x=1&Wsdl=x'])('%s gets the service description', async (query) => {
+    const answer = await get(query);
+    expect(answer.body).toBe((await get('?WSDL')).body);
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/xml; charset=utf-8']);
+    expect(create(answer.body).root().node.nodeName).toBe('wsdl:definitions');
+  });
 
   it('?WSDL gets the very document of the service that this one replaces', async () => {
     const original = await readFile(join(__dirname, '..', '..', 'fixtures', 'WebHooks.wsdl'), 'utf8');
@@ -38,7 +35,7 @@ describe('the documents on the endpoint', () => {
     );
   });
 
-  it.each(['?WSDL=extended', '?wsdl=EXTENDED', '?x&Wsdl=Extended'])(
+  it.each(['?WSDL=extended', '?x&Wsdl=EXTENDED'])(
     '%s gets the service description with what the operations take',
     async (query) => {
       const answer = await get(query);
