@@ -36,42 +36,48 @@ const UNAUTHENTICATED_BODY = {
   refusal: () => HTTP_ERRORS.keyInHeader(MAX_UNAUTHENTICATED),
 };
 
+/** Returns the checks by these keys, secrets and hosts. */
+function rulesOf(config: LocalConfig, otherSite: OtherSite) {
+  const { recordKeys, readKeys, ...secrets } = config.access;
+  const hasSecrets = Object.values(secrets).some((secret) => secret !== undefined);
+  const isGuarded = recordKeys !== undefined || readKeys !== undefined || hasSecrets;
+  return {
+    guards: {
+      open: undefined,
+      record: recordKeys || hasSecrets ? keyCheck(recordKeys ?? []) : undefined,
+      read: readKeys && keyCheck(readKeys),
+    } satisfies Record<Access, KeyCheck | undefined>,
+    /** Checks a key against all keys of the service. Undefined if it has neither keys nor secrets of senders. */
+    anyKey: isGuarded ? keyCheck([...(recordKeys ?? []), ...(readKeys ?? [])]) : undefined,
+    signatures: signatureCheck(secrets),
+    checkLocal: localCallerCheck(config, otherSite),
+    checkLocalViewer: viewerCheck(config),
+    credentials: {
+      open: [],
+      record: [...(recordKeys ? ['key' as const] : []), ...(hasSecrets ? ['signature' as const] : [])],
+      read: readKeys ? ['key' as const] : [],
+    } satisfies Record<Access, Credential[]>,
+  };
+}
+
 /** Decides who may call, and who may look at the pages of the events. */
 export class AccessControl {
-  /** The credentials for each access. Any one is enough; an empty list means that none is needed. */
-  credentials!: Readonly<Record<Access, readonly Credential[]>>;
-  #guards!: Readonly<Record<Access, KeyCheck | undefined>>;
-  /** Checks a key against all keys of the service. Undefined if it has neither keys nor secrets of senders. */
-  #anyKey: KeyCheck | undefined;
-  #signatures!: ReturnType<typeof signatureCheck>;
-  #checkLocal!: (request: GuardedRequest) => void;
-  #checkLocalViewer!: (request: GuardedRequest) => void;
   readonly #otherSite: OtherSite;
+  #rules: ReturnType<typeof rulesOf>;
 
   constructor(config: LocalConfig, callers: Pick<Callers, 'baseUrl'>) {
     this.#otherSite = otherSites(callers);
-    this.use(config);
+    this.#rules = rulesOf(config, this.#otherSite);
   }
 
   /** Uses these keys, secrets and hosts for the calls that come. */
   use(config: LocalConfig): void {
-    const { recordKeys, readKeys, ...secrets } = config.access;
-    const hasSecrets = Object.values(secrets).some((secret) => secret !== undefined);
-    this.#signatures = signatureCheck(secrets);
-    this.#guards = {
-      open: undefined,
-      record: recordKeys || hasSecrets ? keyCheck(recordKeys ?? []) : undefined,
-      read: readKeys && keyCheck(readKeys),
-    };
-    const isGuarded = recordKeys !== undefined || readKeys !== undefined || hasSecrets;
-    this.#anyKey = isGuarded ? keyCheck([...(recordKeys ?? []), ...(readKeys ?? [])]) : undefined;
-    this.credentials = {
-      open: [],
-      record: [...(recordKeys ? ['key' as const] : []), ...(hasSecrets ? ['signature' as const] : [])],
-      read: readKeys ? ['key'] : [],
-    };
-    this.#checkLocal = localCallerCheck(config, this.#otherSite);
-    this.#checkLocalViewer = viewerCheck(config);
+    this.#rules = rulesOf(config, this.#otherSite);
+  }
+
+  /** The credentials for each access. Any one is enough; an empty list means that none is needed. */
+  get credentials(): Readonly<Record<Access, readonly Credential[]>> {
+    return this.#rules.credentials;
   }
 
   /**
@@ -81,17 +87,17 @@ export class AccessControl {
    * @throws {RequestError} as {@link AccessControl.afterBody}.
    */
   beforeBody({ request, needs, hasEnvelope }: GuardedCall): typeof UNAUTHENTICATED_BODY | undefined {
-    if (this.#anyKey === undefined) return undefined;
+    const { anyKey, guards } = this.#rules;
+    if (anyKey === undefined) return undefined;
     this.#refuseOtherSites(request);
     // Without a name the call may be of any operation; the one with large bodies records.
     const likely = needs ?? 'record';
     if (likely === 'record' && this.#isSigned(request)) return undefined;
-    const check = this.#guards[likely] ?? (likely === 'record' ? undefined : this.#anyKey);
+    const check = guards[likely] ?? (likely === 'record' ? undefined : anyKey);
     if (check === undefined) return undefined;
     const given = keysFor(likely, request);
     if (nameAmong(given, check) !== undefined) return undefined;
-    if (needs !== undefined && this.#guards[needs] && (given.length > 0 || !hasEnvelope))
-      throw keyProblem(needs, given);
+    if (needs !== undefined && guards[needs] && (given.length > 0 || !hasEnvelope)) throw keyProblem(needs, given);
     return UNAUTHENTICATED_BODY;
   }
 
@@ -105,15 +111,16 @@ export class AccessControl {
    */
   afterBody(call: GuardedCall, body: Buffer): Proof | undefined {
     const { request, needs = 'record', password, passwordProblem } = call;
-    if (this.#anyKey !== undefined) this.#refuseOtherSites(request);
-    const check = this.#guards[needs];
+    const { anyKey, guards, signatures, checkLocal } = this.#rules;
+    if (anyKey !== undefined) this.#refuseOtherSites(request);
+    const check = guards[needs];
     if (check === undefined) {
-      if (needs !== 'open') this.#checkLocal(request);
+      if (needs !== 'open') checkLocal(request);
       return undefined;
     }
     if (needs === 'record' && this.#isSigned(request)) {
       // A wrong signature is refused even with a valid key: the message was changed on its way, or is replayed.
-      const { sender, problem } = this.#signatures.check(request.headers, body);
+      const { sender, problem } = signatures.check(request.headers, body);
       if (problem === undefined) return { signedBy: { sender, body } };
       throw HTTP_ERRORS.signature(problem);
     }
@@ -141,12 +148,12 @@ export class AccessControl {
    */
   checkViewer(request: GuardedRequest): void {
     if (this.#otherSite(request) !== undefined) throw HTTP_ERRORS.otherSiteLink();
-    if (this.#guards.read !== undefined) this.checkReader(request);
-    else this.#checkLocalViewer(request);
+    if (this.#rules.guards.read !== undefined) this.checkReader(request);
+    else this.#rules.checkLocalViewer(request);
   }
 
   #isSigned({ method, headers }: GuardedRequest): boolean {
-    return method !== 'GET' && method !== 'HEAD' && this.#signatures.isSigned(headers);
+    return method !== 'GET' && method !== 'HEAD' && this.#rules.signatures.isSigned(headers);
   }
 
   #refuseOtherSites(request: GuardedRequest): void {

@@ -19,14 +19,7 @@ interface Sent {
   readonly payload?: Payload | undefined;
 }
 
-/**
- * Reads what a caller sent over HTTP GET or POST: a CloudEvent in structured or binary content mode, a batch of CloudEvents
- * (HTTP Protocol Binding 1.0.2), or any other payload. Beside a signature, which covers the body alone, `ce-` fields do not count.
- *
- * @throws {CloudEventError} the request carries a CloudEvent that is not valid.
- * @throws {RequestError} 415: it carries a CloudEvent in a format other than JSON.
- */
-export function httpContent(input: HttpInput): Sent | { readonly batch: readonly Sent[] } {
+function sentContent(input: HttpInput): Sent | { readonly batch: readonly Sent[] } {
   const { headers, mediaType, body, signedBy } = input;
   const essence = mediaType?.essence ?? '';
   if (essence === STRUCTURED) return SentEvent.structured(input.text() ?? '');
@@ -51,9 +44,11 @@ export interface HttpMessage extends Pick<HttpInput, 'query' | 'headers' | 'body
 export type HttpContent = CallContent & { readonly handshake?: ReturnType<typeof Sender.handshakeOf> };
 
 /**
- * Reads what a call records.
+ * Reads what a caller sent over HTTP GET or POST: a CloudEvent in structured or binary content mode, a batch of CloudEvents
+ * (HTTP Protocol Binding 1.0.2), or any other payload. Beside a signature, which covers the body alone, `ce-` fields do not count.
  *
- * @throws as {@link httpContent}
+ * @throws {CloudEventError} the request carries a CloudEvent that is not valid.
+ * @throws {RequestError} 415: it carries a CloudEvent in a format other than JSON.
  */
 export function readContent(
   message: HttpMessage,
@@ -62,7 +57,7 @@ export function readContent(
   const { method, query, headers, body, keyScope } = message;
   const sender = Sender.named(message.signedBy);
   const signedBy = sender && { sender, body };
-  const sent = httpContent(new HttpInput(query, headers, mediaType, body, signedBy));
+  const sent = sentContent(new HttpInput(query, headers, mediaType, body, signedBy));
   if ('batch' in sent) return { batch: sent.batch.map(eventContent) };
   const { payload } = sent;
   const handshake =

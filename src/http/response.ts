@@ -1,7 +1,7 @@
 import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip, type BrotliOptions } from 'node:zlib';
+import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { closeInSteps } from './connections';
 import { HTTP_ERRORS, type RequestError } from './errors';
@@ -18,6 +18,9 @@ const PART_BYTES = 65_536;
 
 /** Compressing fewer characters saves less than the header field costs. */
 const MIN_LENGTH = 1024;
+
+const CODINGS = ['gzip', 'identity'];
+const gzipAsync = promisify<Buffer, Buffer>(gzip);
 
 /** The response to a request, as the servers make it. */
 export class HttpResponse extends ServerResponse<HttpRequest> {
@@ -72,8 +75,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * Sends a whole reply with status 200, compressed if that is worth it and `Accept-Encoding` prefers br or gzip, else at
-   * once. A reply that may be compressed has `Vary: Accept-Encoding`, whether it is or not (RFC 9110, section 12.5.5).
+   * Sends a whole reply with status 200, compressed with gzip if that is worth it and `Accept-Encoding` prefers it, else at once. A reply that may be compressed has `Vary: Accept-Encoding`, whether it is or not (RFC 9110, section 12.5.5).
    *
    * @param headers - further header fields; a `Vary` among them must name Accept-Encoding too
    * @throws {RequestError} as {@link reply}.
@@ -84,15 +86,14 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
       return;
     }
     const fields = { Vary: 'Accept-Encoding', ...headers };
-    const coding = this.#preferredCoding();
-    if (coding !== 'br' && coding !== 'gzip') {
+    if (this.req.headers['accept-encoding'] === undefined || new Negotiator(this.req).encoding(CODINGS) !== 'gzip') {
       this.reply(200, contentType, body, fields);
       return;
     }
     const bytes = Buffer.from(body);
     this.#count(bytes.length);
-    return COMPRESS[coding](bytes).then((compressed) => {
-      this.reply(200, contentType, compressed, { 'Content-Encoding': coding, ...fields });
+    return gzipAsync(bytes).then((compressed) => {
+      this.reply(200, contentType, compressed, { 'Content-Encoding': 'gzip', ...fields });
     });
   }
 
@@ -124,11 +125,6 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
     } catch (error) {
       if (!stop.aborted) throw error;
     }
-  }
-
-  #preferredCoding(): string | undefined {
-    if (this.req.headers['accept-encoding'] === undefined) return undefined;
-    return new Negotiator(this.req).encoding(['br', 'gzip', 'identity']);
   }
 
   /** Counts each part until the next one is asked for. */
@@ -210,14 +206,3 @@ function stopReading(request: IncomingMessage): void {
 function* partsOf(body: Buffer): Generator<Buffer> {
   for (let start = 0; start < body.length; start += PART_BYTES) yield body.subarray(start, start + PART_BYTES);
 }
-
-/** The default quality of Brotli suits files that are compressed once. */
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
-
-const brotliAsync = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
-const gzipAsync = promisify<Buffer, Buffer>(gzip);
-
-const COMPRESS = {
-  br: (body: Buffer) => brotliAsync(body, BROTLI),
-  gzip: (body: Buffer) => gzipAsync(body),
-};

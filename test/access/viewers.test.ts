@@ -1,8 +1,3 @@
-import type { IncomingMessage } from 'node:http';
-import { readConfig } from '../../src/config/config';
-import { AccessControl } from '../../src/access/access-control';
-import { Callers } from '../../src/http/callers';
-import { RequestError } from '../../src/http/errors';
 import { send, type Answer } from '../support/http';
 import { startService } from '../support/service';
 
@@ -68,43 +63,29 @@ describe('without READ_KEYS the pages of the events', () => {
     expect(body).toContain('set READ_KEYS, and open this page with one of its keys');
   });
 
-  it.each<[string, Record<string, string>]>([
-    ['a name that leads here', { Host: 'attacker.example:8080' }],
-    ['an address for which browsers do not say where a page is from', { Host: '[::ffff:127.0.0.1]:8080' }],
-    ['an address that leads here', { Host: '0.0.0.0:8080' }],
-    ['a proxy', { 'X-Forwarded-For': '203.0.113.7' }],
-    ['a proxy', { Forwarded: 'for=203.0.113.7' }],
-    ['a page of another site', { 'Sec-Fetch-Site': 'cross-site' }],
-    ['a page of the same site', { 'Sec-Fetch-Site': 'same-site' }],
-  ])('are closed to %s (%j)', async (_what, headers) => {
+  const NO_LOOPBACK = 'This request did not come to a loopback address.';
+  const PROXY = 'A proxy has sent this request on.';
+  it.each<[string, Record<string, string>, string]>([
+    ['a name that leads here', { Host: 'attacker.example:8080' }, NO_LOOPBACK],
+    ['an address for which browsers do not say where a page is from', { Host: '[::ffff:127.0.0.1]:80' }, NO_LOOPBACK],
+    ['an address that leads here', { Host: '0.0.0.0:8080' }, NO_LOOPBACK],
+    ['a proxy', { 'X-Forwarded-For': '203.0.113.7' }, PROXY],
+    ['a proxy', { Forwarded: 'for=203.0.113.7' }, PROXY],
+    ['a page of another site', { 'Sec-Fetch-Site': 'cross-site' }, 'A link on another site led here'],
+    ['a page of the same site', { 'Sec-Fetch-Site': 'same-site' }, 'A link on another site led here'],
+  ])('are closed to %s (%j), and say so', async (_what, headers, reason) => {
     const { url } = await startService();
-    expect((await send(`${url}?events`, { headers })).status).toBe(403);
+    const { status, body } = await send(`${url}?events`, { headers });
+    expect([status, body]).toEqual([403, expect.stringContaining(reason)]);
   });
 
-  const check = (headers: Record<string, string>, variables: Record<string, string> = {}) => {
-    const config = readConfig(variables);
-    const access = new AccessControl(config, new Callers(config));
-    return reasonOf((request) => {
-      access.checkViewer(request);
-    }, headers);
-  };
-
-  it.each(['127.0.0.1:8080', '[::1]:8080', 'localhost', 'LOCALHOST', 'webhook.localhost:80', 'allowed.example:80'])(
+  it.each(['127.0.0.1:8080', '[::1]:8080', 'LOCALHOST', 'webhook.localhost:80', 'allowed.example:80'])(
     'are open at %s',
-    (host) => {
-      expect(check({ host }, { ALLOWED_HOSTS: 'allowed.example' })).toBeUndefined();
+    async (Host) => {
+      const { url } = await startService({ ALLOWED_HOSTS: 'allowed.example' });
+      expect((await send(`${url}?events`, { headers: { Host } })).status).toBe(200);
     },
   );
-
-  it.each([
-    ['This service can be reached by others.', { host: 'localhost' }, { HOST: '0.0.0.0' }],
-    ['A proxy has sent this request on.', { host: 'localhost', via: '1.1 proxy' }, {}],
-    ['A proxy has sent this request on.', { host: 'localhost', 'x-forwarded-for': '203.0.113.7' }, {}],
-    ['This request did not come to a loopback address.', { host: 'webhook.test' }, {}],
-    ['This request did not come to a loopback address.', {}, {}],
-  ])('say why they are closed: %s (%j)', (reason, headers, variables) => {
-    expect(check(headers, variables)).toContain(reason);
-  });
 
   it('count as other requests do', async () => {
     const { url } = await startService({ RATE_LIMIT: '2/1h' });
@@ -113,14 +94,3 @@ describe('without READ_KEYS the pages of the events', () => {
     expect(statuses).toEqual([200, 200, 429]);
   });
 });
-
-/** Why a check refuses a request with these header fields; undefined where it does not. */
-function reasonOf(check: (request: IncomingMessage) => void, headers: Record<string, string>): string | undefined {
-  try {
-    check({ headers } as IncomingMessage);
-    return undefined;
-  } catch (error) {
-    if (error instanceof RequestError) return error.message;
-    throw error;
-  }
-}

@@ -1,4 +1,4 @@
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import { request } from 'node:http';
 import { BINDINGS, callOperation, eventsOf, requestOf, resultOf, type CloudEvent } from '../support/bindings';
 import { send } from '../support/http';
@@ -293,30 +293,31 @@ describe('GetEvents', () => {
     expect((await get(`id=${encodeURIComponent(event.id)}&after=0&limit=1`))[0]).toMatchObject(event);
   });
 
-  it.each([
-    ['gzip', gunzipSync],
-    ['br', brotliDecompressSync],
-  ])('is compressed if the caller accepts %s', async (coding, inflate) => {
+  it('is compressed if the caller accepts gzip', async () => {
     for (let i = 0; i < 20; i++) await record(String(i));
     const plain = await send(`${service.url}/GetEvents`);
     const { headers, body } = await new Promise<{ headers: NodeJS.Dict<string | string[]>; body: Buffer }>(
       (resolve, reject) => {
-        request(`${service.url}/GetEvents`, { agent: false, headers: { 'Accept-Encoding': coding } }, (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('end', () => {
-            resolve({ headers: response.headers, body: Buffer.concat(chunks) });
-          });
-        })
+        request(
+          `${service.url}/GetEvents`,
+          { agent: false, headers: { 'Accept-Encoding': 'br, gzip' } },
+          (response) => {
+            const chunks: Buffer[] = [];
+            response.on('data', (chunk: Buffer) => chunks.push(chunk));
+            response.on('end', () => {
+              resolve({ headers: response.headers, body: Buffer.concat(chunks) });
+            });
+          },
+        )
           .on('error', reject)
           .end();
       },
     );
-    expect(headers['content-encoding']).toBe(coding);
+    expect(headers['content-encoding']).toBe('gzip');
     expect(headers.vary).toBe('Accept, Accept-Encoding');
     expect(headers['content-length']).toBe(String(body.length));
     expect(body.length).toBeLessThan(plain.body.length / 2);
-    expect(inflate(body).toString()).toBe(plain.body);
+    expect(gunzipSync(body).toString()).toBe(plain.body);
   });
 
   it.each(['identity', 'gzip;q=0, identity', 'deflate'])(

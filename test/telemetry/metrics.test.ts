@@ -1,9 +1,8 @@
 import { COMMIT, VERSION } from '../../src/config/package-info';
 import { AcceptPhases } from '../../src/http/accept-phases';
-import type { Metrics } from '../../src/telemetry/metrics';
 import { BINDINGS, callOperation, requestOf } from '../support/bindings';
 import { send } from '../support/http';
-import { idleMetrics, metricsAt } from '../support/metrics';
+import { metricsAt } from '../support/metrics';
 import { startService, type TestService } from '../support/service';
 
 const calls = (binding: string, operation: string, outcome: string) =>
@@ -100,24 +99,6 @@ describe('GET /metrics', () => {
 });
 
 describe('the metrics', () => {
-  const valuesOf = async (metrics: Metrics): Promise<Map<string, number>> => {
-    const json = await metrics.registry.getMetricsAsJSON();
-    const values = json.flatMap(({ name, values }) =>
-      values.map((value) => [(value as { metricName?: string }).metricName ?? name, value.value] as const),
-    );
-    return new Map(values);
-  };
-
-  it('observe times in seconds', async () => {
-    const metrics = idleMetrics();
-    metrics.commit({ events: 3, recorded: 1, milliseconds: 250 });
-    metrics.call('soap11', 'RecordEvent', 'ok', 1500);
-    const values = await valuesOf(metrics);
-    expect(values.get('webhook_commit_duration_seconds_sum')).toBe(0.25);
-    expect(values.get('webhook_call_duration_seconds_sum')).toBe(1.5);
-    expect(values.get('webhook_commit_events_sum')).toBe(3);
-  });
-
   it('time a call and its commit in seconds, as a clock here does', async () => {
     const service = await startService();
     const start = performance.now();

@@ -1,4 +1,5 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { Decoding } from '../../../src/http/content/body';
 import { startEndpoint } from '../../support/endpoint';
 import { send } from '../../support/http';
 import { expectNothingHeld } from '../../support/nothing-held';
@@ -28,6 +29,7 @@ describe('a content coding', () => {
   });
 
   it.each([
+    ['', 'plain'],
     ['UTF-8', 'plain'],
     ['utf8', 'plain'],
     ['8bit', 'plain'],
@@ -38,6 +40,7 @@ describe('a content coding', () => {
     ['deflate', 'plain'],
     ['br', 'plain'],
     ['utf-8, gzip', gzipSync('plain')],
+    ['gzip', Buffer.concat([gzipSync('pl'), gzipSync('ain'), Buffer.alloc(100)])],
     ['gzip', deflateSync('plain')],
     ['deflate', gzipSync('plain')],
     ['deflate', deflateRawSync('plain')],
@@ -72,4 +75,23 @@ describe('a content coding', () => {
     expect(endpoint.hints).toEqual([{ key: 'content-coding', message: expect.stringContaining(message) as string }]);
     await endpoint.stop();
   });
+});
+
+it('four bodies are decoded at once, and then those that wait and that come as others end', async () => {
+  const decoding = new Decoding();
+  const coded = gzipSync('x'.repeat(1_000_000));
+  let running = 0;
+  let most = 0;
+  const decode = async (left: number): Promise<void> => {
+    let isRunning = false;
+    await decoding.decode(coded, 'gzip', () => {
+      if (isRunning) return;
+      isRunning = true;
+      most = Math.max(most, ++running);
+    });
+    running--;
+    if (left > 0) await Promise.all([decode(left - 1), decode(left - 1)]);
+  };
+  await Promise.all(Array.from({ length: 6 }, () => decode(2)));
+  expect([most, running]).toEqual([4, 0]);
 });
