@@ -1,4 +1,3 @@
-import type { Registry } from 'prom-client';
 import { Contract } from './contract/contract';
 import { Protocols } from './contract/protocols';
 import { endpointHandler } from './endpoint';
@@ -25,27 +24,7 @@ import type { Refusals } from './telemetry/refused-calls';
 import { memoized } from './util/text';
 
 /** A service that answers. */
-export interface App {
-  /** Absolute address of the endpoint on this machine. */
-  readonly url: string;
-  /** Absolute address of the health and metrics pages, if they have an address of their own. */
-  readonly adminUrl: string | undefined;
-  readonly metrics: Registry;
-  /** The calls that this process refused last. */
-  refusals(this: void): Refusals;
-  /**
-   * Reads the TLS files again, and uses other keys, secrets and hosts, for the connections and calls that come.
-   *
-   * @throws the TLS files cannot be used; then nothing has changed.
-   */
-  reload(next: Pick<Config, 'access' | 'allowedHosts'>): Promise<void>;
-  /**
-   * Finishes what is in flight and takes nothing new. The event log stays open.
-   *
-   * @param idleTimeout - how long connections without a call stay open, in milliseconds; by default they are closed at once
-   */
-  close(idleTimeout?: number): Promise<void>;
-}
+export type App = Awaited<ReturnType<typeof startApp>>;
 
 /** How much larger an event may be than its request: bytes that are not text are kept as base64. */
 const GROWTH = 4 / 3;
@@ -69,7 +48,7 @@ export async function startApp(
   log: EventLog,
   logger: Logger = createLogger('silent'),
   refusalsOfAll = (own: () => Refusals): Promise<Refusals> => Promise.resolve(own()),
-): Promise<App> {
+) {
   const { limits, protocols: bindings, documentation } = config;
   const contract = await Contract.load(config.namespace, new Protocols(bindings, documentation));
   const admission = new Admission(limits);
@@ -114,15 +93,28 @@ export async function startApp(
     access.checkReader(request);
   });
   return {
+    /** Absolute address of the endpoint on this machine. */
     url: servers.url + config.path,
+    /** Absolute address of the health and metrics pages, if they have an address of their own. */
     adminUrl: servers.adminUrl,
     metrics: metrics.registry,
+    /** The calls that this process refused last. */
     refusals: observer.refusals,
-    async reload({ access: credentials, allowedHosts }) {
+    /**
+     * Reads the TLS files again, and uses other keys, secrets and hosts, for the connections and calls that come.
+     *
+     * @throws the TLS files cannot be used; then nothing has changed.
+     */
+    async reload({ access: credentials, allowedHosts }: Pick<Config, 'access' | 'allowedHosts'>): Promise<void> {
       await servers.reloadTls();
       access.use({ ...config, access: credentials, allowedHosts });
     },
-    close(idleTimeout) {
+    /**
+     * Finishes what is in flight and takes nothing new. The event log stays open.
+     *
+     * @param idleTimeout - how long connections without a call stay open, in milliseconds; by default they are closed at once
+     */
+    close(idleTimeout?: number): Promise<void> {
       pages.stop();
       admission.endWaits();
       return servers.close(idleTimeout);

@@ -146,9 +146,9 @@ export const HTTP_ERRORS = {
   notAnObject: () => new RequestError(400, 'The body must be a JSON object of the parameters.'),
   /** Something in a request that was read cannot be used; `problem` is a sentence. */
   invalidInput: (problem: string) => new RequestError(400, problem),
-  /** draft-ietf-httpapi-idempotency-key-header. */
   formWithFiles: () =>
     new RequestError(415, 'Send parameters as application/x-www-form-urlencoded or as JSON, not as a form with files.'),
+  /** draft-ietf-httpapi-idempotency-key-header. */
   keyReuse: (problem: string) => new RequestError(422, problem),
 
   // Proxies

@@ -60,7 +60,7 @@ export class BodyReader {
     if (failure !== undefined) return Promise.reject(failure);
     const field = headers['content-encoding'];
     const coding = field === undefined ? 'identity' : this.#codingIn(field);
-    if (coding !== 'identity' && !isCoding(coding)) return Promise.reject(HTTP_ERRORS.contentCoding(coding));
+    if (coding !== 'identity' && !CODINGS.has(coding)) return Promise.reject(HTTP_ERRORS.contentCoding(coding));
     const isSmall = length !== undefined && length <= SMALL_BODY;
     let body: Promise<Buffer>;
     if (isSmall && coding === 'identity') body = request.takeBody(length);
@@ -100,7 +100,7 @@ export class BodyReader {
     );
   }
 
-  async #decode(arrived: Promise<Buffer>, coding: Coding, limit: BodyLimit, response: HttpResponse): Promise<Buffer> {
+  async #decode(arrived: Promise<Buffer>, coding: string, limit: BodyLimit, response: HttpResponse): Promise<Buffer> {
     const coded = await arrived;
     const body = new GrowingBuffer();
     const isCoded = await this.#decoding.decode(coded, coding, (piece) => {
@@ -166,15 +166,8 @@ function receive(request: HttpRequest, refusal: (bytes: number) => RequestError 
 /** Bodies of up to this many bytes do not count: on all connections together they take less than a process has. */
 const SMALL_BODY = 65_536;
 
-/** A content coding that can be undone (RFC 9110, section 8.4.1). */
-export type Coding = 'gzip' | 'x-gzip' | 'deflate' | 'br';
-
-const CODINGS: readonly string[] = ['gzip', 'x-gzip', 'deflate', 'br'] satisfies Coding[];
-
-/** Whether a content coding can be undone. */
-export function isCoding(name: string): name is Coding {
-  return CODINGS.includes(name);
-}
+/** The content codings that can be undone (RFC 9110, section 8.4.1). */
+const CODINGS: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate', 'br']);
 
 /** Values of `Content-Encoding` that code nothing: some senders write encodings of MIME. Others write a character set. */
 const NOT_CODINGS: ReadonlySet<string> = new Set(['none', '7bit', '8bit', 'binary', 'base64', 'quoted-printable']);
@@ -184,7 +177,7 @@ function isNoCoding(name: string): boolean {
 }
 
 /** Returns the decoder for a body by its first bytes, since senders confuse the three formats of zlib. Undefined: it is not coded. */
-function decoderOf(coding: Coding, body: Buffer): BrotliDecompress | Gunzip | Inflate | InflateRaw | undefined {
+function decoderOf(coding: string, body: Buffer): BrotliDecompress | Gunzip | Inflate | InflateRaw | undefined {
   if (coding === 'br') return createBrotliDecompress();
   if (isGzip(body)) return createGunzip();
   const [method = 0, flags = 0] = body;
@@ -210,7 +203,7 @@ export class Decoding {
    *
    * @throws what `take` throws.
    */
-  async decode(body: Buffer, coding: Coding, take: (piece: Buffer) => void): Promise<boolean> {
+  async decode(body: Buffer, coding: string, take: (piece: Buffer) => void): Promise<boolean> {
     const decoder = decoderOf(coding, body);
     if (decoder === undefined) return false;
     try {
