@@ -95,7 +95,7 @@ const HANDOVER_TIMEOUT = 5000;
 /** Answers as one of several processes. */
 async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
   const { SupervisorProcess } = await import('./workers/worker.js');
-  const supervisor = new SupervisorProcess(config);
+  const supervisor = new SupervisorProcess();
   const { log, app } = await startService(config, logger, supervisor);
   const stop = stopOnSignals(app, logger, async () => {
     await leave();

@@ -5,7 +5,7 @@ import { EnvFile, unknownNames, type Texts } from './environment';
 import { ConfigError, variablesOf, type Variable } from './variable';
 import { VARIABLES } from './variables';
 
-/** The variable in which a supervisor tells its workers what they have in common. */
+/** The variable in which a supervisor tells its workers the settings that it uses itself: digests, by the names of their variables. */
 const SUPERVISOR = 'WEBHOOK_SUPERVISOR';
 
 /**
@@ -14,22 +14,12 @@ const SUPERVISOR = 'WEBHOOK_SUPERVISOR';
  */
 export type WebHookSettings = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The values that a worker shares with its supervisor. */
-interface Common {
-  /** The version of the protocol in which they speak with the supervisor. */
-  readonly protocol: number;
-  /** Digests of the settings that the supervisor uses itself, by the names of their variables. */
-  readonly settings: Readonly<Record<string, string>>;
-}
-
 /** The configuration of a process of ours that runs the service. */
 export interface ProcessConfig extends Config {
-  /** The values that this process, a worker, shares with its supervisor; undefined in other processes. */
-  readonly common: Common | undefined;
   /** The texts of its variables. */
   readonly texts: Texts;
-  /** Returns the variables that a supervisor adds to the environment of its workers. */
-  environmentOfWorkers(protocol: number): Readonly<Record<string, string>>;
+  /** The variables that a supervisor adds to the environment of its workers. */
+  readonly environmentOfWorkers: Readonly<Record<string, string>>;
 }
 
 export const ProcessConfig = {
@@ -51,22 +41,16 @@ export const ProcessConfig = {
       supervised.map((variable) => [variable.name, digest(texts[variable.name] || variable.default)]),
     );
     const given = process.env[SUPERVISOR];
-    const common = given === undefined ? undefined : (JSON.parse(given) as Common);
+    const common = given === undefined ? settings : (JSON.parse(given) as typeof settings);
     const lines = supervised
-      .filter(({ name }) => common !== undefined && common.settings[name] !== settings[name])
+      .filter(({ name }) => common[name] !== settings[name])
       .map((variable) => {
         const { line, name } = variable.problem(texts[variable.name], 'takes effect when the service is restarted');
         return line + origin(name);
       });
     if (lines.length > 0) throw new ConfigError(lines.join('\n'));
-    return {
-      ...withinDescriptors(config, warn),
-      common,
-      texts,
-      environmentOfWorkers: (protocol) => ({
-        [SUPERVISOR]: JSON.stringify({ protocol, settings } satisfies Common),
-      }),
-    };
+    const environmentOfWorkers = { [SUPERVISOR]: JSON.stringify(settings) };
+    return { ...withinDescriptors(config, warn), texts, environmentOfWorkers };
   },
 
   /** Returns the names of the variables of which a process that runs needs a restart to use the new value. */

@@ -1,20 +1,16 @@
 import type { Engine, Retention, RetentionSteps } from './engine';
 
-/** Calls one listener with the newest position: when the engine reports it, and after regular looks for what others recorded. */
+/** Calls one listener with the newest position: after commits, and after regular looks for what others recorded. */
 export class LogWatch {
-  readonly #engine: Pick<Engine, 'newest' | 'follow' | 'watchPause'>;
+  readonly #engine: Pick<Engine, 'newest' | 'watchPause'>;
   readonly #listener: (newest: number) => void;
-  readonly #endFollowing: (() => Promise<void>) | undefined;
   #told: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isEnded = false;
 
-  constructor(engine: Pick<Engine, 'newest' | 'follow' | 'watchPause'>, listener: (newest: number) => void) {
+  constructor(engine: Pick<Engine, 'newest' | 'watchPause'>, listener: (newest: number) => void) {
     this.#engine = engine;
     this.#listener = listener;
-    this.#endFollowing = engine.follow?.((newest) => {
-      this.tell(newest);
-    });
     void this.#look();
   }
 
@@ -37,11 +33,10 @@ export class LogWatch {
     if (!this.#isEnded) this.#timer = setTimeout(() => void this.#look(), this.#engine.watchPause);
   }
 
-  /** Calls the listener no more; resolves once nothing is in progress. */
-  async end(): Promise<void> {
+  /** Calls the listener no more. */
+  end(): void {
     this.#isEnded = true;
     clearTimeout(this.#timer);
-    await this.#endFollowing?.();
   }
 }
 

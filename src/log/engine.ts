@@ -75,8 +75,6 @@ export interface Engine {
   /** As `EventLog.read`, damaged events among them. May look at each event for a `type`, where there is no index: then it gives up after some seconds without one. */
   read(query: EventQuery): Promise<LoggedEvent[]>;
 
-  /** Pause between two steps of a search while events are being recorded, in milliseconds. */
-  readonly searchPause: number;
   /** One step of a search, a few milliseconds long: looks at some events and says how far it came. */
   search(query: SearchQuery): Promise<SearchResult>;
   /** Counts the events that were recorded from each of some times, which rise, until the next. */
@@ -88,21 +86,12 @@ export interface Engine {
   readonly watchPause: number;
   /** The position of the newest event; without events 0, or that of the last forgotten one. */
   newest(): Promise<number>;
-  /**
-   * Tells newest positions sooner than the next look would.
-   *
-   * @returns ends it; resolves once nothing is in progress.
-   */
-  readonly follow?: ((tell: (newest: number) => void) => () => Promise<void>) | undefined;
 
   forget(positions: readonly number[]): Promise<number[]>;
   verify(): Promise<string[]>;
 
   /** Sets what is called when a file of the log is lost. */
   onLost?(listener: (problem: string) => void): void;
-
-  /** Sets what is called with what an operator may want to change, and a key for it. */
-  onHint?(listener: (key: string, message: string) => void): void;
 
   /** Forgets events past retention, step by step; missing if this process is not to. */
   readonly retention?: RetentionSteps | undefined;

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { problemOf, type NewEvent, type StoredEvent } from '../events/stored-event';
 import { Deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
 import { LogWatch, RetentionLoop } from './background';
@@ -10,9 +9,6 @@ import { requireSearchable } from './search';
 
 /** How long a search goes on, in milliseconds. */
 const SEARCH_TIME = 500;
-
-/** How long after a commit the next one is expected, in milliseconds. */
-const COMMITS_APART = 50;
 
 /** Added for each event to the length of its texts when calls share a commit (`Engine.commitSize`), in characters. */
 const EVENT_CHARACTERS = 2048;
@@ -46,11 +42,9 @@ export class EventLog implements ReadableLog {
   #calls = 0;
   #idle: (() => void) | undefined;
   #closing: Promise<void> | undefined;
-  #commits = 0;
-  #lastCommit = -Infinity;
   #observer: LogObserver = {};
-  /** Resolves when the next step of a search may begin. */
-  #searchTurn: Promise<unknown> = Promise.resolve();
+  /** Searches take turns, step by step. */
+  readonly #searches = new Semaphore(1);
 
   constructor(engine: Engine, retention: Retention = {}) {
     this.#engine = engine;
@@ -64,7 +58,6 @@ export class EventLog implements ReadableLog {
     if (engine.commitSize !== undefined)
       this.#group = new GroupCommit(engine.commitSize, (requests) => this.#commit(requests));
     engine.onLost?.((problem) => this.#observer.lost?.(problem));
-    engine.onHint?.((key, message) => this.#observer.hint?.(key, message));
     if (engine.retention)
       this.#retention = new RetentionLoop(engine.retention, retention, (error) => this.#observer.retained?.(error));
   }
@@ -95,12 +88,10 @@ export class EventLog implements ReadableLog {
   async #commit(requests: readonly (readonly NewEvent[])[]): Promise<Appended[][]> {
     const started = performance.now();
     const events = requests.length === 1 ? (requests[0] ?? []) : requests.flat();
-    this.#commits++;
-    const { appended, newest } = await this.#engine.append(events).finally(() => this.#commits--);
+    const { appended, newest } = await this.#engine.append(events);
     if (newest !== undefined) for (const watch of this.#watches) watch.tell(newest);
-    this.#lastCommit = performance.now();
     const recorded = appended.reduce((sum, one) => sum + Number(one.recorded), 0);
-    this.#observer.committed?.({ events: events.length, recorded, milliseconds: this.#lastCommit - started });
+    this.#observer.committed?.({ events: events.length, recorded, milliseconds: performance.now() - started });
     let place = 0;
     return requests.map(({ length }) => appended.slice(place, (place += length)));
   }
@@ -169,24 +160,14 @@ export class EventLog implements ReadableLog {
       let reached: SearchResult['reached'];
       for (;;) {
         const place = reached && (isUpwards ? { after: reached.position } : { before: reached.position });
-        const step = await this.#searchStep({ ...query, ...place, limit: query.limit - events.length });
+        const next = { ...query, ...place, limit: query.limit - events.length };
+        const step = await this.#searches.run(() => this.#engine.search(next));
         events = isUpwards ? [...step.events, ...events] : [...events, ...step.events];
         reached = step.reached ?? reached;
         const { more } = step;
         if (!more || events.length === query.limit || performance.now() >= deadline) return { events, reached, more };
       }
     });
-  }
-
-  #searchStep(query: SearchQuery): Promise<SearchResult> {
-    const step = this.#searchTurn.then(() => this.#engine.search(query));
-    const pause = () => (this.#isRecording() ? delay(this.#engine.searchPause) : undefined);
-    this.#searchTurn = step.then(pause, () => undefined);
-    return step;
-  }
-
-  #isRecording(): boolean {
-    return this.#commits > 0 || performance.now() - this.#lastCommit < COMMITS_APART;
   }
 
   /**
@@ -219,7 +200,10 @@ export class EventLog implements ReadableLog {
     if (this.#closing !== undefined) return () => undefined;
     const watch = new LogWatch(this.#engine, listener);
     this.#watches.add(watch);
-    return () => void watch.end().then(() => this.#watches.delete(watch));
+    return () => {
+      watch.end();
+      this.#watches.delete(watch);
+    };
   }
 
   /** Sets the one observer. */
@@ -265,11 +249,11 @@ export class EventLog implements ReadableLog {
   }
 
   async #close(): Promise<void> {
-    const ended = [...this.#watches].map((watch) => watch.end());
+    for (const watch of this.#watches) watch.end();
     const stopped = this.#retention?.stop();
     if (this.#calls > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     await this.#engine.close();
-    await Promise.all([...ended, stopped]);
+    await stopped;
   }
 
   #reading<T>(read: () => Promise<T>): Promise<T> {

@@ -8,7 +8,7 @@ import type { Deferred } from '../util/promises';
  */
 const GATHER_TIME = availableParallelism() === 1 ? 1 : 0;
 
-interface Waiting<Request, Result> extends Omit<Deferred<Result>, 'promise'> {
+interface Waiting<Request, Result> extends Pick<Deferred<Result>, 'resolve' | 'reject'> {
   readonly request: Request;
   readonly size: number;
 }
@@ -26,7 +26,7 @@ export class GroupCommit<Request, Result> {
   #largeWaiting: Waiting<Request, Result>[] = [];
   /** Whether the last commit was of one of these. */
   #wasLarge = false;
-  #committing: Promise<void> | undefined;
+  #isCommitting = false;
 
   /**
    * @param maxSize - maximum size of a group of several requests.
@@ -41,17 +41,13 @@ export class GroupCommit<Request, Result> {
   add(request: Request, size: number): Promise<Result> {
     return new Promise((resolve, reject) => {
       (size > this.#maxSize ? this.#largeWaiting : this.#waiting).push({ request, size, resolve, reject });
-      this.#committing ??= this.#commitWaiting();
+      if (!this.#isCommitting) void this.#commitWaiting();
     });
   }
 
-  /** Resolves when no request waits. */
-  async settled(): Promise<void> {
-    await this.#committing;
-  }
-
   async #commitWaiting(): Promise<void> {
-    // Not at once: requests that arrive in the same turn of the event loop share the commit.
+    this.#isCommitting = true;
+    // Requests that arrive in the same turn of the event loop share the commit.
     await nextTurn();
     while (this.#waiting.length + this.#largeWaiting.length > 0) {
       await this.#gather();
@@ -63,7 +59,7 @@ export class GroupCommit<Request, Result> {
         for (const { reject } of group) reject(error);
       }
     }
-    this.#committing = undefined;
+    this.#isCommitting = false;
   }
 
   /** Waits for up to `GATHER_TIME` while each turn of the event loop brings further requests. */

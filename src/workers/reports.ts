@@ -1,12 +1,8 @@
 import { AggregatorRegistry, Gauge } from 'prom-client';
 import { Metrics } from '../telemetry/metrics';
 import { RefusedCalls, type Refusals } from '../telemetry/refused-calls';
-import { within } from '../util/promises';
-import { NO_REPORT, type Figures, type Report } from './protocol';
+import { NO_REPORT, type Report } from './worker';
 import type { WorkerProcess } from './worker-process';
-
-/** How long a worker may take to send its report, in milliseconds; of one that hangs the last report counts. */
-const TIMEOUT = 1000;
 
 type ReportingWorker = Pick<WorkerProcess, 'ended' | 'lastReport' | 'report'>;
 
@@ -40,13 +36,13 @@ export class Reports {
     });
   }
 
-  /** Never rejects: what a worker of another build has reported in another form is left out. */
+  /** Never rejects: the report of another build may have another form, and is left out then. */
   async #merge(worker: ReportingWorker): Promise<void> {
     let { figures, refusals } = this.#left;
-    const { lastReport } = worker;
     try {
-      refusals = RefusedCalls.merged([refusals, lastReport.refusals]);
-      figures = await AggregatorRegistry.aggregate([figures, countersOf(lastReport.figures)]).getMetricsAsJSON();
+      const last = countersOf(worker.lastReport);
+      refusals = RefusedCalls.merged([refusals, last.refusals]);
+      figures = await AggregatorRegistry.aggregate([figures, last.figures]).getMetricsAsJSON();
     } catch {
       // Its figures may also count something else under the same name.
     }
@@ -57,20 +53,19 @@ export class Reports {
   async metrics(): Promise<string> {
     // Taken together, so that a worker that ends meanwhile is counted once.
     const { figures: counted } = this.#left;
-    const answers = await Promise.all([...this.#workers].map(reportOf));
+    const reports = await this.#reports();
     for (const state of ['answering', 'silent'] as const) {
-      this.#processes.set({ state }, answers.filter((answer) => answer.state === state).length);
+      this.#processes.set({ state }, reports.filter((report) => report.state === state).length);
     }
     const own = await this.own.registry.getMetricsAsJSON();
-    return AggregatorRegistry.aggregate([counted, ...answers.map(({ figures }) => figures), own]).metrics();
+    return AggregatorRegistry.aggregate([counted, ...reports.map(({ figures }) => figures), own]).metrics();
   }
 
   /** @throws {Error} no worker says that it can take events. */
   async check(): Promise<void> {
     const checks = [...this.#workers].map(async (worker) => {
-      const { state, figures } = await reportOf(worker);
-      const ready = figures.find(({ name }) => name === 'webhook_ready')?.values[0]?.value;
-      if (state !== 'answering' || ready !== 1) throw new Error('not ready');
+      const { figures } = await worker.report();
+      if (figures.find(({ name }) => name === 'webhook_ready')?.values[0]?.value !== 1) throw new Error('not ready');
     });
     await Promise.any(checks).catch(() => {
       throw new Error('No worker can take events. /readyz at the service says why.');
@@ -80,22 +75,24 @@ export class Reports {
   /** The refusals of all workers and, from `own`, those of this process. */
   async refusals(own: () => Refusals): Promise<Refusals> {
     const left = this.#left;
-    const answers = await Promise.all([...this.#workers].map(reportOf));
-    return RefusedCalls.merged([own(), ...[left, ...answers].map(({ refusals }) => refusals)]);
+    const reports = await this.#reports();
+    return RefusedCalls.merged([own(), ...[left, ...reports].map(({ refusals }) => refusals)]);
+  }
+
+  /** The report of each worker: a fresh one, or, if it does not answer, what it had counted and refused when it last did. */
+  #reports() {
+    return Promise.all(
+      [...this.#workers].map(async (worker) => {
+        const ended = worker.ended.then(() => 'ended' as const);
+        const report = await Promise.race([worker.report(), ended]).catch(() => 'silent' as const);
+        if (typeof report === 'object') return { ...report, state: 'answering' as const };
+        return { ...countersOf(worker.lastReport), state: report };
+      }),
+    );
   }
 }
 
-/** A worker's report: that of now, or, if it does not answer, what it had counted and refused when it last did. */
-async function reportOf(worker: ReportingWorker): Promise<Report & { state: 'answering' | 'silent' | 'ended' }> {
-  const ended = worker.ended.then(() => 'ended' as const);
-  const report = await within(Promise.race([worker.report(), ended]), TIMEOUT, () => new Error('too late')).catch(
-    () => 'silent' as const,
-  );
-  if (typeof report === 'object') return { ...report, state: 'answering' };
-  return { ...worker.lastReport, figures: countersOf(worker.lastReport.figures), state: report };
-}
-
-/** The figures that only grow. */
-function countersOf(figures: Figures): Figures {
-  return figures.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));
+/** A report with the figures alone that only grow. */
+function countersOf({ figures, refusals }: Report): Report {
+  return { figures: figures.filter(({ type }) => ['counter', 'histogram'].includes(String(type))), refusals };
 }

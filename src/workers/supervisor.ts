@@ -7,7 +7,6 @@ import { Callers } from '../http/callers';
 import { RateLimit } from '../http/rate-limit';
 import type { Logger } from '../telemetry/logger';
 import { Observer } from '../telemetry/observer';
-import { PROTOCOL } from './protocol';
 import { Reports } from './reports';
 import { WorkerProcess, type End } from './worker-process';
 
@@ -45,18 +44,16 @@ export async function supervise(
   const callers = new Callers(config);
   const observer = new Observer(logger, reports.own, (request) => callers.address(request), config.log.access);
   const supervisor = new Supervisor(config.workers, logger, () => {
-    const worker = new WorkerProcess(config.environmentOfWorkers(PROTOCOL), () => reports.refusals(observer.refusals));
+    const worker = new WorkerProcess(config.environmentOfWorkers, () => reports.refusals(observer.refusals));
     reports.add(worker);
     return worker;
   });
-  const pages = new AdminPages(async () => {
-    if (!supervisor.isReady) throw new Error('No worker is ready.');
-    await reports.check();
-  }, reports);
+  const pages = new AdminPages(() => reports.check(), reports);
   const rate = new RateLimit(limits.rate, callers);
   const adminServer = admin && (await pages.listen(admin, { limits, rate, observer }));
   for (const signal of ['SIGTERM', 'SIGINT']) {
     process.on(signal, () => {
+      pages.stop();
       supervisor.stop();
     });
   }
@@ -95,11 +92,6 @@ class Supervisor {
     this.#logger = logger;
     this.#fork = fork;
     this.#places = Array.from({ length: count }, () => ({ ready: undefined, start: undefined }));
-  }
-
-  /** Whether at least one worker is ready to answer. */
-  get isReady(): boolean {
-    return !this.#stopping && this.#places.some(({ ready }) => ready !== undefined);
   }
 
   /** Starts the first worker, and then the others. If the first cannot start, none can: then the process ends with its exit code. */

@@ -1,7 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
-import { Deferred } from '../util/promises';
+import { Deferred, within } from '../util/promises';
 import { Remote } from '../util/remote';
-import { NO_REPORT, type Report, type SupervisorFunctions, type WorkerFunctions } from './protocol';
+import { NO_REPORT, type Report, type SupervisorFunctions, type WorkerFunctions } from './worker';
+
+/** How long a worker may take to send its report, in milliseconds. */
+const REPORT_TIMEOUT = 1000;
 
 /** How a process ended. */
 export interface End {
@@ -69,9 +72,10 @@ export class WorkerProcess {
     return this.#worker?.process.pid;
   }
 
-  /** Asks for a fresh report. A process that hangs never sends one. @throws {Error} the worker is not ready yet, or has ended. */
+  /** Asks for a fresh report. @throws {Error} the worker hangs, is not ready yet, or has ended. */
   async report(): Promise<Report> {
-    this.lastReport = await this.#remote.ask('report');
+    const asked = this.#remote.ask('report');
+    this.lastReport = await within(asked, REPORT_TIMEOUT, () => new Error('the worker does not answer'));
     return this.lastReport;
   }
 

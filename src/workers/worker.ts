@@ -1,9 +1,8 @@
+import type { Registry } from 'prom-client';
 import type { App } from '../app';
-import type { ProcessConfig } from '../config/process-config';
+import type { Refusals } from '../telemetry/refused-calls';
 import { within } from '../util/promises';
 import { Remote } from '../util/remote';
-import type { Refusals } from '../telemetry/refused-calls';
-import { PROTOCOL, type Report, type SupervisorFunctions, type WorkerFunctions } from './protocol';
 
 /** How long a worker that ends waits for the supervisor to take its report, in milliseconds. */
 const LEAVE_TIMEOUT = 1000;
@@ -11,28 +10,46 @@ const LEAVE_TIMEOUT = 1000;
 /** How long the supervisor may take to collect the refused calls of all workers, in milliseconds. */
 const COLLECT_TIMEOUT = 2000;
 
+/** Counts and refusals of a worker. */
+export interface Report {
+  /** As `prom-client` aggregates them. */
+  readonly figures: Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+  readonly refusals: Refusals;
+}
+
+/** The report of a worker before anything has happened. */
+export const NO_REPORT: Report = { figures: [], refusals: { calls: [], perMinute: new Map() } };
+
+/** The functions of a worker. Its supervisor may be of an earlier build. */
+export interface WorkerFunctions {
+  report(): Promise<Report>;
+  /** Another worker has taken its place: it ends. */
+  retire(): void;
+}
+
+/** The functions of a supervisor for each of its workers. */
+export interface SupervisorFunctions {
+  /** The worker answers at this absolute address of the endpoint. */
+  ready(url: string): void;
+  /** Takes the report of a worker that ends. */
+  leave(report: Report): void;
+  /** The refused calls of all workers. */
+  refusals(): Promise<Refusals>;
+}
+
 /** The supervisor as its worker, this process, sees it. */
 export class SupervisorProcess {
-  readonly #remote: Remote<SupervisorFunctions>;
-  #asking: Promise<Refusals> | undefined;
+  readonly #remote = new Remote<SupervisorFunctions>((message) => {
+    if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+  });
 
-  /** @throws {Error} the supervisor, which a new build does not replace, is of a build that speaks another protocol. */
-  constructor({ common }: ProcessConfig) {
-    if (common?.protocol !== PROTOCOL)
-      throw new Error(
-        'This worker is of another build than its supervisor, and they speak to each other in different ways. Restart the service: ' +
-          'SIGHUP cannot renew the workers across these builds.',
-      );
-    const remote = new Remote<SupervisorFunctions>((message) => {
-      if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
-    });
+  constructor() {
     process.on('message', (message) => {
-      remote.receive(message);
+      this.#remote.receive(message);
     });
     process.once('disconnect', () => {
-      remote.end(new Error('the supervisor has ended'));
+      this.#remote.end(new Error('the supervisor has ended'));
     });
-    this.#remote = remote;
   }
 
   /**
@@ -59,10 +76,7 @@ export class SupervisorProcess {
   }
 
   /** Asks for the refusals of all workers. Resolves to those of this one if there is no answer. */
-  async refusals(own: () => Refusals): Promise<Refusals> {
-    this.#asking ??= within(this.#remote.ask('refusals'), COLLECT_TIMEOUT, () => new Error('too late')).finally(() => {
-      this.#asking = undefined;
-    });
-    return this.#asking.catch(own);
+  refusals(own: () => Refusals): Promise<Refusals> {
+    return within(this.#remote.ask('refusals'), COLLECT_TIMEOUT, () => new Error('too late')).catch(own);
   }
 }

@@ -18,7 +18,7 @@ describe('the looks of a watch', () => {
     const watch = new LogWatch({ newest: look, watchPause: 50 }, (newest) => told.push(newest));
     await jest.advanceTimersByTimeAsync(1000);
     expect(told).toEqual([1, 3, 4]);
-    await watch.end();
+    watch.end();
     const looks = look.mock.calls.length;
     expect(looks).toBeGreaterThan(10);
     await jest.advanceTimersByTimeAsync(1000);
@@ -38,7 +38,7 @@ describe('the looks of a watch', () => {
     answer(6);
     await jest.advanceTimersByTimeAsync(50);
     expect(told).toEqual([5, 6]);
-    await watch.end();
+    watch.end();
   });
 
   it('do not pile up while the database takes its time, and say nothing once it has ended', async () => {
@@ -48,7 +48,7 @@ describe('the looks of a watch', () => {
     const watch = new LogWatch({ newest: look, watchPause: 50 }, (newest) => told.push(newest));
     await jest.advanceTimersByTimeAsync(1000);
     expect(look).toHaveBeenCalledTimes(1);
-    await watch.end();
+    watch.end();
     answer(1);
     await jest.advanceTimersByTimeAsync(1000);
     expect(look).toHaveBeenCalledTimes(1);

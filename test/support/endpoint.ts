@@ -6,7 +6,7 @@ import { RequestError } from '../../src/http/errors';
 import { Fault } from '../../src/soap/fault';
 import { Admission } from '../../src/call/admission';
 import { endpointHandler } from '../../src/endpoint';
-import { NO_REPORT } from '../../src/workers/protocol';
+import { NO_REPORT } from '../../src/workers/worker';
 import { readConfig } from '../../src/config/config';
 import { Callers } from '../../src/http/callers';
 import { BodyReader } from '../../src/http/content/body';

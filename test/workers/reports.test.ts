@@ -2,7 +2,7 @@ import { Metrics } from '../../src/telemetry/metrics';
 import { callsInMinutes, RefusedCalls, type RefusedCall } from '../../src/telemetry/refused-calls';
 import { Deferred } from '../../src/util/promises';
 import { Reports } from '../../src/workers/reports';
-import { NO_REPORT, type Report } from '../../src/workers/protocol';
+import { NO_REPORT, type Report } from '../../src/workers/worker';
 import type { End, WorkerProcess } from '../../src/workers/worker-process';
 import { eventually } from '../support/eventually';
 
@@ -26,7 +26,7 @@ class MeasuredWorker implements Pick<WorkerProcess, 'ended' | 'lastReport' | 're
   }
 
   async report(): Promise<Report> {
-    if (this.hangs) return new Promise(() => undefined);
+    if (this.hangs) throw new Error('the worker does not answer');
     this.lastReport = { ...this.lastReport, figures: await this.metrics.registry.getMetricsAsJSON() };
     return this.lastReport;
   }

@@ -9,7 +9,7 @@ import type { JetStreamAddress } from './address';
 import { JetStreamConnection } from './connection';
 import { slotsFilter } from './message';
 import { recordEvents } from './recorder';
-import { forgetEvents, JetStreamRetention } from './removal';
+import { forgetEvents, retentionOfKeys } from './removal';
 import { KEYS_EXTRA_AGE, keysMissing, provideStreams, requireReady } from './setup';
 import { logStreams, type BeginCall, type Stream } from './stream';
 import { SEARCH_WINDOW, TypeSearch } from './type-search';
@@ -62,9 +62,8 @@ export async function openJetStreamLog(options: JetStreamOptions): Promise<Event
 class JetStreamEngine implements Engine {
   /** Each takes several round trips. */
   readonly readsAtOnce = 8;
-  readonly searchPause = 10;
   readonly watchPause = 50;
-  readonly retention: JetStreamRetention | undefined;
+  readonly retention: Engine['retention'];
   readonly #connection: JetStreamConnection;
   readonly #begin: BeginCall;
   readonly #types = new TypeSearch();
@@ -74,8 +73,7 @@ class JetStreamEngine implements Engine {
     this.#connection = connection;
     this.#begin = () => logStreams(connection, stream);
     // With an age alone the servers forget the keys, too.
-    if (forgets && retention.maxEvents !== undefined)
-      this.retention = new JetStreamRetention(this.#begin, keysExtraAge);
+    if (forgets && retention.maxEvents !== undefined) this.retention = retentionOfKeys(this.#begin, keysExtraAge);
   }
 
   get maxEventBytes(): number {
@@ -85,6 +83,10 @@ class JetStreamEngine implements Engine {
   async append(events: readonly NewEvent[]): Promise<Recorded> {
     return { appended: await recordEvents(this.#begin, events) };
   }
+
+  readonly check: Engine['check'] = () => requireReady(this.#begin());
+  readonly forget: Engine['forget'] = (positions) => forgetEvents(this.#begin, positions);
+  readonly close: Engine['close'] = () => this.#connection.close();
 
   async newest(): Promise<number> {
     return (await this.#begin().events.state()).last;
@@ -168,23 +170,11 @@ class JetStreamEngine implements Engine {
     return { events: ofEvents.messages, bytes: ofEvents.bytes + ofKeys.bytes, last: ofEvents.last };
   }
 
-  check(): Promise<void> {
-    return requireReady(this.#begin());
-  }
-
-  forget(positions: readonly number[]): Promise<number[]> {
-    return forgetEvents(this.#begin, positions);
-  }
-
   /** The servers check their files themselves, with a checksum for each message. */
   async verify(): Promise<string[]> {
     const streams = this.#begin();
     const { messages } = await streams.events.state();
     return messages > 0 && (await streams.keys.info()) === undefined ? [keysMissing(streams)] : [];
-  }
-
-  close(): Promise<void> {
-    return this.#connection.close();
   }
 }
 

@@ -39,33 +39,25 @@ async function eraseKeys({ keys }: LogStreams, event: NewEvent): Promise<void> {
 const KEYS_STEP = 60_000;
 
 /**
- * Forgets the keys of forgotten events; the servers forget the events. Every instance does it, and they need not agree: what one has
- * removed, another finds gone.
+ * Returns how the keys of forgotten events are forgotten; the servers forget the events. Every instance does it, and they need not
+ * agree: what one has removed, another finds gone. A key is stored within a call's time of its event, and so goes if it was
+ * stored long before the oldest event.
+ *
+ * @param keysExtraAge - how long a key is kept after its event was forgotten, at least, in milliseconds.
  */
-export class JetStreamRetention implements RetentionSteps {
-  readonly busyPause = 50;
-  readonly idlePause = 1000;
-  readonly isFixed = true;
-  readonly #begin: BeginCall;
-  readonly #keysExtraAge: number;
-
-  /** @param keysExtraAge - how long a key is kept after its event was forgotten, at least, in milliseconds. */
-  constructor(begin: BeginCall, keysExtraAge: number) {
-    this.#begin = begin;
-    this.#keysExtraAge = keysExtraAge;
-  }
-
-  /**
-   * Removes the keys that were stored long before the oldest event. The key of an event is stored before it and the
-   * reference after it, within the time that a call takes, and the last of them keeps the key.
-   */
-  async step(): Promise<boolean> {
-    const { events, keys } = this.#begin();
-    const [{ firstTime: oldestEvent }, { firstTime: oldestKey }] = await Promise.all([events.state(), keys.state()]);
-    if (oldestEvent === undefined || oldestKey === undefined) return false;
-    const horizon = oldestEvent - this.#keysExtraAge;
-    if (oldestKey < horizon - Math.min(KEYS_STEP, this.#keysExtraAge))
-      await keys.removeBefore(await keys.firstStoredSince(horizon));
-    return false;
-  }
+export function retentionOfKeys(begin: BeginCall, keysExtraAge: number): RetentionSteps {
+  return {
+    busyPause: 50,
+    idlePause: 1000,
+    isFixed: true,
+    async step() {
+      const { events, keys } = begin();
+      const [{ firstTime: oldestEvent }, { firstTime: oldestKey }] = await Promise.all([events.state(), keys.state()]);
+      if (oldestEvent === undefined || oldestKey === undefined) return false;
+      const horizon = oldestEvent - keysExtraAge;
+      if (oldestKey < horizon - Math.min(KEYS_STEP, keysExtraAge))
+        await keys.removeBefore(await keys.firstStoredSince(horizon));
+      return false;
+    },
+  };
 }

@@ -34,7 +34,7 @@ export async function provideStreams(streams: LogStreams, replicas: number, rete
   if (eventsInfo !== undefined && eventsInfo.state.messages > 0 && keysInfo === undefined) {
     throw new Error(keysMissing(streams));
   }
-  // A number of messages as the limit would let the keys of one event evict those of another: JetStreamRetention bounds them.
+  // A number of messages as the limit would let the keys of one event evict those of another: `retentionOfKeys` bounds them.
   const keysAge = retention.maxAge === undefined ? undefined : retention.maxAge + KEYS_EXTRA_AGE;
   await provide(events, eventsInfo, settingsFor(`${events.name}.*.*`, replicas, retention));
   await provide(keys, keysInfo, settingsFor(`${keys.name}.*`, replicas, { maxAge: keysAge }));

@@ -33,7 +33,6 @@ export function openMemoryLog(store = new MemoryStore(), retention?: Retention):
 
 class MemoryEngine implements Engine {
   readonly readsAtOnce = 2;
-  readonly searchPause = 0;
   readonly watchPause = 20;
   readonly retention: RetentionSteps = {
     busyPause: 1,
@@ -45,6 +44,11 @@ class MemoryEngine implements Engine {
   constructor(store: MemoryStore) {
     this.#store = store;
   }
+
+  readonly newest: Engine['newest'] = () => Promise.resolve(this.#store.last);
+  readonly check: Engine['check'] = () => Promise.resolve();
+  readonly verify: Engine['verify'] = () => Promise.resolve([]);
+  readonly close: Engine['close'] = () => Promise.resolve();
 
   append(events: readonly NewEvent[]): Promise<Recorded> {
     const appended = events.map((event) => this.#record(event));
@@ -133,14 +137,6 @@ class MemoryEngine implements Engine {
     return Promise.resolve({ events: events.length, bytes, last: this.#store.last });
   }
 
-  check(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  newest(): Promise<number> {
-    return Promise.resolve(this.#store.last);
-  }
-
   forget(positions: readonly number[]): Promise<number[]> {
     const held = new Set(this.#store.events.map(({ position }) => position));
     const forgotten = positions.filter((position) => held.has(position));
@@ -164,14 +160,6 @@ class MemoryEngine implements Engine {
       return false;
     });
     if (kept.length < events.length) this.#store.events = kept;
-  }
-
-  verify(): Promise<string[]> {
-    return Promise.resolve([]);
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve();
   }
 }
 

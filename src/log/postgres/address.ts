@@ -10,7 +10,7 @@ export interface PostgresAddress {
   readonly sslmode: (typeof SSL_MODES)[number];
   /** A file with the certificates of the authorities that the server's certificate may be from, in place of Node's. */
   readonly sslrootcert: string | undefined;
-  /** Maximum connections of this process, besides one that listens. */
+  /** Maximum connections of this process. */
   readonly connections: number;
   /** Whether a server that answers before a commit is on its disk is accepted. */
   readonly isRelaxed: boolean;

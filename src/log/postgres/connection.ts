@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, Pool, type ClientBase, type ClientConfig, type PoolClient } from 'pg';
+import { Pool, type Client, type ClientBase, type ClientConfig, type PoolClient } from 'pg';
 import pgpass, { type PasswordOf } from 'pgpass';
 import { within } from '../../util/promises';
 import type { EventLogSettings } from '../engine';
@@ -88,28 +88,6 @@ export class PostgresConnection {
         client?.release(failure !== undefined && isLost(failure));
       }
       await delay(RETRY_PAUSE);
-    }
-  }
-
-  /**
-   * Opens a connection of its own, for notifications; its caller ends it.
-   *
-   * @returns undefined if a pooler answers in place of the server: it gives clients a number of its own, and each transaction another
-   * connection to the server, on which notifications are lost.
-   */
-  async listener(): Promise<Client | undefined> {
-    const config = this.#config();
-    const client: Client & BackendKey = new Client({ ...config, query_timeout: config.connectionTimeoutMillis });
-    try {
-      await client.connect();
-      await this.#require(client);
-      const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-      if (rows[0]?.pid === client.processID) return client;
-      await client.end();
-      return undefined;
-    } catch (error) {
-      await client.end();
-      throw error;
     }
   }
 

@@ -2,14 +2,13 @@ import { readFile } from 'node:fs/promises';
 import type { NewEvent } from '../../events/stored-event';
 import { EventLogError, type Engine, type EventLogSettings, type Recorded } from '../engine';
 import { EventLog } from '../event-log';
-import type { EventQuery, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../queries';
+import type { LogStats } from '../queries';
 import type { PostgresAddress } from './address';
 import { PostgresConnection } from './connection';
 import { isWithoutRoom } from './errors';
-import { PostgresNotifications } from './notifications';
 import { PostgresReader } from './reader';
 import { checkRecording, recordEvents } from './recorder';
-import { forgetEvents, PostgresRetention } from './removal';
+import { forgetEvents, retentionIn } from './removal';
 import { provideTables, TOTAL } from './schema';
 
 /**
@@ -39,13 +38,10 @@ export async function openPostgresLog(
 class PostgresEngine implements Engine {
   readonly commitSize = 4 * 1024 * 1024;
   readonly readsAtOnce: number;
-  readonly searchPause = 10;
-  /** Notifications come sooner, except through a pooler. */
-  readonly watchPause = 200;
-  readonly retention: PostgresRetention | undefined;
+  readonly watchPause = 100;
+  readonly retention: Engine['retention'];
   readonly #connection: PostgresConnection;
   readonly #reader: PostgresReader;
-  readonly #notifications: PostgresNotifications;
   /** The events of the last commit, if the disk had no room for them. */
   #refused: readonly NewEvent[] = [];
 
@@ -54,32 +50,25 @@ class PostgresEngine implements Engine {
     this.readsAtOnce = Math.max(1, connections - 2);
     this.#connection = connection;
     this.#reader = new PostgresReader(connection);
-    this.#notifications = new PostgresNotifications(connection);
-    if (forgets) this.retention = new PostgresRetention(connection);
+    if (forgets) this.retention = retentionIn(connection);
   }
 
   async append(events: readonly NewEvent[]): Promise<Recorded> {
     try {
-      const appended = await recordEvents(this.#connection, events);
+      const recorded = await recordEvents(this.#connection, events);
       this.#refused = [];
-      return { appended };
+      return recorded;
     } catch (error) {
       if (isWithoutRoom(error)) this.#refused = events;
       throw error;
     }
   }
 
-  read(query: EventQuery): Promise<LoggedEvent[]> {
-    return this.#reader.read(query);
-  }
-
-  search(query: SearchQuery): Promise<SearchResult> {
-    return this.#reader.search(query);
-  }
-
-  counts(times: readonly number[]): Promise<number[]> {
-    return this.#reader.counts(times);
-  }
+  readonly read: Engine['read'] = (query) => this.#reader.read(query);
+  readonly search: Engine['search'] = (query) => this.#reader.search(query);
+  readonly counts: Engine['counts'] = (times) => this.#reader.counts(times);
+  readonly forget: Engine['forget'] = (positions) => forgetEvents(this.#connection, positions);
+  readonly close: Engine['close'] = () => this.#connection.close();
 
   async stats(): Promise<LogStats> {
     const [stats] = await this.#connection.query<LogStats>(
@@ -99,33 +88,14 @@ class PostgresEngine implements Engine {
     const [row] = await this.#connection.query<{ newest: number }>(
       'SELECT coalesce((SELECT max(sequence) FROM webhook_events), last)::float8 AS newest FROM webhook_log',
     );
-    return this.#notifications.saw(row?.newest ?? 0);
-  }
-
-  onHint(listener: (key: string, message: string) => void): void {
-    this.#notifications.onHint = listener;
-  }
-
-  follow(tell: (newest: number) => void): () => Promise<void> {
-    return this.#notifications.follow(tell);
-  }
-
-  forget(positions: readonly number[]): Promise<number[]> {
-    return forgetEvents(this.#connection, positions);
+    return row?.newest ?? 0;
   }
 
   /** The events themselves are the caller's to read, and pages of tables and indexes the server's to check (`pg_amcheck`). */
   async verify(): Promise<string[]> {
-    const [totals] = await this.#connection.query<Record<'found' | 'noted', number>>(
-      `SELECT (SELECT count(*) FROM webhook_events)::float8 AS found, ${TOTAL}::float8 AS noted`,
-      undefined,
-      Infinity,
-    );
+    const sql = `SELECT (SELECT count(*) FROM webhook_events)::float8 AS found, ${TOTAL}::float8 AS noted`;
+    const [totals] = await this.#connection.query<Record<'found' | 'noted', number>>(sql, undefined, Infinity);
     const { found = 0, noted = 0 } = totals ?? {};
     return found === noted ? [] : [`The log holds ${String(found)} events, and its total says ${String(noted)}.`];
-  }
-
-  async close(): Promise<void> {
-    await this.#connection.close();
   }
 }

@@ -1,15 +1,12 @@
 import type { ClientBase } from 'pg';
 import type { NewEvent } from '../../events/stored-event';
 import { LARGE_MESSAGE, letOthersRun } from '../../util/promises';
-import type { Appended } from '../engine';
+import type { Appended, Recorded } from '../engine';
 import type { PostgresConnection } from './connection';
 import { DIGESTS, shown } from './schema';
 
 /** How long a check is tried again, in milliseconds: `/readyz` waits for a second, and says the reason if it has one by then. */
 const CHECK_TIME = 800;
-
-/** Where commits are told of: the position of the newest event is the payload. */
-export const CHANNEL = 'webhook_events';
 
 /**
  * Records events in one transaction. The counter is locked until it has committed, so that no event becomes visible before one with
@@ -31,12 +28,12 @@ const INSERT = `
     ORDER BY place
     ON CONFLICT DO NOTHING RETURNING sequence
   ), total AS (
-    SELECT count(*) AS recorded, pg_notify('${CHANNEL}', max(sequence)::text) FROM recorded
+    SELECT count(*) AS recorded, max(sequence)::float8 AS newest FROM recorded
   ), counted AS (
     UPDATE webhook_gaps SET gaps = gaps + cardinality($1::float8[]) - recorded FROM total WHERE recorded < cardinality($1::float8[])
   )
-  SELECT ARRAY(SELECT (sequence - (SELECT base FROM counter))::int FROM recorded) AS places, current_setting('fsync') AS fsync,
-         current_setting('synchronous_commit') AS commit
+  SELECT ARRAY(SELECT (sequence - (SELECT base FROM counter))::int FROM recorded) AS places, newest,
+         current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit
   FROM total`;
 
 /** The events that others repeat, for each of their names: by id and source, by `Idempotency-Key`, by `webhook-id`. */
@@ -63,11 +60,12 @@ interface FoundRow {
 }
 
 /** Records events as `Engine.append` promises, all of them or none. */
-export async function recordEvents(connection: PostgresConnection, events: readonly NewEvent[]): Promise<Appended[]> {
+export async function recordEvents(connection: PostgresConnection, events: readonly NewEvent[]): Promise<Recorded> {
   const deadline = connection.deadline();
   const outcomes: (Appended | undefined)[] = events.map(() => undefined);
   const own = new Set<number>();
   let mayBeOwn = false;
+  let newest: number | undefined;
   // What an event repeats may be forgotten before it is found.
   for (let left = [...events.keys()]; left.length > 0; left = left.filter((i) => outcomes[i] === undefined)) {
     const given = left.map((i) => events[i] as NewEvent);
@@ -75,7 +73,9 @@ export async function recordEvents(connection: PostgresConnection, events: reado
       mayBeOwn ||= isRepeated;
       return insert(connection, client, given);
     }, deadline);
-    for (const place of inserted) outcomes[left[place - 1] ?? 0] = { id: given[place - 1]?.id ?? '', recorded: true };
+    newest = inserted.newest ?? newest;
+    for (const place of inserted.places)
+      outcomes[left[place - 1] ?? 0] = { id: given[place - 1]?.id ?? '', recorded: true };
     left = left.filter((i) => outcomes[i] === undefined);
     if (left.length === 0) break;
     const repeats = left.map((i) => events[i] as NewEvent);
@@ -84,7 +84,7 @@ export async function recordEvents(connection: PostgresConnection, events: reado
     for (const row of found) firsts[row.place - 1]?.push(row);
     for (const [at, i] of left.entries()) outcomes[i] = outcomeOf(firsts[at] ?? [], mayBeOwn ? own : undefined);
   }
-  return outcomes as Appended[];
+  return { appended: outcomes as Appended[], newest };
 }
 
 /**
@@ -108,11 +108,16 @@ export async function checkRecording(connection: PostgresConnection, refused: re
   );
 }
 
+interface Inserted {
+  readonly places: readonly number[];
+  readonly newest: number | undefined;
+}
+
 /** The warning of a server that has committed here alone, since the wait for its standby was cancelled. */
 const WARNING = '01000';
 
 /**
- * Inserts events in a transaction and resolves to the places, from 1, of those that are new.
+ * Inserts events in a transaction and resolves to the places, from 1, of those that are new, and the position of the last of them.
  *
  * @throws {Error} they were not committed, or not as durably as the log promises.
  */
@@ -120,20 +125,20 @@ async function insert(
   connection: PostgresConnection,
   client: ClientBase,
   events: readonly NewEvent[],
-): Promise<number[]> {
+): Promise<Inserted> {
   let warning: string | undefined;
   const warned = ({ code, message }: { code: string | undefined; message: string | undefined }) => {
     if (code === WARNING) warning = message;
   };
   client.on('notice', warned);
   try {
-    const { rows } = await client.query<{ places: number[]; fsync: string; commit: string }>(
+    const { rows } = await client.query<Inserted & { fsync: string; commit: string }>(
       INSERT,
       await columnsOf(events, INSERTED),
     );
     if (warning !== undefined) throw new Error(warning);
     connection.requireDurable(rows[0]?.fsync, rows[0]?.commit);
-    return rows[0]?.places ?? [];
+    return { places: rows[0]?.places ?? [], newest: rows[0]?.newest ?? undefined };
   } finally {
     client.off('notice', warned);
   }

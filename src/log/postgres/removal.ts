@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import type { Retention, RetentionSteps } from '../engine';
+import type { RetentionSteps } from '../engine';
 import type { PostgresConnection } from './connection';
 import { TOTAL } from './schema';
 
@@ -49,20 +49,16 @@ async function vacuum(client: ClientBase): Promise<string | undefined> {
   return warning;
 }
 
-/** Forgets what is past retention; several instances may do so at once. */
-export class PostgresRetention implements RetentionSteps {
-  readonly busyPause = 20;
-  readonly idlePause = 1000;
-  readonly #connection: PostgresConnection;
-
-  constructor(connection: PostgresConnection) {
-    this.#connection = connection;
-  }
-
-  async step({ maxEvents, maxAge }: Retention): Promise<boolean> {
-    const removed = async (sql: string, limit: number) => (await this.#connection.query(sql, [limit])).length;
-    const old = maxAge === undefined ? 0 : await removed(OLD, (Date.now() - maxAge) / 1000);
-    const surplus = maxEvents === undefined ? 0 : await removed(SURPLUS, maxEvents);
-    return Math.max(old, surplus) === STEP;
-  }
+/** Returns how events past retention are forgotten; several instances may do so at once. */
+export function retentionIn(connection: PostgresConnection): RetentionSteps {
+  const removed = async (sql: string, limit: number) => (await connection.query(sql, [limit])).length;
+  return {
+    busyPause: 20,
+    idlePause: 1000,
+    async step({ maxEvents, maxAge }) {
+      const old = maxAge === undefined ? 0 : await removed(OLD, (Date.now() - maxAge) / 1000);
+      const surplus = maxEvents === undefined ? 0 : await removed(SURPLUS, maxEvents);
+      return Math.max(old, surplus) === STEP;
+    },
+  };
 }

@@ -79,13 +79,11 @@ class SqliteEngine implements Engine {
   readonly commitSize = 1024 * 1024;
   /** One is read while the one before is answered. */
   readonly readsAtOnce = 2;
-  /** Searches have a thread of their own, which nothing else waits for. */
-  readonly searchPause = 0;
   /** SQLite announces no commits of other processes; a look takes the database thread some 30 µs. */
   readonly watchPause = 20;
   readonly retention: RetentionSteps | undefined;
   readonly #thread: DatabaseThread;
-  /** Starts with the first search. */
+  /** Starts with the first search, for which nothing else waits. */
   readonly #searches: DatabaseThread;
 
   constructor({ retention, retentionPause: idlePause = DEFAULT_RETENTION_PAUSE, ...options }: SqliteLogOptions) {

@@ -152,11 +152,6 @@ describe('the upkeep of a SQLite event log', () => {
       /^The log holds 2 events, and its total says 3\.$/,
     ],
     [
-      'a position that was given to no event',
-      "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'events'",
-      /^The newest event has position 3, and the last that was given is 1\.$/,
-    ],
-    [
       'an index that does not agree',
       `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'IS NOT NULL', 'IS NULL')
        WHERE name = 'events_webhook_id'`,

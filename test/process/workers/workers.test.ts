@@ -139,20 +139,6 @@ describe('with several workers', () => {
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
-  it('a new one of another build does not start, and the old ones go on', async () => {
-    const other = join(folder.path, 'other-build');
-    const preload = join(__dirname, '..', '..', 'support', 'other-build.cjs');
-    const service = await start({ NODE_OPTIONS: `--require=${preload}`, OTHER_BUILD: other });
-    const old = await childrenOf(service);
-    await writeFile(other, '');
-    service.child.kill('SIGHUP');
-    await service.logged('the workers were not replaced');
-    expect(service.output()).toContain('This worker is of another build than its supervisor');
-    expect(await childrenOf(service)).toEqual(old);
-    expect(await answers(service.url)).toBe(true);
-    expect(await service.end('SIGTERM')).toBe(0);
-  });
-
   it('counters never go back when workers are replaced, die or hang', async () => {
     const service = await start({ ADMIN_PORT: '0' });
     const admin = String((await service.logged('supervising')).adminUrl);
