@@ -19,20 +19,18 @@ const SHOWN_AFTER = 96;
 /** Characters that JSON may write for one. */
 const ESCAPE_LENGTH = 6;
 
-/** Characters that an engine reads before the place of a match, and from there on: as many as are shown, each of them escaped. */
+/** Characters that are read before a match, and after it: as many as are shown, each of them escaped. */
 const READ_BEFORE = (SHOWN_BEFORE + 1) * ESCAPE_LENGTH;
-const READ_AFTER = (200 + SHOWN_AFTER + 1) * ESCAPE_LENGTH;
+const READ_AFTER = (SHOWN_AFTER + 1) * ESCAPE_LENGTH;
 
 /** The texts of an event in which a match may be, those first in which it helps a reader most. */
 const SEARCHED = ['data', 'attributes', 'arrival'] as const;
 
-/** The text around the first match in an event. */
-interface MatchSurroundings {
+/** Where in an event the text of a search is: in the characters from `start` to before `end`. */
+interface Place {
   readonly in: Match['in'];
-  readonly text: string;
-  /** Whether nothing was cut off before `text`, and nothing after it. */
-  readonly isStart: boolean;
-  readonly isEnd: boolean;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** Data that is kept as base64. */
@@ -41,22 +39,19 @@ const BASE64 = /^\s*"data_base64"/;
 /** The name of the data member. */
 const DATA_NAME = /^\s*"data"\s*:\s*/;
 
-/**
- * Returns a match as lists show it; undefined for one in the name of the data member.
- *
- * @param isString - whether the match is in the data, and that is a string, whose escapes are undone.
- */
-function shownMatch(around: MatchSurroundings, pattern: RegExp, isString: boolean): Match | undefined {
-  const found = pattern.exec(around.text);
-  const start = around.in === 'data' && around.isStart ? (DATA_NAME.exec(around.text)?.[0].length ?? 0) : 0;
-  if (found === null || found.index < start) return undefined;
-  const end = found.index + found[0].length;
-  const raw = { before: around.text.slice(start, found.index), text: found[0], after: around.text.slice(end) };
-  const { before, text, after } = (isString ? unescaped(raw, around) : undefined) ?? raw;
-  const isCutBefore = !around.isStart || before.length > SHOWN_BEFORE;
-  const isCutAfter = !around.isEnd || after.length > SHOWN_AFTER;
+/** Returns a match as lists show it, without escapes in a string; undefined for one in the name of the data member. */
+function shownMatch(event: NewEvent, { in: name, start, end }: Place, isString: boolean): Match | undefined {
+  const whole = event[name] ?? '';
+  const first = name === 'data' ? (DATA_NAME.exec(whole)?.[0].length ?? 0) : 0;
+  if (start < first) return undefined;
+  const [from, to] = [Math.max(first, start - READ_BEFORE), end + READ_AFTER];
+  const [isStart, isEnd] = [from === first, to >= whole.length];
+  const raw = { before: whole.slice(from, start), text: whole.slice(start, end), after: whole.slice(end, to) };
+  const { before, text, after } = (isString ? unescaped(raw, isStart, isEnd) : undefined) ?? raw;
+  const isCutBefore = !isStart || before.length > SHOWN_BEFORE;
+  const isCutAfter = !isEnd || after.length > SHOWN_AFTER;
   return {
-    in: around.in,
+    in: name,
     before: isCutBefore ? `…${before.slice(-SHOWN_BEFORE).replace(/^[\uDC00-\uDFFF]/, '')}` : before,
     text,
     after: isCutAfter ? `${after.slice(0, SHOWN_AFTER).replace(/[\uD800-\uDBFF]$/, '')}…` : after,
@@ -64,7 +59,7 @@ function shownMatch(around: MatchSurroundings, pattern: RegExp, isString: boolea
 }
 
 /** Undoes the escapes of a match in a JSON string. Undefined if a part begins or ends within an escape, or has a quote of the string. */
-function unescaped({ before, text, after }: Omit<Match, 'in'>, { isStart, isEnd }: MatchSurroundings) {
+function unescaped({ before, text, after }: Omit<Match, 'in'>, isStart: boolean, isEnd: boolean) {
   if (isStart && before === '') return undefined;
   // The end that was cut may divide an escape.
   const whole = isEnd ? after.replace(/"\s*$/, '') : /^(?:[^\\]|\\u[\da-f]{4}|\\[^u])*/i.exec(after)?.[0];
@@ -93,8 +88,8 @@ export function eventMatcher(query: SearchQuery): (event: StoredEvent) => FoundE
   const pattern = text === undefined ? undefined : textPattern(text);
   return (event) => {
     if (event.recordedAt < from || event.recordedAt >= to) return undefined;
-    const around = pattern && findMatch(event, pattern);
-    if (pattern !== undefined && around === undefined) return undefined;
+    const place = pattern && placeOf(event, pattern);
+    if (pattern !== undefined && place === undefined) return undefined;
     try {
       const { attributes, arrival } = textsIn(event);
       const isWanted = [
@@ -102,9 +97,7 @@ export function eventMatcher(query: SearchQuery): (event: StoredEvent) => FoundE
         [sender, arrival.remoteAddress],
         [fromSender, arrival[SENDER]],
       ].every(([wanted, value]) => wanted === undefined || wanted === value);
-      return isWanted && (type === undefined || isOfType(type, attributes.type))
-        ? foundEvent(event, around && { around, pattern })
-        : undefined;
+      return isWanted && (type === undefined || isOfType(type, attributes.type)) ? foundEvent(event, place) : undefined;
     } catch {
       return undefined;
     }
@@ -118,20 +111,12 @@ function textsIn({ attributes, arrival }: NewEvent): Readonly<Record<'attributes
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Where in an event the text of a search is. */
-interface Matched {
-  readonly around: MatchSurroundings;
-  readonly pattern: RegExp;
-}
-
-function findMatch(event: NewEvent, pattern: RegExp): MatchSurroundings | undefined {
+function placeOf(event: NewEvent, pattern: RegExp): Place | undefined {
   for (const name of SEARCHED) {
     const text = event[name];
     if (text === undefined || (name === 'data' && BASE64.test(text))) continue;
-    const place = pattern.exec(text)?.index;
-    if (place === undefined) continue;
-    const [start, end] = [Math.max(0, place - READ_BEFORE), place + READ_AFTER];
-    return { in: name, text: text.slice(start, end), isStart: start === 0, isEnd: end >= text.length };
+    const found = pattern.exec(text);
+    if (found !== null) return { in: name, start: found.index, end: found.index + found[0].length };
   }
   return undefined;
 }
@@ -170,14 +155,14 @@ function unicodeEscape(character: string): string {
 }
 
 /** Returns an event as lists show it. @throws one of its texts is damaged. */
-export function foundEvent(event: StoredEvent, matched?: Matched): FoundEvent {
+export function foundEvent(event: StoredEvent, place?: Place): FoundEvent {
   const { position, id, recordedAt } = event;
   const {
     attributes: { binding, type },
     arrival: { remoteAddress, [SENDER]: sender },
   } = textsIn(event);
   const data = EventData.of(event);
-  const isString = matched?.around.in === 'data' && data?.kind === 'text';
+  const isString = place?.in === 'data' && data?.kind === 'text';
   return {
     position,
     id: shortened(id),
@@ -187,7 +172,7 @@ export function foundEvent(event: StoredEvent, matched?: Matched): FoundEvent {
     remoteAddress: shortText(remoteAddress),
     sender: shortText(sender),
     data: data && dataSummary(data, event.data ?? ''),
-    match: matched && shownMatch(matched.around, matched.pattern, isString),
+    match: place && shownMatch(event, place, isString),
   };
 }
 

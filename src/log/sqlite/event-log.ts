@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { writeNewFile } from '../../util/files';
-import { Deferred } from '../../util/promises';
 import { Remote } from '../../util/remote';
 import { EventLogError, typePrefix, type Engine, type Retention, type RetentionSteps } from '../engine';
 import { EventLog } from '../event-log';
@@ -166,7 +165,6 @@ class SqliteEngine implements Engine {
 interface OpenThread {
   readonly worker: Worker;
   readonly database: Remote<ThreadFunctions>;
-  readonly ended: Promise<void>;
   readonly hold: { close(): void };
 }
 
@@ -213,18 +211,16 @@ class DatabaseThread {
     worker.on('message', (message) => {
       database.receive(message);
     });
-    const ended = new Deferred();
     worker.on('error', (error) => {
       database.end(error);
     });
     worker.on('exit', () => {
       this.#opened = undefined;
       database.end(new Error('the database thread ended'));
-      ended.resolve();
     });
     try {
       await database.ask('open');
-      return { worker, database, ended: ended.promise, hold: holdOpen(this.#options.file) };
+      return { worker, database, hold: holdOpen(this.#options.file) };
     } catch (error) {
       void worker.terminate();
       throw error;
@@ -233,14 +229,13 @@ class DatabaseThread {
 
   /** Closes the database after the questions before, and ends the thread, with which SQLite lets go of the files. */
   async close(): Promise<void> {
-    const { worker, database, ended, hold } = (await this.#opened?.catch(() => undefined)) ?? {};
+    const { worker, database, hold } = (await this.#opened?.catch(() => undefined)) ?? {};
     const isClosed = await database?.ask('close').then(
       () => true,
       () => false,
     );
     if (isClosed) hold?.close();
     await worker?.terminate();
-    await ended;
     // The files were lost, which was told: until now it kept SQLite from writing to them, and from deleting others by their names.
     if (!isClosed) hold?.close();
   }

@@ -76,23 +76,6 @@ describe('the upkeep of a SQLite event log', () => {
     expect(await remaining(marks)).toEqual(['mark-49-']);
   });
 
-  it('leaves nothing of what it forgets while retention forgets others', async () => {
-    const [log, tool] = [await open({ maxEvents: 300, maxAge: undefined }), await open()];
-    const marks = Array.from({ length: 1000 }, (_, i) => `mark-${String((i * 7919) % 1000).padStart(3, '0')}-`);
-    await log.append(
-      ...marks.map((mark) => newEvent({ id: mark, source: `/${mark}`, data: `"data":"${'z'.repeat(300)}${mark}"` })),
-    );
-    const named = marks.map((_, i) => i).filter((i) => i % 3 === 0);
-    await tool.forget(named.map((i) => i + 1));
-    await tool.upkeep?.rewrite();
-    // What retention forgets is overwritten when the write-ahead log is written back, which may be later.
-    expect(await remaining(named.map((i) => marks[i] ?? ''))).toEqual([]);
-    await eventually('300 events are left', async () => (await log.stats()).events <= 300);
-    const kept = (await log.scan({ after: 0, limit: 1000 })).map(({ id }) => id);
-    expect(kept.length).toBeGreaterThan(0);
-    expect(await remaining(kept)).toEqual(kept);
-  });
-
   it('goes on with retention after an event that has more bytes than a step deletes', async () => {
     const log = await open({ maxEvents: 1, maxAge: undefined });
     const large = newEvent({ data: `"data":"${'x'.repeat(600 * 1024)}"` });

@@ -8,7 +8,7 @@ import { Database } from '../../../../src/log/sqlite/database';
 import { openSqliteLog } from '../../../../src/log/sqlite/event-log';
 import { TYPE } from '../../../../src/log/sqlite/schema';
 import { useTemporaryFolder } from '../../../support/temporary-folder';
-import { everyEvent, outcome, newEvent, ratesOf } from '../../../support/events';
+import { everyEvent, outcome, newEvent } from '../../../support/events';
 import { directly, openDirectly, rowsOf } from '../../../support/sqlite';
 
 describe('a SQLite event log', () => {
@@ -34,16 +34,6 @@ describe('a SQLite event log', () => {
     const [first] = await log.scan({ after: 0, limit: 1, since: 5000 });
     const found = await log.scan({ after: first?.position ?? 0, limit: 10, since: 5000 });
     expect([first?.id, ...found.map(({ id }) => id)]).toEqual(['first', 'next']);
-    await log.close();
-  });
-
-  it('takes no time of a repetition for that of an event', async () => {
-    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
-    await log.append(newEvent({ id: 'one', recordedAt: 1000 }));
-    await log.append(newEvent({ id: 'one', recordedAt: 9000 }), newEvent({ id: 'two', recordedAt: 2000 }));
-    await log.append(newEvent({ id: 'three', recordedAt: 3000 }));
-    const rates = await ratesOf(log, { until: 4000, span: 1000, spans: 3 });
-    expect(rates.map(({ events }) => events)).toEqual([1, 1, 1]);
     await log.close();
   });
 });
@@ -156,18 +146,6 @@ describe('a SQLite event log that fails', () => {
     await log.close();
   });
 
-  it('records none of the events of a commit that fails', async () => {
-    const log = await openSqliteLog({ file, maxPages: 40 });
-    const outcomes = await Promise.allSettled([
-      outcome(log.append(newEvent())),
-      outcome(log.append(newEvent({ data: `"data":"${'x'.repeat(500_000)}"` }))),
-      outcome(log.append(newEvent())),
-    ]);
-    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-    expect(await log.read(everyEvent)).toEqual([]);
-    await log.close();
-  });
-
   it('records all events of one call or none', async () => {
     const log = await openSqliteLog({ file, maxPages: 40 });
     const small = Array.from({ length: 5 }, () => newEvent());
@@ -179,32 +157,6 @@ describe('a SQLite event log that fails', () => {
     await log.append(...small);
     expect((await log.stats()).events).toBe(5);
     await log.close();
-  });
-
-  it('is not ready while the disk is too full for an event like the one that failed', async () => {
-    const log = await openSqliteLog({ file, maxPages: 60 });
-    const event = (id: string) => newEvent({ id, data: `"data":"${'x'.repeat(20_000)}"` });
-    let id = 0;
-    while (
-      await outcome(log.append(event(String(id)))).then(
-        () => true,
-        () => false,
-      )
-    ) {
-      id++;
-    }
-    for (let i = 0; i < 5; i++) {
-      expect(await causeOf(log.check())).toEqual(['The event log cannot take events.', 'database or disk is full']);
-      expect((await causeOf(log.append(event('next'))))[1]).toBe('database or disk is full');
-    }
-    const [last] = await log.read({ ...everyEvent, limit: 1 });
-    await log.close();
-    const roomy = await openSqliteLog({ file });
-    await roomy.append(event('next'));
-    const [next] = await roomy.read({ ...everyEvent, limit: 1 });
-    expect([next?.id, next?.position ?? 0]).toEqual(['next', (last?.position ?? 0) + 1]);
-    expect((await roomy.stats()).events).toBe(id + 1);
-    await roomy.close();
   });
 
   it('is ready again when there is room, without a call in between, and leaves no trace of trying', async () => {
