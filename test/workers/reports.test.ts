@@ -31,6 +31,7 @@ class MeasuredWorker implements Pick<WorkerProcess, 'ended' | 'lastReport' | 're
   }
 
   kill(): void {
+    this.hangs = true;
     this.#ended.resolve({ code: undefined, cause: 'SIGKILL' });
   }
 }
