@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 
 /** The service manager that started this process, if one did and wants to be notified (sd_notify(3)). */
 export class ServiceManager {
@@ -24,16 +25,14 @@ export class ServiceManager {
     if (env === undefined) return;
     // The time when it began, in microseconds, distinguishes a reload from the one before it.
     const time = state === 'RELOADING=1' ? [`MONOTONIC_USEC=${String(process.hrtime.bigint() / 1000n)}`] : [];
-    this.#sent = this.#sent.then(() => this.#send([state, ...time], env));
-  }
-
-  /** With the program `systemd-notify`, as Node has no datagram sockets of the Unix domain. */
-  #send(message: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-    return new Promise((resolve) => {
-      execFile('systemd-notify', message, { env }, (error) => {
-        if (error !== null) this.#failed(error.message);
-        resolve();
-      });
-    });
+    this.#sent = this.#sent
+      // Node has no datagram sockets of the Unix domain.
+      .then(() => promisify(execFile)('systemd-notify', [state, ...time], { env }))
+      .then(
+        () => undefined,
+        (error: unknown) => {
+          this.#failed((error as Error).message);
+        },
+      );
   }
 }

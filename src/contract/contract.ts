@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Service } from '../service/call';
 import { namesOf, Protocols, wsdlWith } from './protocols';
-import { OperationInput } from './schema';
+import { ContractError, OperationInput } from './schema';
 import { xmlAttribute } from '../xml/characters';
 import { XmlElement } from '../xml/xml-tree';
 
@@ -34,7 +34,7 @@ const ENVELOPE_BYTES = 512;
 export class Contract {
   /** Namespace of the operations; often a URI, but ASP.NET takes other texts too. */
   readonly namespace: string;
-  /** Whether the operator chose the namespace. */
+  /** False for the placeholder of development tools. */
   readonly hasOwnNamespace: boolean;
   /** The service's name. */
   readonly serviceName: string;
@@ -59,7 +59,11 @@ export class Contract {
     this.operations = elements(portType, 'operation').map((operation) => {
       const name = nameOf(operation);
       const input = OperationInput.read(schema, name);
-      hasParametersOf(OperationInput.read(original.schema, name), input, name);
+      for (const { name: parameter } of OperationInput.read(original.schema, name).parameters) {
+        if (input.parameters.some((known) => known.name === parameter)) continue;
+        const which = `The parameter ${parameter} of the operation ${name}`;
+        throw new ContractError(`${which} is in the WSDL but not in the extended WSDL.`);
+      }
       return new ContractOperation(name, Contract.actionOf(namespace, name), documentationOf(operation), input);
     });
     this.#byName = new Map(this.operations.map((operation) => [operation.name, operation]));
@@ -78,9 +82,8 @@ export class Contract {
    *
    * @param protocols - those that are on.
    * @param folder - where the two WSDLs are.
-   * @throws {ContractError} a WSDL has no service, no schema or no port type, the port types differ in their operations, or the
-   *   extended WSDL lacks a parameter.
-   * @throws {SchemaError} the schema describes parameters that the service cannot read.
+   * @throws {ContractError} a WSDL has no service, no schema or no port type, the port types differ in their operations, the extended
+   *   WSDL lacks a parameter, or the schema describes parameters that the service cannot read.
    */
   static async load(
     namespace: string | undefined,
@@ -132,11 +135,6 @@ export class Contract {
   }
 }
 
-/** Thrown at start when WSDL and service object differ. */
-export class ContractError extends Error {
-  override readonly name = 'ContractError';
-}
-
 /** Where the WSDLs of the service are. */
 export const WSDL_FOLDER = join(__dirname, '..', '..', 'wsdl');
 
@@ -156,15 +154,6 @@ function sameOperations(some: readonly string[], here: string, others: readonly 
     new ContractError(`The operation ${name} is in ${from} but not in ${to}.`);
   for (const name of some) if (!others.includes(name)) throw missing(name, here, there);
   for (const name of others) if (!some.includes(name)) throw missing(name, there, here);
-}
-
-/** Checks that the extended WSDL has every parameter that the other has. */
-function hasParametersOf(original: OperationInput, { parameters }: OperationInput, operation: string): void {
-  for (const { name } of original.parameters) {
-    if (parameters.some((parameter) => parameter.name === name)) continue;
-    const which = `The parameter ${name} of the operation ${operation}`;
-    throw new ContractError(`${which} is in the WSDL but not in the extended WSDL.`);
-  }
 }
 
 /** The parts of a WSDL that say what the service is; the port type is that of the SOAP bindings. */

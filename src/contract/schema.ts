@@ -14,9 +14,9 @@ export interface Parameter {
   readonly documentation: string;
 }
 
-/** Thrown at start for a schema that says something the service cannot do; the message names it. */
-export class SchemaError extends Error {
-  override readonly name = 'SchemaError';
+/** Thrown at start if WSDLs and service object differ, or the schema says something the service cannot do; the message names it. */
+export class ContractError extends Error {
+  override readonly name = 'ContractError';
 }
 
 /** The texts that a caller gave for a parameter, in order; none: it did not give it. */
@@ -38,13 +38,13 @@ export class OperationInput {
    * Reads what an operation takes from the element that the schema declares for it: a sequence of elements of simple types,
    * built in or enumerations, and of any XML (XML Schema Part 1, sections 3.3 and 3.4).
    *
-   * @throws {SchemaError} the schema does not declare the element, or declares something else.
+   * @throws {ContractError} the schema does not declare the element, or declares something else.
    */
   static read(schema: XmlElement, operation: string): OperationInput {
     const element = named(schema, 'element', operation);
-    if (element === undefined) throw new SchemaError(`The schema has no element ${operation}.`);
+    if (element === undefined) throw new ContractError(`The schema has no element ${operation}.`);
     const [complexType] = children(element, 'complexType');
-    if (complexType === undefined) throw new SchemaError(`The element ${operation} has no complex type of its own.`);
+    if (complexType === undefined) throw new ContractError(`The element ${operation} has no complex type of its own.`);
     const [sequence] = onlyOf(complexType, ['sequence'], `The type of the element ${operation}`);
     if (sequence === undefined) return new OperationInput([], false);
     withoutAttributes(sequence, ['minOccurs', 'maxOccurs'], `The sequence in the element ${operation}`);
@@ -55,7 +55,7 @@ export class OperationInput {
     const names = parameters.map(({ name }) => name);
     const twice = names.find((name, i) => names.indexOf(name) < i);
     if (twice !== undefined)
-      throw new SchemaError(`The parameter ${twice} of the operation ${operation} is declared twice.`);
+      throw new ContractError(`The parameter ${twice} of the operation ${operation} is declared twice.`);
     return new OperationInput(
       parameters,
       particles.some(({ name }) => name === 'any'),
@@ -101,10 +101,10 @@ function parameterOf(schema: XmlElement, element: XmlElement, operation: string)
   const where = `The parameter ${name} of the operation ${operation}`;
   withoutAttributes(element, ['ref', 'default', 'fixed', 'form'], where);
   if (schema.attribute('elementFormDefault') !== 'qualified')
-    throw new SchemaError(`${where} has no namespace. The schema needs elementFormDefault="qualified".`);
+    throw new ContractError(`${where} has no namespace. The schema needs elementFormDefault="qualified".`);
   const minOccurs = element.attribute('minOccurs') ?? '1';
   if (!['0', '1'].includes(minOccurs) || (element.attribute('maxOccurs') ?? '1') !== '1')
-    throw new SchemaError(`${where} is neither required nor optional: minOccurs is 0 or 1, and maxOccurs is 1.`);
+    throw new ContractError(`${where} is neither required nor optional: minOccurs is 0 or 1, and maxOccurs is 1.`);
   const [documentation] = children(element, 'annotation').flatMap((note) => children(note, 'documentation'));
   return {
     name,
@@ -117,20 +117,20 @@ function parameterOf(schema: XmlElement, element: XmlElement, operation: string)
 /** The type that an element names: a built-in one, or an enumeration that the schema declares. */
 function typeOf(schema: XmlElement, element: XmlElement, where: string): SimpleType {
   const name = element.attribute('type');
-  if (name === undefined) throw new SchemaError(`${where} names no type.`);
+  if (name === undefined) throw new ContractError(`${where} names no type.`);
   const type = element.qualifiedName(name);
   if (type?.namespace === SCHEMA_NAMESPACE) return builtInType(type.name, name, where);
   const isOwn = type !== undefined && type.namespace === (schema.attribute('targetNamespace') ?? '');
   const declared = isOwn ? named(schema, 'simpleType', type.name) : undefined;
   if (declared === undefined)
-    throw new SchemaError(`${where} has the type ${name}, which the schema does not declare as a simple type.`);
+    throw new ContractError(`${where} has the type ${name}, which the schema does not declare as a simple type.`);
   return enumerationOf(declared, where);
 }
 
 function builtInType(type: string, name: string, where: string): SimpleType {
   if (Object.hasOwn(BUILT_IN, type)) return BUILT_IN[type as BuiltInName];
   const known = Object.keys(BUILT_IN).join(', ');
-  throw new SchemaError(`${where} has the type ${name}, which is not supported. Use one of ${known}.`);
+  throw new ContractError(`${where} has the type ${name}, which is not supported. Use one of ${known}.`);
 }
 
 /** Reads a restriction of a built-in type to an enumeration (XML Schema Part 2, section 4.3.5). */
@@ -139,10 +139,10 @@ function enumerationOf(element: XmlElement, where: string): SimpleType {
   const name = restriction.attribute('base') ?? '';
   const base = restriction.qualifiedName(name);
   if (base?.namespace !== SCHEMA_NAMESPACE)
-    throw new SchemaError(`${where} has a simple type that is not a restriction of a built-in one.`);
+    throw new ContractError(`${where} has a simple type that is not a restriction of a built-in one.`);
   const type = builtInType(base.name, name, where);
   const facets = onlyOf(restriction, ['enumeration'], `${where} has a restriction of ${type.name} that`);
-  if (facets.length === 0) throw new SchemaError(`${where} has a restriction without an enumeration.`);
+  if (facets.length === 0) throw new ContractError(`${where} has a restriction without an enumeration.`);
   try {
     return enumeration(
       type,
@@ -150,20 +150,20 @@ function enumerationOf(element: XmlElement, where: string): SimpleType {
     );
   } catch (error) {
     if (!(error instanceof SimpleTypeError)) throw error;
-    throw new SchemaError(`${where} has a choice that is not a value of the type ${type.name}.`, { cause: error });
+    throw new ContractError(`${where} has a choice that is not a value of the type ${type.name}.`, { cause: error });
   }
 }
 
 function withoutAttributes(element: XmlElement, names: readonly string[], where: string): void {
   const found = names.find((name) => element.attribute(name) !== undefined);
-  if (found !== undefined) throw new SchemaError(`${where} has ${found}, which is not supported.`);
+  if (found !== undefined) throw new ContractError(`${where} has ${found}, which is not supported.`);
 }
 
-/** The child elements of these names. @throws {SchemaError} there is one of another name, other than an annotation. */
+/** The child elements of these names. @throws {ContractError} there is one of another name, other than an annotation. */
 function onlyOf(parent: XmlElement, names: readonly string[], where: string): XmlElement[] {
   const found = children(parent).filter(({ name }) => name !== 'annotation');
   const other = found.find(({ name }) => !names.includes(name));
-  if (other !== undefined) throw new SchemaError(`${where} has xs:${other.name}, which is not supported.`);
+  if (other !== undefined) throw new ContractError(`${where} has xs:${other.name}, which is not supported.`);
   return found;
 }
 

@@ -27,31 +27,44 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
   let found = await log.read(query);
   if (query.id !== undefined || query.position !== undefined) found = await readable(found);
   if (fitSurely(found, query)) return found;
-  const isUpwards = query.after !== undefined;
-  const page = new AnswerPage(query);
+  const { after, limit } = query;
+  const page: LoggedEvent[] = [];
+  const inLogOrder = () => (after === undefined ? page.toReversed() : page);
+  let room = query.maxBytes;
   let measured = 0;
   for (;;) {
     let mayBeMore = false;
-    for (const event of isUpwards ? found : found.toReversed()) {
+    for (const event of after === undefined ? found.toReversed() : found) {
       // Not after the last one: calls that came one after the other would be answered in another order.
       if (measured > LARGE_MESSAGE) {
         await letOthersRun();
         measured = 0;
       }
-      const taken = page.take(event);
-      if (taken === undefined) return page.inLogOrder();
+      const { listed, bytes } = inAnswer(event, query, page.length === 0);
+      // The first is listed in any case: a reader could not go on after it otherwise.
+      if (page.length === limit || (page.length > 0 && bytes > room)) return inLogOrder();
+      room -= bytes;
+      page.push(listed);
       // The log counts fewer bytes, so an answer is full before the log ends what it returns: unless data that it counted is left out.
-      mayBeMore ||= taken.dataOmitted === true && event.dataOmitted === undefined;
+      mayBeMore ||= listed.dataOmitted === true && event.dataOmitted === undefined;
       measured += event.data?.length ?? 0;
     }
-    const { length, last } = page;
-    if (!mayBeMore || length === query.limit) return page.inLogOrder();
-    found = await log.read({
-      ...query,
-      limit: query.limit - length,
-      ...(isUpwards ? { after: last } : { before: last }),
-    });
+    if (!mayBeMore || page.length === limit) return inLogOrder();
+    const last = page.at(-1)?.position;
+    const rest = after === undefined ? { before: last } : { after: last };
+    found = await log.read({ ...query, limit: limit - page.length, ...rest });
   }
+}
+
+/** An event as an answer lists it, without its data if it is too large, and the bytes that it takes there. */
+function inAnswer(event: LoggedEvent, { id, position, maxBytes, referenceBytes }: PageQuery, isFirst: boolean) {
+  const { attributes, data } = event;
+  const headBytes = wireBytes(attributes) + OTHER_BYTES;
+  const whole = headBytes + (data === undefined ? 0 : wireBytes(data) + ','.length);
+  const isWanted = isFirst && (id !== undefined || position !== undefined);
+  if (!event.dataOmitted && (isWanted || whole <= maxBytes)) return { listed: event, bytes: whole };
+  const listed: LoggedEvent = { ...event, data: undefined, dataOmitted: true };
+  return { listed, bytes: headBytes + referenceBytes };
 }
 
 /** Leaves out events that the disk has damaged: of those that were named, the log leaves out none. */
@@ -70,47 +83,4 @@ function fitSurely(events: readonly LoggedEvent[], { maxBytes }: PageQuery): boo
     most += MOST_BYTES * (attributes.length + data.length) + OTHER_BYTES + 1;
   }
   return most <= maxBytes;
-}
-
-/** Fills an answer, event by event in the order of the query. */
-class AnswerPage {
-  readonly #query: PageQuery;
-  readonly #events: LoggedEvent[] = [];
-  #room: number;
-
-  constructor(query: PageQuery) {
-    this.#query = query;
-    this.#room = query.maxBytes;
-  }
-
-  get length(): number {
-    return this.#events.length;
-  }
-
-  /** The position of the last event. */
-  get last(): number | undefined {
-    return this.#events.at(-1)?.position;
-  }
-
-  /** Takes the next event, without its data if it is too large; returns undefined if there is no room for it. */
-  take(event: LoggedEvent): LoggedEvent | undefined {
-    const { id, position, limit, maxBytes, referenceBytes } = this.#query;
-    if (this.length === limit) return undefined;
-    const isWanted = (id !== undefined || position !== undefined) && this.length === 0;
-    const { attributes, data } = event;
-    const headBytes = wireBytes(attributes) + OTHER_BYTES;
-    const whole = headBytes + (data === undefined ? 0 : wireBytes(data) + ','.length);
-    const dataOmitted = event.dataOmitted || (!isWanted && whole > maxBytes);
-    const bytes = dataOmitted ? headBytes + referenceBytes : whole;
-    // The first is listed in any case: a reader could not go on after it otherwise.
-    if (this.length > 0 && bytes > this.#room) return undefined;
-    this.#room -= bytes;
-    const taken: LoggedEvent = dataOmitted ? { ...event, data: undefined, dataOmitted } : event;
-    this.#events.push(taken);
-    return taken;
-  }
-
-  inLogOrder(): LoggedEvent[] {
-    return this.#query.after === undefined ? this.#events.toReversed() : this.#events;
-  }
 }

@@ -47,7 +47,8 @@ export class EventReader {
     const deadline = performance.now() + milliseconds;
     let events = await readPage(this.#log, query);
     for (let seen = query.after ?? 0; events.length === 0 && performance.now() < deadline;) {
-      const newest = await this.#wait(seen, deadline, call);
+      const after = seen;
+      const newest = await call.whileIdle((signal) => this.#waiters.wait(after, deadline - performance.now(), signal));
       if (newest === undefined) break;
       // The log has none up to the position seen: one without an index of types does not look there again.
       events = await this.#readTogether(query.type === undefined ? query : { ...query, after: seen }, newest);
@@ -74,10 +75,6 @@ export class EventReader {
     // calls run.
     await this.#handouts.run(() => setImmediate());
     return page;
-  }
-
-  #wait(after: number, deadline: number, call: Call): Promise<number | undefined> {
-    return call.whileIdle((signal) => this.#waiters.wait(after, deadline - performance.now(), signal));
   }
 }
 

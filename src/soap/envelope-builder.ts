@@ -19,8 +19,6 @@ export interface Envelope {
   readonly security: SecurityHeader | undefined;
   /** Whether it has a WS-Addressing header block. */
   readonly hasAddressing: boolean;
-  /** A part that SOAP does not allow, ignored as in the original. */
-  readonly ignored: string | undefined;
   /** The element that begins the body, unless the body is empty or begins with text. */
   readonly element: ElementName | undefined;
   /** The arguments in that element, if it is an operation's. */
@@ -83,7 +81,6 @@ export class EnvelopeBuilder implements XmlHandler {
   #version: SoapVersion = SoapVersion.soap11;
   #hasHeader = false;
   #hasAddressing = false;
-  #ignored: string | undefined;
   readonly #mandatoryHeaders: ElementName[] = [];
   #security: SecurityHeaderReader | undefined;
   #insideSecurity = false;
@@ -117,7 +114,6 @@ export class EnvelopeBuilder implements XmlHandler {
       mandatoryHeaders: this.#mandatoryHeaders,
       security: this.#security?.header(),
       hasAddressing: this.#hasAddressing,
-      ignored: this.#ignored,
       element: this.#beginsWithText ? undefined : element,
       arguments: this.#arguments?.found() ?? NO_ARGUMENTS,
       payload: ({ namespace, name }) => {
@@ -159,11 +155,8 @@ export class EnvelopeBuilder implements XmlHandler {
     this.#arguments?.addText(text);
     const depth = this.#open.length;
     if (depth > OPERATION_DEPTH || isSpace(text)) return;
-    if (depth === BODY_DEPTH && this.#body === undefined) this.#ignored ??= 'text in soap:Header';
-    else if (depth === 1) {
-      if (this.#body === undefined) throw missingBody();
-      this.#ignored ??= 'text after soap:Body';
-    }
+    // As in the original, text in soap:Header and after soap:Body is ignored.
+    if (depth === 1 && this.#body === undefined) throw missingBody();
     if (depth === OPERATION_DEPTH && isOpen(this.#content)) this.#content.hasText = true;
     if (depth !== BODY_DEPTH || !isOpen(this.#body)) return;
     this.#body.hasText = true;
@@ -207,10 +200,9 @@ export class EnvelopeBuilder implements XmlHandler {
       if (part === 'Body') this.#body = new ElementContent(this.#xml, end, tag.scope);
       else if (part === 'Header' && !this.#hasHeader) this.#hasHeader = true;
       else throw missingBody();
+      // Otherwise what follows the body is ignored, as in the original. SOAP 1.1, section 4, allows elements of other namespaces there.
     } else if (this.#version === SoapVersion.soap12 && part !== 'Header' && part !== 'Body')
       throw FAULTS.invalidFormat(`The element ${shortened(tag.name)} is not allowed after soap:Body.`);
-    // SOAP 1.1, section 4: elements of other namespaces may follow the body.
-    else if (part !== undefined) this.#ignored ??= `a soap:${shortened(part)} after soap:Body`;
   }
 
   #openBlock(tag: Tag, start: number, end: number): void {

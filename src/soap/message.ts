@@ -39,14 +39,14 @@ export function readMessage(
   const xml = decodeMessage(body, mediaType?.charset, (hint) => hints.push(hint));
   const envelope = readEnvelope(xml, contract);
   const { binding } = envelope.version;
-  const { mandatoryHeaders, security, hasAddressing, ignored, element } = envelope;
+  const { mandatoryHeaders, security, hasAddressing, element } = envelope;
   const operation = { namespace: contract.namespace, name: named[binding] ?? element?.name ?? '' };
   const content = contract.recording.has(operation.name)
     ? outcomeOf(() => contentOf(envelope.payload(operation)))
     : NONE;
   // Spreading the envelope takes as long as reading a short one.
   const { arguments: given } = envelope;
-  return { binding, mandatoryHeaders, security, hasAddressing, ignored, element, arguments: given, hints, content };
+  return { binding, mandatoryHeaders, security, hasAddressing, element, arguments: given, hints, content };
 }
 
 const NONE: Outcome<CallContent> = { result: {} };

@@ -49,21 +49,17 @@ export class SoapBindings {
     const messages = {
       bindings: versions.map(({ binding }) => binding),
       namespace: contract.namespace,
-      parameters: parameterNames(contract, service),
+      // Also the names that it refuses.
+      parameters: new Map(
+        contract.operations.map(({ name: operation, parameters }) => [
+          operation,
+          new Set([...parameters.map(({ name }) => name), ...(service[operation]?.refuses ?? [])]),
+        ]),
+      ),
       recording: new Set(Object.keys(service).filter((name) => service[name]?.access === 'record')),
     };
     return new SoapBindings(messages, Object.fromEntries(servers));
   }
-}
-
-/** The names of the parameters of each operation, and of those that it refuses. */
-function parameterNames({ operations }: Contract, service: Service): MessageContract['parameters'] {
-  return new Map(
-    operations.map(({ name: operation, parameters }) => [
-      operation,
-      new Set([...parameters.map(({ name }) => name), ...(service[operation]?.refuses ?? [])]),
-    ]),
-  );
 }
 
 /** The reader of messages, also in another thread. */
@@ -173,11 +169,9 @@ export class SoapCall extends IncomingCall {
     return FAULTS.contentType(contentType, messages.bindings, webhooks);
   }
 
-  #giveHints({ element, hasAddressing, ignored }: SoapMessage): void {
+  #giveHints({ element, hasAddressing }: SoapMessage): void {
     const { contract } = this.endpoint;
     if (hasAddressing) this.hint('ws-addressing', ADDRESSING_HINT);
-    if (ignored !== undefined)
-      this.hint('soap-ignored', `A SOAP message has ${ignored}, which SOAP does not allow. It is ignored.`);
     if (element === undefined || element.namespace === contract.namespace) return;
     if (contract.operation(contract.namespace, element.name) === undefined) return;
     this.hint(

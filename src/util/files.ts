@@ -24,10 +24,11 @@ export async function writeNewFile(file: string, write: (temporary: string) => P
   const temporary = temporaryName(file);
   try {
     await write(temporary);
-    await flush(temporary);
+    await flush(temporary, 'r+');
     await requireFree(file);
     await rename(temporary, file);
-    await flushFolder(dirname(file));
+    // The name, too, must survive a loss of power. Windows has no way to ask for it, and does not open folders.
+    if (process.platform !== 'win32') await flush(dirname(file), 'r');
   } finally {
     await rm(temporary, { force: true });
   }
@@ -48,19 +49,8 @@ async function requireFree(file: string): Promise<void> {
     throw new NewFileError(`${file} exists already. Choose another name or move that file away.`);
 }
 
-async function flush(file: string): Promise<void> {
-  const handle = await open(file, 'r+');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Flushes the name to disk, so that it survives a loss of power. Windows has no way to ask for it, and does not open folders. */
-async function flushFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
+async function flush(path: string, flags: string): Promise<void> {
+  const handle = await open(path, flags);
   try {
     await handle.sync();
   } finally {

@@ -28,9 +28,8 @@ export class ElementContent {
   readonly #start: number;
   readonly #scope: Scope;
   readonly #children: Child[] = [];
-  #written: Map<string, string> | undefined;
+  readonly #written = new Map<string, string>();
   #allPrefixes: readonly string[] | undefined;
-  #allDeclarations: string | undefined;
 
   /**
    * @param xml - the whole document.
@@ -81,30 +80,26 @@ export class ElementContent {
     return parts.join('');
   }
 
-  /** @param mentioned - the prefixes that it may use; undefined if that may be any. */
+  /**
+   * The declarations of the default namespace and of the prefixes that a child may use, apart from those that it makes itself.
+   *
+   * @param mentioned - undefined if it may use any.
+   */
   #declarationsOn({ scope }: Child, mentioned: ReadonlySet<string> | undefined): string {
-    const own = scope === this.#scope ? NO_DECLARATIONS : scope;
-    if (mentioned !== undefined) return this.#write(mentioned, own);
-    this.#allPrefixes ??= [...this.#scope.all().keys()].filter(isDeclarable);
-    if (own !== NO_DECLARATIONS) return this.#write(this.#allPrefixes, own);
-    // One text for all children: one for each could take far more time and memory than the document.
-    return (this.#allDeclarations ??= this.#write(this.#allPrefixes, own));
-  }
-
-  /** Writes the declarations of the default namespace and of prefixes, apart from those that a child makes itself. */
-  #write(prefixes: Iterable<string>, { declared }: Scope): string {
+    const { declared } = scope === this.#scope ? NO_DECLARATIONS : scope;
     const texts = this.#scope.defaultNamespace === '' || declared.has('') ? [] : [this.#declarationOf('')];
+    const prefixes = mentioned ?? (this.#allPrefixes ??= [...this.#scope.all().keys()].filter(isDeclarable));
     for (const prefix of prefixes) if (!declared.has(prefix)) texts.push(this.#declarationOf(prefix));
     return texts.join('');
   }
 
   #declarationOf(prefix: string): string {
-    const written = (this.#written ??= new Map<string, string>());
-    let text = written.get(prefix);
-    if (text !== undefined) return text;
-    const name = prefix === '' ? 'xmlns' : `xmlns:${prefix}`;
-    text = ` ${name}="${xmlAttribute(this.#scope.find(prefix) ?? '')}"`;
-    written.set(prefix, text);
+    let text = this.#written.get(prefix);
+    if (text === undefined) {
+      const name = prefix === '' ? 'xmlns' : `xmlns:${prefix}`;
+      text = ` ${name}="${xmlAttribute(this.#scope.find(prefix) ?? '')}"`;
+      this.#written.set(prefix, text);
+    }
     return text;
   }
 }

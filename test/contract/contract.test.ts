@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Contract, ContractError } from '../../src/contract/contract';
+import { Contract } from '../../src/contract/contract';
+import { ContractError } from '../../src/contract/schema';
 import type { Operation, Service } from '../../src/service/call';
 import { ORIGINAL_OPERATIONS } from '../support/contract';
 import { WSDL_FOLDER } from '../support/operations-with-parameters';

@@ -1,4 +1,4 @@
-import { OperationInput, SchemaError, type Parameter } from '../../src/contract/schema';
+import { ContractError, OperationInput, type Parameter } from '../../src/contract/schema';
 import { XmlElement } from '../../src/xml/xml-tree';
 
 /** What an operation Op takes whose type has this content, beside further declarations in the schema. */
@@ -91,7 +91,7 @@ describe('the start is refused', () => {
     [`<s:sequence maxOccurs="2" />`, 'The sequence in the element Op has maxOccurs, which is not supported.'],
     [`${sequence('')}<s:attribute name="x" />`, 'The type of the element Op has xs:attribute, which is not supported.'],
   ])('for %s', (content, message) => {
-    expect(() => inputOf(content)).toThrow(SchemaError);
+    expect(() => inputOf(content)).toThrow(ContractError);
     expect(() => inputOf(content)).toThrow(message);
   });
 
@@ -107,13 +107,13 @@ describe('the start is refused', () => {
     ],
     [declared('s:int', choices('1', 'x')), `${P} has a choice that is not a value of the type int.`],
   ])('for a parameter of the type %s', (type, message) => {
-    expect(() => inputOf(sequence(element('type="tns:Color"')), type)).toThrow(SchemaError);
+    expect(() => inputOf(sequence(element('type="tns:Color"')), type)).toThrow(ContractError);
     expect(() => inputOf(sequence(element('type="tns:Color"')), type)).toThrow(message);
   });
 
   it('for parameters without a namespace', () => {
     expect(() => inputOf(sequence(element(plain)), '', '')).toThrow(
-      new SchemaError(`${P} has no namespace. The schema needs elementFormDefault="qualified".`),
+      new ContractError(`${P} has no namespace. The schema needs elementFormDefault="qualified".`),
     );
   });
 
@@ -121,9 +121,9 @@ describe('the start is refused', () => {
     const schema = XmlElement.read(
       '<s:schema xmlns:s="http://www.w3.org/2001/XMLSchema"><s:element name="Op" /></s:schema>',
     );
-    expect(() => OperationInput.read(schema, 'Other')).toThrow(new SchemaError('The schema has no element Other.'));
+    expect(() => OperationInput.read(schema, 'Other')).toThrow(new ContractError('The schema has no element Other.'));
     expect(() => OperationInput.read(schema, 'Op')).toThrow(
-      new SchemaError('The element Op has no complex type of its own.'),
+      new ContractError('The element Op has no complex type of its own.'),
     );
   });
 });
