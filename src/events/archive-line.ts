@@ -7,16 +7,12 @@ import { xmlSafe } from './payload';
 import { positionIn } from './position';
 import { eventJson, type NewEvent, type StoredEvent } from './stored-event';
 
-/** The member with what the log keeps beside the event. A CloudEvents attribute cannot have this name. */
+/** The member with what the log keeps beside the event; no attribute can have this name. */
 const LOG = '_log';
 
-/** The members of {@link LOG}. */
 const LOG_MEMBERS: readonly string[] = ['recordedAt', 'idempotencyKey', 'webhookId', 'arrival'];
 
-/**
- * The characters of a key: those of a header field (RFC 9110, section 5.5), after lines with the name of a sender's own field and a
- * source. Others would be stored as replacement characters, which would make two keys one.
- */
+/** A key: the characters of a header field, after lines with a name and a source. Others would be replaced, and make two keys one. */
 const KEY = /^(?:[^\p{Cc}\p{Surrogate}]+\n){0,2}[\t\x20-\xff]*$/u;
 
 /** The members of a line that are not attributes of its event. */

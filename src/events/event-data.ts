@@ -28,18 +28,18 @@ export class EventData {
 
   /** In bytes: of {@link EventData.bytes}. */
   get size(): number {
-    return Buffer.byteLength(this.#content(), this.kind === 'bytes' ? 'base64' : 'utf8');
+    return Buffer.byteLength(...this.#content());
   }
 
   /** JSON and text in UTF-8. */
   bytes(): Buffer {
-    return Buffer.from(this.#content(), this.kind === 'bytes' ? 'base64' : 'utf8');
+    return Buffer.from(...this.#content());
   }
 
-  /** The string, if it is one, without the escapes of JSON. */
-  #content(): string {
+  #content(): [text: string, encoding: 'base64' | 'utf8'] {
     const { kind, encoded } = this;
-    return kind === 'text' && encoded.includes('\\') ? (JSON.parse(`"${encoded}"`) as string) : encoded;
+    if (kind === 'bytes') return [encoded, 'base64'];
+    return [kind === 'text' && encoded.includes('\\') ? (JSON.parse(`"${encoded}"`) as string) : encoded, 'utf8'];
   }
 
   /** The first bytes of a payload of the kind `bytes`. */

@@ -40,13 +40,10 @@ export interface EventContent {
   readonly sender?: SenderFacts | undefined;
 }
 
-/** What a known sender says of its event. */
+/** What a known sender says of its event: its short name, the CloudEvents `type`, the key of the delivery. */
 interface SenderFacts {
-  /** The short name of the sender. */
   readonly name: string;
-  /** The CloudEvents `type`. */
   readonly type: string | undefined;
-  /** The key of the delivery. */
   readonly key: string | undefined;
 }
 
@@ -93,11 +90,7 @@ export class EventFactory {
     this.#defaults = defaults;
   }
 
-  /**
-   * Reads a CloudEvent in the JSON format as if it came from a sender, recorded now.
-   *
-   * @throws {CloudEventError} it is not a valid CloudEvent.
-   */
+  /** Reads a CloudEvent in the JSON format as if a sender sent it now. @throws {CloudEventError} it is not valid. */
   static read(json: string): NewEvent {
     const { attributes, payload } = SentEvent.read(json);
     return {
@@ -118,10 +111,7 @@ export class EventFactory {
     return { specversion: '1.0', id: uuidv7(), source, type, time: new Date().toISOString() } as const;
   }
 
-  /**
-   * Returns the event that a call records. Fills in missing attributes: the `id` with a UUID version 7, the trace context from the
-   * header fields of the request.
-   */
+  /** Returns the event that a call records: without an `id` it gets a UUID version 7, without a trace that of the request. */
   make(call: RecordedCall, content: EventContent): NewEvent {
     const recordedAt = Date.now();
     const { headers, signedBy, keyScope } = call;
@@ -162,10 +152,7 @@ export class EventFactory {
     };
   }
 
-  /**
-   * The key in a header field. It applies to its source and scope alone: any but the service's own source, and a scope, stand before it
-   * after a name, each with a line feed.
-   */
+  /** A key applies to its source and scope: any but the service's own source, and a scope, stand before it on lines of their own. */
   #keyFrom(source: string, scope: string | undefined, field: string | string[] | undefined, name = '') {
     if (field === undefined || field === '') return undefined;
     const key = Array.isArray(field) ? field.join(', ') : field;

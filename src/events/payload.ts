@@ -23,12 +23,9 @@ export type Payload = {
 const MAX_GROWTH = 1.4;
 const LONG_TEXT = 256 * 1024;
 
-/** A payload as an event keeps it. */
-export interface EventPayload {
-  readonly mediaType: string | undefined;
-  /** The data member of a CloudEvent in the JSON format, `"data":…` or `"data_base64":…`. */
+/** A payload as an event keeps it: with the data member of a CloudEvent in the JSON format, `"data":…` or `"data_base64":…`. */
+export interface EventPayload extends Pick<Payload, 'mediaType' | 'sentAs'> {
   readonly data: string;
-  readonly sentAs?: SentAs | undefined;
 }
 
 /** Writes a payload for its event. */

@@ -26,8 +26,6 @@ const CLOUD_EVENTS = /^\s*application\/cloudevents/i;
 /**
  * Restores the request that brought an event. An event of a batch, one that was imported and one that came as a whole CloudEvent is
  * a CloudEvent alone, in structured content mode.
- *
- * @param contract - has the namespace of SOAP messages whose envelope the log does not have.
  */
 export function receivedRequest(event: StoredEvent, contract: Contract): ReceivedRequest {
   const arrival = new Arrival(event);

@@ -14,11 +14,10 @@ declare module 'node:querystring' {
 const MAX_BATCH_EVENTS = 10_000;
 const MAX_BATCH_PARTS = 300_000;
 
-/** The prefix of header fields in binary content mode. */
 const PREFIX = 'ce-';
 
-/** The attributes that every CloudEvent has. One of them as a header field announces an event in binary content mode. */
-const REQUIRED = ['specversion', 'id', 'source', 'type'];
+/** One of the attributes that every CloudEvent has announces an event in binary content mode. */
+const ANNOUNCING = ['ce-specversion', 'ce-id', 'ce-source', 'ce-type'];
 
 /** Names that CloudEvents gives to the data, which binary content mode has in the body. */
 const DATA_NAMES = ['data', 'data_base64'];
@@ -30,11 +29,7 @@ export class SentEvent {
     readonly payload: Payload | undefined,
   ) {}
 
-  /**
-   * Reads an event in structured content mode, in the JSON format.
-   *
-   * @throws {CloudEventError} it has more than 100,000 JSON objects, arrays and members, or is not valid.
-   */
+  /** Reads an event in structured content mode. @throws {CloudEventError} it has more than 100,000 parts, or is not valid. */
   static structured(json: string): SentEvent {
     if (new JsonText(json).hasTooManyParts())
       throw new CloudEventError('The CloudEvent has more than 100,000 objects, arrays and members.');
@@ -42,11 +37,10 @@ export class SentEvent {
   }
 
   /**
-   * Reads events in batched content mode, in the JSON format (CloudEvents 1.0 JSON format, section 4): an array of events, which may
-   * be empty.
+   * Reads events in batched content mode (CloudEvents 1.0 JSON format, section 4): an array of events, which may be empty.
    *
-   * @throws {CloudEventError} it is not an array, has more than 10,000 events or 300,000 JSON objects, arrays and members, or
-   * an event in it is not valid; the message names the first such event by its number, counted from 1.
+   * @throws {CloudEventError} it has more than 10,000 events or 300,000 parts, or is not valid; the message names the first event that
+   * is not valid by its number, counted from 1.
    */
   static batched(json: string): SentEvent[] {
     const batch = new JsonText(json);
@@ -55,21 +49,16 @@ export class SentEvent {
     }
     const texts = batch.elements(MAX_BATCH_EVENTS + 1);
     if (texts === undefined) throw new CloudEventError('The batch of CloudEvents is not a JSON array.');
-    if (texts.length > MAX_BATCH_EVENTS) {
-      throw new CloudEventError(
-        `The batch has more than ${String(MAX_BATCH_EVENTS)} CloudEvents. Send at most ${String(MAX_BATCH_EVENTS)} at a time.`,
-      );
-    }
-    const events: SentEvent[] = [];
-    for (const text of texts) {
+    if (texts.length > MAX_BATCH_EVENTS)
+      throw new CloudEventError('The batch has more than 10000 CloudEvents. Send at most 10000 at a time.');
+    return texts.map((text, i) => {
       try {
-        events.push(SentEvent.read(text));
+        return SentEvent.read(text);
       } catch (error) {
         if (!(error instanceof CloudEventError)) throw error;
-        throw new CloudEventError(`Event ${String(events.length + 1)} of the batch: ${error.message}`);
+        throw new CloudEventError(`Event ${String(i + 1)} of the batch: ${error.message}`);
       }
-    }
-    return events;
+    });
   }
 
   /**
@@ -79,7 +68,7 @@ export class SentEvent {
    * @throws {CloudEventError} an attribute is not valid.
    */
   static binaryAttributes(headers: IncomingHttpHeaders): SenderAttributes | undefined {
-    if (REQUIRED.every((name) => headers[PREFIX + name] === undefined)) return undefined;
+    if (ANNOUNCING.every((field) => headers[field] === undefined)) return undefined;
     const given = Object.entries(headers).flatMap(([field, value]) => {
       if (!field.startsWith(PREFIX)) return [];
       const name = field.slice(PREFIX.length);
@@ -90,12 +79,7 @@ export class SentEvent {
     return senderAttributes({ ...Object.fromEntries(given), datacontenttype: headers['content-type'] });
   }
 
-  /**
-   * Reads an event in the JSON format (CloudEvents 1.0), of any size. Its data is taken from the text, so that numbers keep their
-   * digits.
-   *
-   * @throws {CloudEventError} it is not valid.
-   */
+  /** Reads an event of any size. Its data is taken from the text, so that numbers keep their digits. @throws {CloudEventError} */
   static read(json: string): SentEvent {
     const members = new JsonText(json).members();
     if (members === undefined) throw noObject();
@@ -137,11 +121,7 @@ function attributeValue(name: string, value: string): string {
   return isEncoded ? decoded : Buffer.from(text, 'latin1').toString();
 }
 
-/**
- * Reads the text of a JSON object.
- *
- * @throws {CloudEventError} the text is anything else.
- */
+/** Reads the text of a JSON object. @throws {CloudEventError} it is anything else. */
 export function parseJsonObject(json: string): Record<string, unknown> {
   const value = parse(json);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };

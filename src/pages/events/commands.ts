@@ -28,11 +28,8 @@ function quoted(word: string): string {
 }
 
 /**
- * Returns the command of the tool that posts events of this service to an address: the event at a position, or all that a search
- * finds.
- *
- * @param form - how they are posted: an option, or by default as CloudEvents.
- * @returns undefined if a filter has characters that shells read differently.
+ * Returns the command of the tool that posts an event, or all that a search finds, to an address: as CloudEvents, or as they arrived.
+ * Undefined if a filter has characters that shells read differently.
  */
 export function forwardCommand(
   selected: { readonly position: number } | Filter,
@@ -55,12 +52,7 @@ function searchOptions({ text, type, binding, sender, fromSender, from, to }: Fi
 /** Most characters of an event's data that are put into a command. */
 const MAX_DATA = 4096;
 
-/**
- * Returns the command with which curl sends an event again: over the same binding, with the header fields that it came with. An event
- * of a batch, or one that was imported, is sent as a CloudEvent alone.
- *
- * @returns undefined if it is long, or has characters that shells read differently.
- */
+/** Returns the command with which curl sends an event again. Undefined if it is long, or has characters that shells read differently. */
 export function curlCommand(
   event: StoredEvent,
   { contract, base, path, needsKey }: EndpointAddress,

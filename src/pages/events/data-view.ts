@@ -12,7 +12,7 @@ export interface DataView extends Markup {
   /** The size of the payload. */
   readonly bytes: number;
   /** The fields of a form, whose `html` is empty. */
-  readonly fields?: readonly FieldView[];
+  readonly fields?: readonly { readonly name: Markup; readonly values: readonly ValueView[] }[];
   readonly image?: ImageView | undefined;
 }
 
@@ -23,13 +23,8 @@ export interface ImageView {
   readonly url: string | undefined;
 }
 
-export interface FieldView {
-  readonly name: Markup;
-  readonly values: readonly ValueView[];
-}
-
 /** A text, JSON in lines of its own, or a file, whose name and type are the text. */
-interface ValueView extends Markup {
+export interface ValueView extends Markup {
   readonly isJson?: boolean;
   readonly file?: { readonly number: number; readonly size: string; readonly image: ImageView | undefined };
 }
@@ -107,7 +102,7 @@ async function fieldsView(form: FormEntries) {
     const size = sizeText(Buffer.byteLength(base64, 'base64'));
     return { ...shown([filename, contentType].join(' ')), file: { number: files++, size, image } };
   };
-  const fields: FieldView[] = [];
+  const fields: NonNullable<DataView['fields']>[number][] = [];
   for (const [name, given] of form) {
     const values: ValueView[] = [];
     const field = { name: shown(name), values };

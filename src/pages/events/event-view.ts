@@ -24,8 +24,6 @@ export async function positionOf(log: EventLog, id: string | null): Promise<numb
   return events[0]?.position;
 }
 
-export type Neighbours = Awaited<ReturnType<typeof neighbours>>;
-
 /**
  * Finds the neighbours of a position in the list of a filter, and the event of its type before it, as queries of links. Where a search
  * did not come to its end in time, the list goes on with it.
@@ -46,12 +44,10 @@ export async function neighbours(log: EventLog, position: number, type: string |
   return { newer, older, same };
 }
 
-export type EventView = Awaited<ReturnType<typeof eventView>>;
-
 /** Shows an event that was opened from the list of a filter. What a sender wrote is HTML; links have only the query. */
 export async function eventView(event: StoredEvent, filter: Filter, address: EndpointAddress) {
   const { position } = event;
-  const attributes = JSON.parse(event.attributes) as Readonly<Record<string, unknown>>;
+  const attributes = attributesIn(event);
   const download = (what: string) => `?${addressQuery({ event: position, download: what })}`;
   return {
     sequence: String(position),
@@ -81,10 +77,13 @@ async function dataOf(event: StoredEvent) {
   const sent = arrival.header('content-type');
   const type = sent === undefined ? undefined : MediaType.parse(sent);
   const isForm = sent === undefined ? arrival.target?.includes('?') === true : type?.isForm === true;
-  const { datacontenttype } = JSON.parse(event.attributes) as { readonly datacontenttype?: unknown };
-  const isMultipart = type?.isMultipart === true;
-  const view = await dataView(data, { isForm, isMultipart, isJson: isJsonType(datacontenttype) });
+  const isJson = isJsonType(attributesIn(event).datacontenttype);
+  const view = await dataView(data, { isForm, isMultipart: type?.isMultipart === true, isJson });
   return { ...view, size: sizeText(view.bytes) };
+}
+
+function attributesIn({ attributes }: StoredEvent) {
+  return JSON.parse(attributes) as Readonly<Record<string, unknown>>;
 }
 
 /** The attributes; those that the top of the page has too are apart. */
@@ -144,22 +143,15 @@ export function downloadOf(what: string, event: StoredEvent): Download | undefin
   return file && { name, contentType: BYTES, body: Buffer.from(file.base64, 'base64') };
 }
 
-/**
- * The header fields of a download. A browser neither guesses its type nor shows it; if it did, nothing that a sender put into
- * it would run.
- */
+/** The header fields of a download. A browser neither guesses its type nor shows it; if it did, nothing in it would run. */
 export function downloadHeaders(name: string): OutgoingHttpHeaders {
+  const encoded = `*=UTF-8''${encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, '_')}`;
   return {
-    'Content-Disposition': `attachment; filename${fileName(name)}`,
+    // RFC 6266, section 4.3.
+    'Content-Disposition': `attachment; filename${/^[\w.-]+$/.test(name) ? `="${name}"` : encoded}`,
     'Content-Security-Policy': "default-src 'none'; sandbox",
     'X-Content-Type-Options': 'nosniff',
   };
-}
-
-/** The parameter after `filename` (RFC 6266, section 4.3). */
-function fileName(name: string): string {
-  if (/^[\w.-]+$/.test(name)) return `="${name}"`;
-  return `*=UTF-8''${encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, '_')}`;
 }
 
 const ENDINGS = { json: 'json', text: 'txt', bytes: 'bin' } as const;
@@ -167,8 +159,8 @@ const ENDINGS = { json: 'json', text: 'txt', bytes: 'bin' } as const;
 /** The names of the files that {@link downloadOf} makes. */
 function fileNames(event: StoredEvent): Readonly<Record<'event' | 'data', string>> {
   const name = `event-${String(event.position)}`;
-  const { datacontenttype } = JSON.parse(event.attributes) as { readonly datacontenttype?: unknown };
   const kind = EventData.of(event)?.kind ?? 'bytes';
-  const ending = kind === 'text' && isXmlType(String(datacontenttype)) ? 'xml' : ENDINGS[kind];
+  const isXml = kind === 'text' && isXmlType(String(attributesIn(event).datacontenttype));
+  const ending = isXml ? 'xml' : ENDINGS[kind];
   return { event: `${name}.json`, data: `${name}-data.${ending}` };
 }

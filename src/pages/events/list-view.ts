@@ -8,14 +8,13 @@ import { markup, shownText } from '../markup';
 import { BINDING_LABELS, bindingView, dayText, hexText, timeView } from './parts';
 import { sizeText } from '../../util/text';
 
-/** Events on one page of the list. */
 const EVENTS_ON_PAGE = 50;
 
-/** Most bytes of each text in a row, as markup: fifty rows of escapes have to fit into a page. */
+/** Most bytes of each text in a row, as markup. */
 const CELL_BYTES = 400;
 const DATA_BYTES = 1200;
 
-/** Most characters of a type or an address that is a link: fifty rows of links have to fit into a page. */
+/** Most characters of a type or an address that is a link. */
 const MAX_LINKED = 100;
 
 /** Bytes of a payload in a row, in hexadecimal: about as wide as a text. */

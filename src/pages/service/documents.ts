@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import { Router } from 'express';
 import { create } from 'xmlbuilder2';
 import { HTTP_ERRORS, type RequestError } from '../../http/errors';
-import type { HttpResponse } from '../../http/response';
 import type { Contract } from '../../contract/contract';
 import type { Endpoint } from '../../call/endpoint';
 import type { SoapBindings } from '../../soap/soap-call';
@@ -46,8 +45,9 @@ export async function documents(endpoint: Endpoint, soap: SoapBindings | undefin
       const document: Document =
         documentOf(request.url, contract, pages, endpointUrl) ??
         pages.service(endpointUrl, await eventCount(request, endpoint));
-      send(response, document, callers.vary);
-      if (document.refusal !== undefined) throw document.refusal;
+      const { refusal, contentType, body, headers } = document;
+      response.reply(refusal?.status ?? 200, contentType, body, { ...headers, Vary: callers.vary });
+      if (refusal !== undefined) throw refusal;
     })
     .options((_request, response) => {
       response.replyWithoutBody(204, { Allow: allow });
@@ -90,11 +90,6 @@ function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: 
       ...pages.unknownOperation(operation, endpointUrl),
     }
   );
-}
-
-function send(response: HttpResponse, document: Document, vary: string): void {
-  const { refusal, contentType, body } = document;
-  response.reply(refusal?.status ?? 200, contentType, body, { ...document.headers, Vary: vary });
 }
 
 /** Writes the discovery document (DISCO): the addresses of the WSDL and of the SOAP bindings. */

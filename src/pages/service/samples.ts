@@ -7,18 +7,7 @@ import { SoapVersion } from '../../soap/soap-version';
 import { MediaType } from '../../http/content/media-type';
 import { stringReply } from '../../get-post/reply-format';
 
-/** How to call one operation over one binding. */
-export interface Sample {
-  /** The binding's name, as in "SOAP 1.1". */
-  readonly binding: string;
-  /** The HTTP request, ready to be sent once its line feeds are turned into CRLF. */
-  readonly request: string;
-  /** The HTTP response, with `length` and `string` as placeholders for values that differ from call to call. */
-  readonly response: string;
-  /** A shell command that sends the request. */
-  readonly curl: string;
-}
-
+/** Stands for what differs from call to call, as `length` does. */
 const RESULT_PLACEHOLDER = 'string';
 
 interface SampleRequest {
@@ -29,9 +18,8 @@ interface SampleRequest {
 }
 
 /**
- * Prepares what writes the samples of an operation, for the address under which the caller reaches the endpoint: with the code that
- * writes the real messages, so the two cannot differ. Those of an operation that needs a key have the header field for it, with
- * `KEY` in place of the key.
+ * Returns a function that writes samples for an operation, one for each binding: request, response, and a shell command that sends the
+ * request. They are written by the code that writes the real messages, so the two cannot differ. `KEY` stands for the key.
  */
 export async function sampleWriter(contract: Contract, soap: SoapBindings | undefined) {
   const soap11 = await soapReplies(contract, soap, SoapVersion.soap11);
@@ -40,7 +28,7 @@ export async function sampleWriter(contract: Contract, soap: SoapBindings | unde
   const { contentType, body } = stringReply(contract.namespace)(RESULT_PLACEHOLDER);
   const string = response(contentType, body);
 
-  return (operation: ContractOperation, needsKey: boolean, endpointUrl: string): Sample[] => {
+  return (operation: ContractOperation, needsKey: boolean, endpointUrl: string) => {
     const { name, action } = operation;
     const given = exampleArguments(operation);
     const url = `${endpointUrl}/${name}`;
@@ -90,7 +78,7 @@ async function soapReplies(
   return new Map(await Promise.all(replies));
 }
 
-function sample(binding: string, request: SampleRequest, responseMessage = ''): Sample {
+function sample(binding: string, request: SampleRequest, responseMessage = '') {
   return { binding, request: httpMessage(request), response: responseMessage, curl: curlOf(request) };
 }
 
