@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Router } from 'express';
 import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
-import { failureStatus, HTTP_ERRORS, type RequestError } from '../http/errors';
+import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import { messageChain } from '../util/text';
 import type { CallContent, Operation, ParameterValues } from '../service/call';
 import { Sender } from '../senders/sender';
@@ -191,7 +191,7 @@ class HttpCall extends IncomingCall {
   }
 
   override refuse(error: unknown, refusal: RequestError | undefined): void {
-    const { status, headers } = refusal ?? failureStatus(error);
+    const { status, headers } = refusal ?? HTTP_ERRORS.failed(error);
     // A caller's mistake has the status 500 only if the original answers so.
     const isOriginal = refusal?.status === 500;
     const told = errorIn(this.headers.accept, status, refusal?.message ?? messageChain(error), isOriginal);

@@ -221,17 +221,15 @@ export const HTTP_ERRORS = {
     return isForMethod ? HTTP_ERRORS.method(message, allow) : new RequestError(500, message);
   },
 
-  // The service's doing
-  failed: (error: unknown) => {
-    const { status, headers } = failureStatus(error);
-    return new RequestError(status, 'The request could not be answered.', 'invalid', headers);
-  },
+  /** The service's doing. A log that cannot be used may work again soon. */
+  failed: (error: unknown) =>
+    new RequestError(
+      error instanceof EventLogError ? 503 : 500,
+      'The request could not be answered.',
+      'invalid',
+      error instanceof EventLogError ? RETRY : undefined,
+    ),
 } as const;
-
-/** Returns status and header fields of the answer to a request that failed: a log that cannot be used may work again soon. */
-export function failureStatus(error: unknown): Pick<RequestError, 'status' | 'headers'> {
-  return error instanceof EventLogError ? { status: 503, headers: RETRY } : { status: 500, headers: undefined };
-}
 
 /** Tells a caller that seems to send webhooks where they go. */
 export function webhooksGoTo(address: string): string {

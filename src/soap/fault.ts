@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { create } from 'xmlbuilder2';
 import { builderText } from '../xml/characters';
 import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
-import { failureStatus, RequestError, webhooksGoTo, type Refusal } from '../http/errors';
+import { HTTP_ERRORS, RequestError, webhooksGoTo, type Refusal } from '../http/errors';
 import { messageChain, shortened } from '../util/text';
 import { Binding } from '../config/values';
 import type { ElementName } from '../xml/handler';
@@ -115,7 +115,7 @@ export const FAULTS = {
   security: ({ code, message }: SecurityProblem) => new Fault('Client', message, { subcode: code }),
   /** The operation failed. */
   failed: (error: unknown) =>
-    new Fault('Server', `Server was unable to process request. ---> ${messageChain(error)}`, failureStatus(error)),
+    new Fault('Server', `Server was unable to process request. ---> ${messageChain(error)}`, HTTP_ERRORS.failed(error)),
 } as const;
 
 const UNREADABLE = 'Server was unable to read request.';

@@ -168,6 +168,8 @@ describe.each([
     for (const variables of [{ WEBHOOK_SECRETS: 'a secret of GitHub' }, { READ_KEYS: READ_KEY }]) {
       const service = await startService(variables);
       expect((await sendLarge(service, 300_000)).status).toBe(401);
+      const large = await send(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(300_000) });
+      expect(large.status).toBe('READ_KEYS' in variables ? 200 : 401);
       await service.stop();
     }
   });

@@ -8,7 +8,7 @@ export function slowLog() {
   const append = async () => {
     events++;
     await answer.promise;
-    return { id: 'the-id', recorded: true };
+    return [{ id: 'the-id', recorded: true }];
   };
   return { log: Object.assign(openMemoryLog(), { append }), answer: answer.resolve, events: () => events };
 }

@@ -4,7 +4,7 @@ import { Router } from 'express';
 import { positionIn } from '../../events/position';
 import { problemOf, type StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
-import { failureStatus, HTTP_ERRORS, RequestError } from '../../http/errors';
+import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import { letOthersRun } from '../../util/promises';
 import { messageChain } from '../../util/text';
 import { HTML, pageWriter, SECURITY_HEADERS } from '../page-writer';
@@ -259,7 +259,7 @@ class EventsPages {
 
   async #refuse(response: HttpResponse, error: unknown): Promise<void> {
     const refusal = error instanceof RequestError ? error : undefined;
-    const { status, headers = {} } = refusal ?? failureStatus(error);
+    const { status, headers = {} } = refusal ?? HTTP_ERRORS.failed(error);
     const reason = refusal?.message ?? messageChain(error);
     for (const [name, value] of Object.entries(headers)) {
       if (value !== undefined) response.setHeader(name, value);

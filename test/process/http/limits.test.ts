@@ -115,14 +115,14 @@ describe('the limit', () => {
   });
 
   it.each(BINDINGS)('MAX_IN_FLIGHT is answered with 503 over %s, with SOAP in a fault', async (binding) => {
-    const waiting: ((value: { id: string; recorded: boolean }) => void)[] = [];
-    const append = () => new Promise<{ id: string; recorded: boolean }>((resolve) => waiting.push(resolve));
+    const waiting: ((value: { id: string; recorded: boolean }[]) => void)[] = [];
+    const append = () => new Promise<{ id: string; recorded: boolean }[]>((resolve) => waiting.push(resolve));
     const log = Object.assign(openMemoryLog(), { append });
     const service = await startService({ MAX_IN_FLIGHT: '2' }, log);
     const first = [call(service.url, binding), call(service.url, binding)];
     await eventually('two calls are in flight', () => waiting.length === 2);
     expectRefusal(await call(service.url, binding), binding, 503, 'more than 2 (MAX_IN_FLIGHT)');
-    for (const resolve of waiting) resolve({ id: 'x', recorded: true });
+    for (const resolve of waiting) resolve([{ id: 'x', recorded: true }]);
     for (const answer of await Promise.all(first)) expect(answer.status).toBe(200);
     expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
     await expectNothingHeld(service);

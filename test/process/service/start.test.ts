@@ -70,7 +70,7 @@ describe('the service as a process', () => {
     await writeFile(file, Buffer.from([0x30, 0x82, 3, 3, 0x30, 0x82]));
     const { code, output } = await runToEnd({ TLS_CERT: file, TLS_KEY: file, WORKERS: '2' }, folder.path);
     expect(code).toBe(1);
-    expect(output).toMatch(/^TLS_CERT \(.*cert\.der\) cannot be used: .* in PEM .*Convert DER with: openssl x509/);
+    expect(output).toMatch(/^TLS_CERT \(.*cert\.der\) cannot be used: .* in PEM .*Convert DER with: openssl x509/m);
   });
 
   it('does not start with a log in a folder that cannot be created, and says what to set', async () => {
