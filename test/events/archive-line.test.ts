@@ -1,45 +1,15 @@
-import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { ArchiveLine } from '../../src/events/archive-line';
 import { senderAttributes } from '../../src/events/cloudevents/attributes';
 import { EventFactory } from '../../src/events/event';
 import { arrivalOf, type GivenArrival } from '../support/arrival';
-import type { NewEvent, StoredEvent } from '../../src/events/stored-event';
-import { openSqliteLog } from '../../src/log/sqlite/event-log';
-import { temporaryFolder } from '../support/temporary-folder';
+import type { NewEvent } from '../../src/events/stored-event';
 import { anyCharacter } from '../support/arbitraries';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
 const factory = new EventFactory({ source: '/service', type: 'webhook.recorded' });
 const read = (line: string): NewEvent => new ArchiveLine(line).event();
 const make = (given: GivenArrival): NewEvent => factory.make(...arrivalOf(given));
-
-/** What a log in a file of its own holds after it was given these events. */
-const storedIn = async (folder: string, name: string, events: readonly NewEvent[]): Promise<StoredEvent[]> => {
-  const log = await openSqliteLog({ file: join(folder, name) });
-  try {
-    await log.append(...events);
-    const stored: StoredEvent[] = [];
-    for (;;) {
-      const page = await log.scan({ after: stored.at(-1)?.position ?? 0, limit: 1000 });
-      if (page.length === 0) return stored;
-      stored.push(...page);
-    }
-  } finally {
-    await log.close();
-  }
-};
-
-/** Exports a log that holds these events, imports it into an empty one and expects no difference. */
-const expectSameAfterRoundTrip = async (folder: string, events: readonly NewEvent[]): Promise<void> => {
-  const before = await storedIn(folder, 'before.db', events);
-  expect(before).toHaveLength(events.length);
-  const lines = before.map(ArchiveLine.of);
-  for (const line of lines) expect(line).not.toMatch(/\n/);
-  const after = await storedIn(folder, 'after.db', lines.map(read));
-  expect(after).toEqual(before);
-  expect(after.map(ArchiveLine.of)).toEqual(lines);
-};
 
 const HOSTILE_NAMES = [
   ...['idempotencykey', 'webhookid', 'arrival', 'recordedtime', 'recordedat', 'sequence', 'binding', 'log'],
@@ -57,13 +27,10 @@ describe('an archive', () => {
     ['white space around its data', { payload: { mediaType: 'application/json', json: ' \t{ "a" : 1.0 }\r\n ' } }],
     ['numbers with many digits', { payload: { mediaType: 'a/b', json: '[12345678901234567890.10,1e400,-0,1E+2]' } }],
     ['characters that XML forbids', { payload: { mediaType: 'a/b', text: '\uD800\uFFFE\uFFFF\u0000\uDC00' } }],
-    ['line separators', { payload: { mediaType: 'a/b', json: '"\u2028\u2029\u0085\uFEFF"' } }],
     ['a member _log in its data', { payload: { mediaType: 'a/b', json: '{"_log":{"arrival":"]}"},"_log":1}' } }],
-    ['data of null', { payload: { mediaType: 'a/b', json: 'null' } }],
     ['no bytes', { payload: { mediaType: 'a/b', bytes: Buffer.alloc(0) } }],
     ['an empty key', { headers: { 'idempotency-key': '', 'webhook-id': '' } }],
     ['keys with quotes', { headers: { 'idempotency-key': '"\\', 'webhook-id': '\u00ff' } }],
-    ['both keys the same', { headers: { 'idempotency-key': 'k', 'webhook-id': 'k' } }],
     [
       'attributes of exactly 8,192 bytes',
       { attributes: senderAttributes({ ...REQUIRED, x: 'x'.repeat(8192 - JSON.stringify(REQUIRED).length - 7) }) },
@@ -102,7 +69,7 @@ describe('an archive', () => {
     }
   });
 
-  it('keeps whatever senders put in', async () => {
+  it('keeps whatever senders put in', () => {
     const text = fc.oneof(fc.string({ unit: anyCharacter }), fc.string({ unit: 'grapheme' }));
     const headerValue = fc.string({ unit: fc.integer({ min: 0x20, max: 0xff }).map((c) => String.fromCharCode(c)) });
     const value = fc.oneof(text, fc.boolean(), fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }));
@@ -133,26 +100,13 @@ describe('an archive', () => {
         ...given,
         headers: { ...given.headers, 'idempotency-key': idempotencyKey, 'webhook-id': webhookId },
       }));
-    await fc.assert(
-      fc.asyncProperty(
-        fc.uniqueArray(arrival, {
-          maxLength: 60,
-          comparator: (a, b) =>
-            (['idempotency-key', 'webhook-id'] as const).some(
-              (name) => a.headers[name] && a.headers[name] === b.headers[name],
-            ) ||
-            (a.attributes !== undefined && a.attributes.id === b.attributes?.id),
-        }),
-        async (arrivals) => {
-          const folder = await temporaryFolder();
-          try {
-            await expectSameAfterRoundTrip(folder.path, arrivals.map(make));
-          } finally {
-            await folder.remove();
-          }
-        },
-      ),
-      { numRuns: 4 },
+    fc.assert(
+      fc.property(arrival, (given) => {
+        const event = make(given);
+        const line = ArchiveLine.of({ ...event, position: 7 });
+        expect(line).not.toMatch(/\n/);
+        expect(read(line)).toEqual(event);
+      }),
     );
   });
 

@@ -443,19 +443,6 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain('--data-raw "order 17 & more"');
   });
 
-  it('copy the command that forwards what the list finds', async () => {
-    await record('order 17');
-    const page = await open('?events&text=order', { permissions: ['clipboard-read', 'clipboard-write'] });
-    await page.getByText('Forward these events').click();
-    const button = page.getByRole('button', { name: 'Copy the command: Forward all events that match' });
-    await stopClock(page);
-    await button.click();
-    await button.getByText('Copied').waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
-      `asmx-webhook-events forward URL "--text=order" --from "${service.url}"`,
-    );
-  });
-
   it('copy the data with the characters that the page shows as code points', async () => {
     await record('{"a":"\u202E"}', 'application/json');
     const page = await open('?event=1', { permissions: ['clipboard-read', 'clipboard-write'] });
@@ -465,16 +452,6 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
     await page.getByRole('button', { name: 'Copy the data' }).getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('{\n  "a": "\u202E"\n}');
     expect(await page.locator('#data-text').textContent()).toContain('U+202E');
-  });
-
-  it('save what a sender sent, and never show it', async () => {
-    await record(HOSTILE, 'text/html');
-    const page = await open('?event=1');
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('link', { name: 'Download data' }).click(),
-    ]);
-    expect(download.suggestedFilename()).toBe('event-1-data.txt');
   });
 
   it.each(SCREENS)(
