@@ -31,14 +31,9 @@ export function eventsPages(endpoint: Endpoint): Router {
   // Not `get`: Express would answer OPTIONS itself, without the methods of the handlers that follow.
   router.all(endpoint.path, (request, response, next) => {
     const parameters = parametersOf(request.url);
-    if (!LOOKS.has(request.method) || (!parameters.has('events') && !parameters.has('event'))) {
-      next();
-      return;
-    }
-    SECURITY_HEADERS(request, response, (error?: unknown) => {
-      if (error === undefined) pages.answer(response, parameters).catch(next);
-      else next(error);
-    });
+    const isLook = request.method === 'GET' || request.method === 'HEAD';
+    if (!isLook || (!parameters.has('events') && !parameters.has('event'))) next();
+    else SECURITY_HEADERS(request, response, () => void pages.answer(response, parameters).catch(next));
   });
   return router;
 }
@@ -56,19 +51,11 @@ function preparedPages({ contract }: Endpoint) {
   };
 }
 
-const LOOKS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
-
 /** Reads the query. Names are case-insensitive, as on the service's other pages. */
 function parametersOf(url: string): URLSearchParams {
   const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
   return new URLSearchParams([...query].map(([name, value]): [string, string] => [name.toLowerCase(), value]));
 }
-
-/** Titles that say more than the reason phrases of HTTP. */
-const TITLES: ReadonlyMap<number, string> = new Map([
-  [401, 'A key is needed'],
-  [404, 'Not found'],
-]);
 
 class EventsPages {
   readonly #endpoint: Endpoint;
@@ -264,7 +251,7 @@ class EventsPages {
     for (const [name, value] of Object.entries(headers)) {
       if (value !== undefined) response.setHeader(name, value);
     }
-    const title = TITLES.get(status) ?? STATUS_CODES[status] ?? 'Failed';
+    const title = status === 401 ? 'A key is needed' : (STATUS_CODES[status] ?? 'Failed');
     await this.#send(response, 'problem', title, { reason, needsKey: status === 401 }, status);
   }
 }
