@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { Gauge } from 'prom-client';
 import { startApp, type App } from '../../src/app';
 import { readConfig } from '../../src/config/config';
+import type { EventLog } from '../../src/log/event-log';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { createLogger } from '../../src/telemetry/logger';
 import { BINDINGS, requestOf } from '../support/bindings';
@@ -23,13 +24,13 @@ async function start(variables: Record<string, string> = {}) {
   const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as Line) });
   const log = openMemoryLog();
   const app = await startApp(readConfig({ PORT: '0', ...variables }), log, logger);
-  running.push(app);
+  running.push({ app, log });
   return { app, lines, of: (msg: string) => lines.filter((line) => line.msg === msg) };
 }
 
-let running: App[] = [];
+let running: { readonly app: App; readonly log: EventLog }[] = [];
 afterEach(async () => {
-  await Promise.all(running.map((app) => app.close()));
+  await Promise.all(running.map(({ app, log }) => app.close().then(() => log.close())));
   running = [];
 });
 

@@ -56,13 +56,14 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
   const hints: { key: string; message: string }[] = [];
   const hint = (key: string, message: string) => void hints.push({ key, message });
   const { limits } = config;
+  const log = openMemoryLog();
   const callers = new Callers(config);
   const handler = await endpointHandler({
     config,
     path,
     contract,
     service,
-    log: openMemoryLog(),
+    log,
     callers,
     mediaType: MediaType.parse,
     admission: new Admission(limits),
@@ -90,6 +91,7 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
     async stop() {
       running.delete(started);
       await server.close();
+      await log.close();
     },
   };
   running.add(started);

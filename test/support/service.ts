@@ -24,8 +24,9 @@ export async function startService(
   variables: Readonly<Record<string, string>> = {},
   givenLog?: EventLog,
 ): Promise<TestService> {
+  const config = readConfig({ PORT: '0', ...variables });
   const log = givenLog ?? openMemoryLog();
-  const app = await startApp(readConfig({ PORT: '0', ...variables }), log);
+  const app = await startApp(config, log);
   const service: TestService = {
     url: app.url,
     adminUrl: app.adminUrl,
