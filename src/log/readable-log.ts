@@ -1,7 +1,6 @@
 import type { StoredEvent } from '../events/stored-event';
 import { Deferred } from '../util/promises';
-import type { EventLog } from './event-log';
-import type { EventQuery, LoggedEvent, SearchQuery, Start } from './queries';
+import type { EventQuery, LoggedEvent, SearchQuery, SearchResult, Start } from './queries';
 
 /** A log whose events can be read in their order: that of this service, or of a service elsewhere. */
 export interface ReadableLog {
@@ -82,7 +81,7 @@ const WAIT = 5000;
 
 /** As {@link ReadableLog.pages}. */
 export async function* pagesOf(
-  log: Pick<EventLog, 'scan'>,
+  log: Pick<ReadableLog, 'scan'>,
   { after, since }: Start,
 ): AsyncGenerator<readonly StoredEvent[]> {
   for (let position = after; ;) {
@@ -96,7 +95,7 @@ export async function* pagesOf(
 
 /** As {@link ReadableLog.follow}. */
 export async function* followed(
-  log: Pick<EventLog, 'scan' | 'stats' | 'watch'>,
+  log: Pick<ReadableLog, 'scan' | 'stats'> & { watch(listener: (newest: number) => void): () => void },
   start: FollowStart,
   stop: AbortSignal,
   changed: OnLogChange,
@@ -139,7 +138,7 @@ export async function* followed(
 
 /** As {@link ReadableLog.find}. */
 export async function* foundIn(
-  log: Pick<EventLog, 'scan' | 'search' | 'stats'>,
+  log: Pick<ReadableLog, 'scan' | 'stats'> & { search(query: SearchQuery): Promise<SearchResult> },
   search: Omit<SearchQuery, 'limit'>,
   stop: AbortSignal,
   gone: (position: number) => void,
@@ -156,7 +155,7 @@ export async function* foundIn(
 
 /** Reads the events at some positions, which rise; neighbours are read together. */
 async function* eventsAt(
-  log: Pick<EventLog, 'scan'>,
+  log: Pick<ReadableLog, 'scan'>,
   positions: readonly number[],
   gone: (position: number) => void,
 ): AsyncGenerator<StoredEvent> {

@@ -22,6 +22,7 @@ it('says how far an import came before the log failed', async () => {
     message: 'The import stopped; run it again to go on. Before that: 999 recorded, 1 already in the log.',
     cause: { message: 'The disk is full.' },
   });
+  await log.close();
 });
 
 /** The lines in these chunks. */

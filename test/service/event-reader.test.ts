@@ -9,6 +9,9 @@ import { everyEvent, newEvent } from '../support/events';
 
 const event = (position: number): LoggedEvent => ({ ...newEvent({ id: String(position) }), position });
 
+const opened: EventLog[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((log) => log.close())));
+
 /** A log of which a test says what it holds and what it tells. A read finds what is there as it begins, and takes its time. */
 function fakeLog() {
   const listeners = new Set<(newest: number) => void>();
@@ -28,8 +31,10 @@ function fakeLog() {
     });
     return () => void listeners.delete(listener);
   };
+  const log = Object.assign(openMemoryLog(), { read, watch });
+  opened.push(log);
   return {
-    log: Object.assign(openMemoryLog(), { read, watch }),
+    log,
     read,
     held,
     /** Lets reads that begin from now on take as long as a promise, if one is given. */
