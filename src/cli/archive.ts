@@ -19,15 +19,24 @@ export interface PrintForm extends EventFilter {
   readonly json: boolean;
 }
 
-/** Prints the events from a start on. */
+/** Prints the events from a start on, or says that there are none. */
 export async function printEvents(log: ReadableLog, start: Start, form: PrintForm, stop: AbortSignal): Promise<void> {
-  await printPages(log.pages(start), form, stop, () => undefined);
+  let [printed, read] = [0, 0];
+  await printPages(log.pages(start), form, stop, (chosen, all) => {
+    printed += chosen;
+    read += all;
+  });
+  const conditions = conditionsOf(form);
+  if (read === 0) console.error('There are no events.');
+  else if (printed === 0 && conditions !== '')
+    console.error(`None of the ${String(read)} events matches ${conditions}.`);
 }
 
 /** Prints the events from a start on, and those that are recorded until the signal. Says what it waits for, and how many it printed. */
 export async function followEvents(log: ReadableLog, start: Start, form: PrintForm, stop: AbortSignal): Promise<void> {
   const after = await positionBefore(log, start);
-  console.error(`Waiting for events after ${String(after)}${conditionsOf(form)}.`);
+  const conditions = conditionsOf(form);
+  console.error(`Waiting for events after ${String(after)}${conditions && ` with ${conditions}`}.`);
   let printed = 0;
   try {
     await printPages(log.follow({ after }, stop, sayChange), form, stop, (events) => (printed += events));
@@ -39,17 +48,16 @@ export async function followEvents(log: ReadableLog, start: Start, form: PrintFo
 /** The options of a filter, as they are given. */
 function conditionsOf({ headers, type, binding, sender, fromSender, text }: EventFilter): string {
   const fields = headers.map((field) => ['header', field.join('=')] as const);
-  const options = [...Object.entries({ type, binding, sender, 'from-sender': fromSender, text }), ...fields].flatMap(
-    ([name, value]) => (value === undefined ? [] : `--${name} ${quoted(value)}`),
-  );
-  return options.length === 0 ? '' : ` with ${options.join(' ')}`;
+  return [...Object.entries({ type, binding, sender, 'from-sender': fromSender, text }), ...fields]
+    .flatMap(([name, value]) => (value === undefined ? [] : `--${name} ${quoted(value)}`))
+    .join(' ');
 }
 
 async function printPages(
   pages: AsyncIterable<readonly StoredEvent[]>,
   { json, ...filter }: PrintForm,
   stop: AbortSignal,
-  printed: (events: number) => void,
+  printed: (events: number, read: number) => void,
 ): Promise<void> {
   const lineOf = process.stdout.isTTY && !json ? eventLine : jsonLine();
   const isChosen = matcherOf(filter);
@@ -57,7 +65,7 @@ async function printPages(
     for await (const page of pages) {
       const chosen = page.filter((event) => isChosen(event) && isWhole(event));
       await print(pageText(chosen, lineOf), stop);
-      printed(chosen.length);
+      printed(chosen.length, page.length);
       if (stop.aborted) return;
     }
   } catch (error) {

@@ -86,12 +86,12 @@ export function printable(line: string, lineFeed = '\\n'): string {
   }).replaceAll('\n', lineFeed);
 }
 
-/** Returns an event on one line: when it was recorded, in UTC, its sequence, its type, the size of its data, its sender. */
+/** Returns an event on one line: when it was recorded, in UTC, its sequence, its type, the size of its data, its sender or address. */
 export function eventLine(event: StoredEvent): string {
-  const { recordedAt, position, type = '–', data, remoteAddress = '–' } = foundEvent(event);
+  const { recordedAt, position, type = '–', data, remoteAddress = '–', sender = remoteAddress } = foundEvent(event);
   const size = data === undefined ? '–' : sizeText(data.bytes);
   return printable(
-    `${timeText(recordedAt)}  ${String(position).padStart(7)}  ${type.padEnd(24)}  ${size.padStart(9)}  ${remoteAddress}`,
+    `${timeText(recordedAt)}  ${String(position).padStart(7)}  ${type.padEnd(24)}  ${size.padStart(9)}  ${sender}`,
   );
 }
 

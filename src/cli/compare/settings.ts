@@ -40,10 +40,10 @@ export async function addSettings(
   const conflicts = wanted
     .filter(([name, text]) => there.has(name) && there.texts[name] !== text)
     .map(([name, text]) => `${there.placeOf(name)}, keeps its ${name}. The old service needs ${name}=${quoted(text)}.`);
-  if (wanted.every(([name]) => there.has(name))) return { added: [], conflicts };
-  const added = lines.filter((line) => !there.has(line.replace(/=.*/s, '')));
+  const before = await readFile(file, 'utf8').catch(() => '');
+  const added = lines.filter((line) => !there.has(line.replace(/=.*/s, '')) && !before.includes(line));
+  if (added.length === 0) return { added, conflicts };
   try {
-    const before = await readFile(file, 'utf8').catch(() => '');
     const separator = before === '' || before.endsWith('\n') ? '' : '\n';
     await appendFile(file, `${separator}${added.join('\n')}\n`);
   } catch (error) {
