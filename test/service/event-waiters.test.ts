@@ -42,18 +42,6 @@ describe('those who wait for events', () => {
     return Promise.race([waiting, Promise.resolve('waits')]);
   };
 
-  it('are answered with the newest position once it is after theirs', async () => {
-    const [first, second, third] = [5, 6, 7].map((after) => waiters.wait(after, MINUTE, never()));
-    log.tell(5);
-    for (const waiting of [first, second, third]) expect(await outcome(waiting!)).toBe('waits');
-    log.tell(7);
-    expect(await outcome(first!)).toBe(7);
-    expect(await outcome(second!)).toBe(7);
-    expect(await outcome(third!)).toBe('waits');
-    log.tell(8);
-    expect(await outcome(third!)).toBe(8);
-  });
-
   it('wake a call that began to wait for an earlier position than the others', async () => {
     const late = waiters.wait(100, MINUTE, never());
     log.tell(50);
@@ -68,23 +56,6 @@ describe('those who wait for events', () => {
     expect(await outcome(late)).toBe('waits');
     log.tell(101);
     expect(await outcome(late)).toBe(101);
-  });
-
-  it('are answered at once where the newest position is known to be after theirs', async () => {
-    void waiters.wait(9, MINUTE, never());
-    log.tell(7);
-    expect(await outcome(waiters.wait(6, MINUTE, never()))).toBe(7);
-    expect(await outcome(waiters.wait(7, MINUTE, never()))).toBe('waits');
-  });
-
-  it('are answered with nothing when their time is over', async () => {
-    const short = waiters.wait(0, 500, never());
-    const long = waiters.wait(0, MINUTE, never());
-    await jest.advanceTimersByTimeAsync(499);
-    expect(await outcome(short)).toBe('waits');
-    await jest.advanceTimersByTimeAsync(1);
-    expect(await outcome(short)).toBe(undefined);
-    expect(await outcome(long)).toBe('waits');
   });
 
   it('are answered with nothing when their signal fires, or has fired, or they have no time', async () => {
