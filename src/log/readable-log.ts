@@ -44,7 +44,7 @@ export interface ReadableLog {
 export type LogChange = 'ends before' | 'another event';
 
 /** The event that was seen at a position, by which a reader finds out that it has another log. */
-export type SeenEvent = Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
+type SeenEvent = Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
 
 /** Where {@link ReadableLog.follow} begins. */
 export interface FollowStart {

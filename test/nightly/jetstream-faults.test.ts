@@ -9,8 +9,6 @@ import { everyEvent, outcome, newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { failureOf, useJetStream, type JetStreamUnderTest } from '../support/jetstream';
 import { metricsAt } from '../support/metrics';
-import { startProcess } from '../support/process';
-import { temporaryFolder } from '../support/temporary-folder';
 import { startTcpProxy } from '../support/tcp-proxy';
 import { describeWith } from '../support/tools';
 
@@ -67,28 +65,6 @@ describeWith({ 'nats-server': 'nats-server' }, 'a JetStream event log without ro
       await nats.directly(({ streams }) => streams.purge(under.stream));
       await log.check();
       await log.append(recentEvent());
-    });
-  });
-
-  describe('under the limit of its server, in a service', () => {
-    const nats = useJetStream('jetstream: { max_file_store: 2MB, STORE_DIR }');
-
-    it('answers 503 to /readyz between the calls that fail, and 200 when there is room again', async () => {
-      const folder = await temporaryFolder();
-      const { stream } = nats.options();
-      const EVENT_LOG = `nats://127.0.0.1:${String(nats.port())}/${stream}`;
-      const service = await startProcess({ EVENT_LOG }, folder.path);
-      const record = async () =>
-        (await fetch(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(10_000) })).status;
-      const ready = async () => (await fetch(new URL('/readyz', service.url))).status;
-      expect(await ready()).toBe(200);
-      await probesGone(nats, stream);
-      while ((await record()) === 200);
-      for (let i = 0; i < 4; i++) expect([await ready(), await record()]).toEqual([503, 503]);
-      await nats.directly(({ streams }) => streams.purge(stream));
-      expect([await ready(), await record()]).toEqual([200, 200]);
-      await service.end('SIGTERM');
-      await folder.remove();
     });
   });
 });

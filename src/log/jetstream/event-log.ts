@@ -109,7 +109,9 @@ class JetStreamEngine implements Engine {
     const { id, position, type, after = 0, before = Infinity, since, limit: most } = query;
     const { events } = this.#begin();
     const walk = new StreamWalk(events);
-    const part: Part = { after, before, first: query.after === undefined ? 'newest' : 'oldest', most };
+    const start = Math.max(after, await startOf(since, events));
+    const first = query.after === undefined ? 'newest' : 'oldest';
+    const part: Part = { after: start, before, first, most: since === undefined ? most : Infinity };
     if (position !== undefined) {
       const placed = await walk.at(position);
       if (placed === undefined || (id !== undefined && placed.event.id !== id)) return;
@@ -118,9 +120,6 @@ class JetStreamEngine implements Engine {
       yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), part);
     } else if (type !== undefined) {
       yield* this.#types.find(events, type, { ...part, most: Infinity });
-    } else if (since !== undefined) {
-      const start = Math.max(after, await startOf(since, events));
-      yield* walk.events({ ...part, after: start, first: 'oldest', most: Infinity });
     } else {
       yield* walk.events(part);
     }
@@ -133,7 +132,7 @@ class JetStreamEngine implements Engine {
     let reached: PlacedEvent | undefined;
     let more = false;
     const { events: stream } = this.#begin();
-    const start = await startOf(query.from ?? -Infinity, stream);
+    const start = await startOf(query.from, stream);
     const candidates = new StreamWalk(stream, SEARCH_WINDOW).events({
       after: Math.max(start, query.after ?? 0),
       before: query.before ?? Infinity,
@@ -179,8 +178,8 @@ class JetStreamEngine implements Engine {
 }
 
 /** A position before every event that was recorded at a time or later: an event is stored after it was recorded. */
-async function startOf(time: number, events: Stream): Promise<number> {
-  return time === -Infinity ? 0 : (await events.firstStoredSince(time - CLOCK_TOLERANCE)) - 1;
+async function startOf(time: number | undefined, events: Stream): Promise<number> {
+  return time === undefined ? 0 : (await events.firstStoredSince(time - CLOCK_TOLERANCE)) - 1;
 }
 
 function loggedEvent({ sequence, event }: PlacedEvent, dataOmitted: boolean): LoggedEvent {

@@ -52,7 +52,7 @@ export function logStreams(
 export type Message = Pick<StoredMsg, 'seq' | 'subject' | 'time' | 'data'>;
 
 /** The size of a stream, and its first and last position. */
-export interface StreamState {
+interface StreamState {
   /** The first position that retention has not passed, and the last one, which in an empty stream is the one before it. */
   readonly first: number;
   readonly last: number;

@@ -22,7 +22,7 @@ export interface SqliteOptions {
 export type SqlValue = string | number | null;
 
 /** A prepared statement. Texts that are not UTF-8 are read with U+FFFD in place of what is wrong. */
-export interface Statement {
+interface Statement {
   run(...values: readonly SqlValue[]): { readonly changes: number; readonly lastInsertRowid: number | bigint };
   get(...values: readonly SqlValue[]): unknown;
   all(...values: readonly SqlValue[]): unknown[];
@@ -79,6 +79,11 @@ export class Database {
       this.#statements.set(sql, statement);
     }
     return statement;
+  }
+
+  /** The number that a query finds. */
+  number(sql: string, ...values: readonly SqlValue[]): number {
+    return Number(Object.values(this.prepare(sql).get(...values) as object)[0]);
   }
 
   execute(sql: string): void {
@@ -245,12 +250,11 @@ function requireUsable(file: string, create: boolean): void {
         'Nothing was changed',
     );
   }
-  if (found.file !== undefined) requireWritable(file);
-  else if (create) makeFolder(dirname(file));
-  else throw new Error('the file is not there');
-}
-
-function requireWritable(file: string): void {
+  if (found.file === undefined) {
+    if (!create) throw new Error('the file is not there');
+    makeFolder(dirname(file));
+    return;
+  }
   try {
     accessSync(file, constants.W_OK);
   } catch {

@@ -10,7 +10,7 @@ import { holdOpen, type SqliteOptions } from './database';
 import type { OwnerFunctions, ThreadFunctions } from './worker';
 
 /** How a SQLite event log is opened, and which events it forgets: by default none. */
-export interface SqliteLogOptions extends SqliteOptions {
+interface SqliteLogOptions extends SqliteOptions {
   readonly retention?: Retention | undefined;
   /** How long retention pauses when nothing is due, in milliseconds; 1,000 by default. */
   readonly retentionPause?: number;

@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../events/stored-event';
 import type { Recorded, Retention } from '../engine';
-import type { EventQuery, LogStats, SearchQuery } from '../queries';
+import type { EventQuery, SearchQuery } from '../queries';
 import { Database, type SqliteOptions } from './database';
 import { SqliteReader } from './reader';
 import { SqliteRecorder } from './recorder';
@@ -36,7 +36,6 @@ export function openOperations(options: SqliteOptions) {
   const database = new Database(options);
   const recorder = new SqliteRecorder(database);
   const reader = new SqliteReader(database);
-  const numberIn = (sql: string) => Number(Object.values(database.prepare(sql).get() as object)[0]);
   return {
     append: (events: readonly NewEvent[]): Recorded => recorder.append(events),
     check: () => {
@@ -46,8 +45,7 @@ export function openOperations(options: SqliteOptions) {
     search: (query: SearchQuery) => database.read(() => reader.search(query)),
     counts: (times: readonly number[]) => database.read(() => reader.counts(times)),
     newest: () => database.read(() => reader.newest()),
-    stats: (): LogStats =>
-      database.read(() => ({ events: reader.count(), bytes: database.bytes(), last: reader.last() })),
+    stats: () => database.read(() => reader.stats()),
     forget: (positions: readonly number[]) => recorder.forget(positions),
     retain: (retention: Retention) => recorder.retain(retention),
     verify: () => verify(database),
@@ -67,17 +65,17 @@ export function openOperations(options: SqliteOptions) {
     },
     /** Gives some free pages back and returns their bytes, and those that are left. */
     giveBack: () => {
-      const free = numberIn('PRAGMA freelist_count');
+      const free = database.number('PRAGMA freelist_count');
       database.write(() => {
         database.execute(`PRAGMA incremental_vacuum(${String(COMPACTION_PAGES)})`);
       });
-      const left = numberIn('PRAGMA freelist_count');
+      const left = database.number('PRAGMA freelist_count');
       return { given: (free - left) * PAGE_BYTES, left: left * PAGE_BYTES };
     },
     /** Writes the write-ahead log back and empties it; false if a reader still needs it. */
     emptyWal: () => {
       database.look();
-      return numberIn('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
+      return database.number('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
     },
     look: () => {
       database.look();

@@ -1,7 +1,7 @@
 import { LAST_POSITION } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { typePrefix } from '../engine';
-import type { EventQuery, FoundEvent, LoggedEvent, SearchQuery, SearchResult } from '../queries';
+import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../queries';
 import { Page, type EventSize } from '../page';
 import { eventMatcher } from '../search';
 import type { Database, SqlValue } from './database';
@@ -40,16 +40,13 @@ const TYPES = `
     SELECT (SELECT min(${TYPE}) FROM events WHERE ${TYPE} > type) FROM types WHERE type < ?2)
   SELECT json_group_array(type) AS types FROM types WHERE type < ?2`;
 
+/** The number of events, and the last position that was given: its event may be forgotten, or found to be a repetition. */
+export const TOTAL = 'SELECT events FROM totals';
+const LAST = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'";
+
 /** Which events a statement selects, and in which order. */
-interface Selection {
-  readonly id?: string | undefined;
-  readonly position?: number | undefined;
-  readonly after?: number | undefined;
-  readonly before?: number | undefined;
-  readonly type?: string | undefined;
-  readonly since?: number | undefined;
+interface Selection extends EventQuery {
   readonly until?: number | undefined;
-  readonly limit: number;
   readonly isUpwards: boolean;
 }
 
@@ -107,7 +104,7 @@ export class SqliteReader {
     };
     let reached: SearchResult['reached'];
     search: do {
-      const group = this.#group(selection, GROUP_BYTES);
+      const group = this.#group(selection);
       if (group.length === 0) break;
       for (const event of group) {
         if (events.length === limit) break search;
@@ -123,12 +120,12 @@ export class SqliteReader {
   }
 
   /** Events with everything that the log keeps, in the order of the selection: fewer than its limit if they are large, but one. */
-  #group(selection: Selection, maxBytes: number): StoredEvent[] {
+  #group(selection: Selection): StoredEvent[] {
     const sizes = this.#sizes(selection);
     let bytes = 0;
     const end = sizes.findIndex(
       ({ attributesBytes, dataBytes, arrivalBytes }, i) =>
-        (bytes += attributesBytes + dataBytes + arrivalBytes) > maxBytes && i > 0,
+        (bytes += attributesBytes + dataBytes + arrivalBytes) > GROUP_BYTES && i > 0,
     );
     const events = this.#load(sizes.slice(0, end === -1 ? sizes.length : end).map(({ position }) => position));
     return selection.isUpwards ? events : events.reverse();
@@ -167,9 +164,8 @@ export class SqliteReader {
     if (since === undefined) return after;
     // It stays right, whatever is recorded or forgotten, and is asked for by each step of a search and each page.
     if (since !== this.#start.since) {
-      const row = this.#database.prepare('SELECT min(sequence) AS first FROM events WHERE recorded_at >= ?').get(since);
-      const { first } = row as { first: number | null };
-      this.#start = { since, after: first === null ? this.last() : first - 1 };
+      const before = `SELECT ifnull(min(sequence) - 1, (${LAST})) FROM events WHERE recorded_at >= ?`;
+      this.#start = { since, after: this.#database.number(before, since) };
     }
     return Math.max(after, this.#start.after);
   }
@@ -177,31 +173,23 @@ export class SqliteReader {
   /** A position after all events that were recorded before a time. */
   #endOf(until: number | undefined): number {
     if (until === undefined) return LAST_POSITION;
-    const row = this.#database.prepare('SELECT max(sequence) AS last FROM events WHERE recorded_at < ?').get(until);
-    return ((row as { last: number | null }).last ?? 0) + 1;
+    return this.#database.number('SELECT max(sequence) FROM events WHERE recorded_at < ?', until) + 1;
   }
 
-  /** The position of the newest event; 0 if there is none. */
+  /** As `Engine.newest`. */
   newest(): number {
-    const row = this.#database.prepare('SELECT ifnull(max(sequence), 0) AS newest FROM events').get();
-    return (row as { newest: number }).newest;
+    return this.#database.number('SELECT max(sequence) FROM events');
   }
 
-  /** The last position that was given; its event may be forgotten, or found to be a repetition. 0 if none was. */
-  last(): number {
-    const row = this.#database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get();
-    return (row as { seq: number } | undefined)?.seq ?? 0;
-  }
-
-  count(): number {
-    return (this.#database.prepare('SELECT events FROM totals').get() as { events: number }).events;
+  /** As `Engine.stats`. */
+  stats(): LogStats {
+    const database = this.#database;
+    return { events: database.number(TOTAL), bytes: database.bytes(), last: database.number(LAST) };
   }
 
   /** As `Engine.counts`. */
   counts(times: readonly number[]): number[] {
-    const count = this.#database.prepare(
-      'SELECT count(*) AS events FROM events WHERE recorded_at >= ? AND recorded_at < ?',
-    );
-    return times.slice(1).map((to, i) => (count.get(times[i] ?? to, to) as { events: number }).events);
+    const count = 'SELECT count(*) FROM events WHERE recorded_at >= ? AND recorded_at < ?';
+    return times.slice(1).map((to, i) => this.#database.number(count, times[i] ?? to, to));
   }
 }

@@ -1,6 +1,7 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { isRepetition, type Appended, type Recorded, type Retention } from '../engine';
 import type { Database } from './database';
+import { TOTAL } from './reader';
 
 const INSERT = `
   INSERT INTO events (recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data)
@@ -138,7 +139,7 @@ export class SqliteRecorder {
   /** The positions that the next step of retention deletes. */
   #due({ maxEvents = Infinity, maxAge = Infinity }: Retention): number[] {
     const columns = `SELECT sequence AS position, ${BYTES} AS bytes FROM events`;
-    const { events } = this.#database.prepare('SELECT events FROM totals').get() as { events: number };
+    const events = this.#database.number(TOTAL);
     const rows = (
       events > maxEvents
         ? this.#database.prepare(`${columns} ORDER BY sequence LIMIT ?`).all(Math.min(events - maxEvents, STEP_EVENTS))

@@ -134,18 +134,6 @@ describe('a SQLite event log that fails', () => {
     expect(await readFile(file, 'utf8')).toBe('these are my notes, please keep them. '.repeat(100));
   });
 
-  it('says that the disk is full, keeps what was recorded, and records what still fits', async () => {
-    const log = await openSqliteLog({ file, maxPages: 40 });
-    await log.append(newEvent({ id: 'first' }));
-    const large = newEvent({ data: `"data":"${'x'.repeat(500_000)}"` });
-    const [message, cause] = await causeOf(log.append(large));
-    expect(message).toBe('The event could not be recorded.');
-    expect(cause).toBe('database or disk is full');
-    await log.append(newEvent({ id: 'second' }));
-    expect((await log.read(everyEvent)).map(({ id }) => id)).toEqual(['first', 'second']);
-    await log.close();
-  });
-
   it('records all events of one call or none', async () => {
     const log = await openSqliteLog({ file, maxPages: 40 });
     const small = Array.from({ length: 5 }, () => newEvent());
