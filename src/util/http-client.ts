@@ -124,7 +124,7 @@ export class HttpClient {
       const response = await agent.request({
         origin: url.origin,
         path,
-        method: method as Dispatcher.HttpMethod,
+        method,
         headers: {
           ...(user !== ':' && { Authorization: `Basic ${Buffer.from(user).toString('base64')}` }),
           ...headers,

@@ -84,7 +84,7 @@ export class Reports {
     return Promise.all(
       [...this.#workers].map(async (worker) => {
         const ended = worker.ended.then(() => 'ended' as const);
-        const late = () => Promise.race([ended, 'silent' as const]);
+        const late = () => Promise.race([ended, Promise.resolve('silent' as const)]);
         const report = await Promise.race([worker.report(), ended]).catch(late);
         if (typeof report === 'object') return { ...report, state: 'answering' as const };
         return { ...countersOf(worker.lastReport), state: report };
