@@ -22,7 +22,7 @@ export interface GuardedCall {
   readonly passwordProblem?: string | undefined;
 }
 
-/** What let a call through: a signature, or a key that has a name. */
+/** The credential that let a call through: a signature, or a key that has a name. */
 interface Proof {
   readonly signedBy?: SignedBy;
   readonly keyName?: string;

@@ -84,7 +84,7 @@ export abstract class IncomingCall implements Call {
     try {
       try {
         const result = await this.invoke(await this.#receive());
-        // Others run between writing a large result and encoding it: each takes long.
+        // Writing a large result and encoding it take long: others run in between.
         if (result.length > LARGE_MESSAGE) await letOthersRun();
         const sending = this.reply(result);
         if (sending !== undefined) await sending;
@@ -113,7 +113,7 @@ export abstract class IncomingCall implements Call {
     const reading = this.read(body);
     if (reading !== undefined) {
       await reading;
-      // Others run between copying what the thread has read and passing it on: each takes long.
+      // Copying a large message from the thread and passing it on take long: others run in between.
       await letOthersRun();
     }
     const proof = access.afterBody(this, body);

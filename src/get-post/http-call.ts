@@ -15,7 +15,7 @@ import { readContent, type HttpContent } from './http-content';
 import { readParameters } from './http-parameters';
 import { errorIn, NOT_SNIFFED, resultIn, stringReply, type Representation } from './reply-format';
 
-/** What the calls of one endpoint over HTTP GET and POST share: how they write a result, and the methods that are on. */
+/** Returns how the calls of one endpoint over HTTP GET and POST write a result, and the methods that are on. */
 function bindingsOf({ namespace, protocols: { bindings: on } }: Contract) {
   const methods = [...(on.has('httpget') ? ['GET'] : []), ...(on.has('httppost') ? ['POST'] : [])];
   return {
@@ -55,7 +55,7 @@ const METHODS_BELOW = ['DELETE', 'PATCH', 'POST', 'PUT'];
 const ALLOW_BELOW = [...METHODS_BELOW, 'OPTIONS'].sort().join(', ');
 const METHOD_BELOW = `Below RecordEvent/ events are recorded with ${METHODS_BELOW.join(', ')}.`;
 
-/** The operation that the path names and, with RECORD_PATHS, the rest below it as it was written: it need not be UTF-8. */
+/** Returns the operation that the path names and, with RECORD_PATHS, the rest below it as it was written: it need not be UTF-8. */
 function targetOf({ path }: HttpRequest, { config, service, path: endpoint }: Endpoint) {
   const named = path.slice(endpoint.length + 1);
   const slash = named.indexOf('/');
@@ -101,9 +101,7 @@ function grantedFields(
 class HttpCall extends IncomingCall {
   override readonly binding: 'httpget' | 'httppost';
   override readonly hasEnvelope = false;
-  readonly #name: string;
-  /** The rest of the path below the operation, if that may be anything (RECORD_PATHS). */
-  readonly #below: string | undefined;
+  readonly #target: ReturnType<typeof targetOf>;
   readonly #bindings: HttpBindings;
   #body: Buffer = EMPTY;
   #handshake: ReturnType<typeof Sender.handshakeOf>;
@@ -119,9 +117,7 @@ class HttpCall extends IncomingCall {
     super(request, response, endpoint);
     this.binding = binding;
     this.#bindings = bindings;
-    const { name, below } = targetOf(request, endpoint);
-    this.#name = name;
-    this.#below = below;
+    this.#target = targetOf(request, endpoint);
   }
 
   override get hasBody(): boolean {
@@ -129,17 +125,19 @@ class HttpCall extends IncomingCall {
   }
 
   override route(): void {
+    const { binding, method, headers, request } = this;
     const { contract } = this.endpoint;
     const { protocols } = contract;
-    const { methodText } = this.#bindings;
-    const isBelow = this.#below !== undefined;
+    const { name, below } = this.#target;
+    const isBelow = below !== undefined;
     const allow = isBelow ? ALLOW_BELOW : this.#bindings.allow;
-    if (this.binding === 'httpget') this.#handshake = this.#asked();
-    const methods = isBelow ? METHODS_BELOW : [this.binding === 'httpget' ? 'GET' : 'POST'];
-    if (this.#handshake === undefined && !methods.includes(this.method))
-      throw HTTP_ERRORS.method(isBelow ? METHOD_BELOW : methodText, allow);
-    if (!protocols.bindings.has(this.binding)) throw protocols.callRefusal(this.binding, this.#name, allow);
-    this.operation = operationNamed(this.#name, contract);
+    const asked = { method, headers, query: request.queryString, hasBody: false };
+    if (binding === 'httpget') this.#handshake = Sender.handshakeOf(this.#handshakes(), asked);
+    const methods = isBelow ? METHODS_BELOW : [binding === 'httpget' ? 'GET' : 'POST'];
+    if (this.#handshake === undefined && !methods.includes(method))
+      throw HTTP_ERRORS.method(isBelow ? METHOD_BELOW : this.#bindings.methodText, allow);
+    if (!protocols.bindings.has(binding)) throw protocols.callRefusal(binding, name, allow);
+    this.operation = operationNamed(name, contract);
   }
 
   override read(body: Buffer): void {
@@ -148,19 +146,14 @@ class HttpCall extends IncomingCall {
 
   /** Method and path, where the path may be anything: the same key under another path is another delivery. */
   get keyScope(): string | undefined {
-    return this.#below === undefined ? undefined : `${this.method} ${this.#below}`;
-  }
-
-  /** The handshake that the header alone is, if it calls to record. */
-  #asked(): ReturnType<typeof Sender.handshakeOf> {
-    const { method, headers, request } = this;
-    return Sender.handshakeOf(this.#handshakes(), { method, headers, query: request.queryString, hasBody: false });
+    const { below } = this.#target;
+    return below === undefined ? undefined : `${this.method} ${below}`;
   }
 
   /** The names of the handshakes that this may be. */
   #handshakes(): readonly string[] {
     const { config, service } = this.endpoint;
-    if (config.senderHandshakes === undefined || service[this.#name]?.access !== 'record') return NO_HANDSHAKES;
+    if (config.senderHandshakes === undefined || service[this.#target.name]?.access !== 'record') return NO_HANDSHAKES;
     return config.senderHandshakes.map(({ name }) => name);
   }
 

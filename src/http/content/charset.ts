@@ -122,18 +122,9 @@ export class Charset {
 
   /** Returns a function that decodes one text after another; undefined if the character set is not known. */
   decoder(): Decoder | undefined {
-    switch (this.#encoding) {
-      case undefined:
-        return undefined;
-      case 'utf-8':
-        return decodeUtf8;
-      case 'us-ascii':
-        return (bytes) => (isAscii(bytes) ? bytes.toString('latin1') : undefined);
-      case 'iso-8859-1':
-        return (bytes) => bytes.toString('latin1');
-      case 'windows-1252':
-        return decodeWindows1252;
-    }
+    if (this.#encoding === undefined) return undefined;
+    const own = OWN_DECODERS.get(this.#encoding);
+    if (own !== undefined) return own;
     const decoder = new TextDecoder(this.#label, { fatal: true });
     return (bytes) => {
       try {
@@ -164,6 +155,13 @@ function decodeWindows1252(bytes: Buffer): string {
     .toString('latin1')
     .replace(/[\x80-\x9f]/g, (character) => FROM_80.charAt(character.charCodeAt(0) - 0x80));
 }
+
+const OWN_DECODERS: ReadonlyMap<string, Decoder> = new Map([
+  ['utf-8', decodeUtf8],
+  ['us-ascii', (bytes) => (isAscii(bytes) ? bytes.toString('latin1') : undefined)],
+  ['iso-8859-1', (bytes) => bytes.toString('latin1')],
+  ['windows-1252', decodeWindows1252],
+]);
 
 const UTF_16LE = Charset.named('utf-16le');
 const UTF_16BE = Charset.named('utf-16be');
