@@ -213,7 +213,8 @@ function standardSignature(prefix: 'webhook' | 'svix'): Signature {
     name: field,
     timeName: `The ${prefix}-timestamp`,
     setting: 'webhookSecrets',
-    signingKey: (secret) => (secret.startsWith(STANDARD_PREFIX) ? standardKey(secret) : undefined),
+    signingKey: (secret) =>
+      secret.startsWith(STANDARD_PREFIX) ? Buffer.from(secret.slice(STANDARD_PREFIX.length), 'base64') : undefined,
     before: ({ id, time }) => `${id}.${time}.`,
     read(headers) {
       const id = headers[`${prefix}-id`];
@@ -233,10 +234,6 @@ function standardSignature(prefix: 'webhook' | 'svix'): Signature {
       [field]: signatures.map((signature) => `v1,${signature.toString('base64')}`).join(' '),
     }),
   });
-}
-
-function standardKey(secret: string): Buffer {
-  return Buffer.from(secret.slice(STANDARD_PREFIX.length), 'base64');
 }
 
 /** The bytes of a signature that is written in hexadecimal digits after a prefix; none if it is written otherwise. */

@@ -318,15 +318,6 @@ describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
     await endpoint.stop();
   });
 
-  it('unfold the notice about the namespace', async () => {
-    await on(service.url, async (page) => {
-      const command = page.getByText('SERVICE_NAMESPACE=https://example.com/webhooks/ npm start');
-      expect(await command.isHidden()).toBe(true);
-      await page.getByText('Replacing a service? Keep its namespace.').click();
-      expect(await command.isVisible()).toBe(true);
-    });
-  });
-
   it('can be used with the keyboard alone', async () => {
     await on(service.url, async (page) => {
       await tabTo(page, 'HelloWorld');
@@ -366,25 +357,6 @@ describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
       },
       { permissions },
     );
-  });
-
-  it('copy the endpoint', async () => {
-    const copy = async (page: Page) => {
-      await stopClock(page);
-      await page.getByRole('button', { name: 'Copy the endpoint' }).click();
-      await page.getByText('Copied').first().waitFor();
-      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(service.url);
-    };
-    await on(service.url, copy, { permissions: ['clipboard-read', 'clipboard-write'] });
-    const withoutScripts = (page: Page) =>
-      page
-        .getByRole('button', { includeHidden: true })
-        .all()
-        .then((buttons) => Promise.all(buttons.map((button) => button.isHidden())))
-        .then((areHidden) => {
-          expect(areHidden).toEqual([true, true]);
-        });
-    await on(service.url, withoutScripts, { javaScriptEnabled: false });
   });
 
   it('cover no button with what they say about a copy, on a small screen', async () => {
