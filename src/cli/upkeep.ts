@@ -43,9 +43,6 @@ export async function compact(log: EventLog): Promise<void> {
   console.error(`${String(await log.upkeep.compact())} bytes given back.`);
 }
 
-/** How many bytes of a file SQLite writes anew in a second on a common machine. */
-const REWRITTEN_PER_SECOND = 70e6;
-
 /** How events are removed. */
 export interface ForgetForm {
   /** Only prints them. */
@@ -89,10 +86,7 @@ export async function forgetEvents(
     if (!(await isConfirmed(`Remove ${countText(positions.length)} for good?`, stop)))
       throw new Error('Nothing was removed.');
     const forgotten = await log.forget(positions);
-    if (rewrite) {
-      await warnOfWait(log);
-      await log.upkeep?.rewrite();
-    }
+    if (rewrite) await log.upkeep?.rewrite();
     console.error(`${String(forgotten.length)} removed.`);
     console.error(`What was removed may still be in ${REMAINS[engine] ?? 'its server'}; ${ELSEWHERE}`);
   } else console.error(dryRun ? `${countText(positions.length)} would be removed.` : '0 removed.');
@@ -116,17 +110,6 @@ async function isConfirmed(question: string, stop: AbortSignal): Promise<boolean
   const asked = Promise.race(['data', 'end'].map((name) => once(stdin, name, { signal: stop })));
   const [answer] = (await asked.catch(() => stop.throwIfAborted()).finally(() => stdin.pause())) as unknown[];
   return /^y(?:es)?\s*$/i.test(String(answer));
-}
-
-/** Warns how long calls that record will wait for a file in SQLite, if that may be noticed. */
-async function warnOfWait(log: EventLog): Promise<void> {
-  const { bytes } = await log.stats();
-  const seconds = Math.round(bytes / REWRITTEN_PER_SECOND);
-  if (seconds === 0) return;
-  console.error(
-    `The file is written anew (${String(Math.round(bytes / 1e6))} MB). Calls that record wait meanwhile, for about ` +
-      `${String(seconds)} seconds, and fail after 5.`,
-  );
 }
 
 /** Verifies a log and its events, and prints each finding on a line. Resolves to whether the log is whole. */

@@ -1,35 +1,108 @@
 #!/usr/bin/env node
 import { requireNode } from '../../config/package-info';
 requireNode();
-import { HttpClient, type Reach } from '../../util/http-client';
-import { print, printable, runProgram } from '../terminal';
-import { compare } from './compare';
-import { compareCommand, type CompareCommands } from './compare-command';
+import { readFileSync } from 'node:fs';
+import { HttpClient } from '../../util/http-client';
+import { fileError, misuse, print, printable, quoted, runProgram } from '../terminal';
+import { option, repeatable, ToolCommand } from '../tool-command';
+import type { AskedOperation } from './calls';
+import { compare, type CompareTask } from './compare';
 import { addSettings, settingsFor } from './settings';
 import { readService } from './wsdl';
 
-/** The most bytes of an answer. */
+/** Returns the command line of the tool that compares two services. */
+function compareCommand(): ToolCommand {
+  const program = new ToolCommand('asmx-webhook-compare').asTool().enablePositionalOptions();
+  program
+    .usage('[options] <old> <new>\n       asmx-webhook-compare settings [options] <old>')
+    .description('Compares the service that is to be replaced with the one that replaces it, as clients see them')
+    .argument('<old>')
+    .argument('<new>')
+    .addOption(
+      repeatable(
+        '--call <operation>',
+        'also call RecordEvent or GetEvents on both services; RecordEvent records an event',
+        askedOperation,
+      ),
+    )
+    .addHelpText('after', `\n${NOTES}`)
+    .action((old: string, other: string, { call = [], ...reach }: CompareValues) =>
+      compareServices({ old, new: other, asked: call }, clientFor(reach)),
+    );
+  const finding = program
+    .command('settings')
+    .description(
+      'Print the settings with which the new service takes the place of the old one, as lines of an .env file',
+    )
+    .argument('<old>')
+    .option('--write <file>', 'add them to an .env file; what the file has stays as it is')
+    .addHelpText('after', `\n${NOTES}`)
+    .action((old: string, values: ReachValues & { write?: string }) =>
+      findSettings(old, values.write, clientFor(values)),
+    );
+  for (const command of [program, finding]) {
+    command
+      .addOption(option('--ca <file>', 'trust the certificate authorities in a PEM file too', authority))
+      .option('--insecure', 'accept any certificate, and TLS older than 1.2');
+  }
+  return program;
+}
+
+const NOTES = `<old> and <new> are addresses, as in http://host/webhooks/Services/WebHooks.asmx,
+with ?WSDL or without, or files with a WSDL. Two addresses get the same harmless
+calls. A service that asks for Basic authentication gets user and password from
+its address: http://user:password@host/… All users of the machine see arguments.
+
+Exit code: 0 a client sees no difference, 1 it sees one, or settings alone cannot
+make the new service like the old one, 2 something could not be compared, read or
+written.`;
+
+/** Options as commander reads them. */
+interface ReachValues {
+  readonly ca?: string;
+  readonly insecure?: boolean;
+}
+
+interface CompareValues extends ReachValues {
+  readonly call?: readonly AskedOperation[];
+}
+
+/** How long an answer may take, in milliseconds, and the most bytes that it may have. */
+const TIMEOUT = 30_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-const COMMANDS: CompareCommands = {
-  async compare(task, reach) {
-    const { differences, failures } = await compare(task, clientFor(reach), printLines);
-    if (failures > 0) process.exitCode = 2;
-    else if (differences > 0) process.exitCode = 1;
-  },
-  async settings(old, file, reach) {
-    const { wsdl, name } = await readService(old, clientFor(reach));
-    const { lines, isComplete } = settingsFor(wsdl);
-    const conflicts = file === undefined ? [] : await writeSettings(file, lines, name);
-    if (file === undefined) await printLines(lines);
-    if (!isComplete)
-      console.error('These settings alone do not make the new service like the old one: read the comments.');
-    if (!isComplete || conflicts.length > 0) process.exitCode = 1;
-  },
-};
+function clientFor({ ca, insecure: isInsecure = false }: ReachValues): HttpClient {
+  return new HttpClient({ ca, isInsecure, timeout: TIMEOUT }, MAX_ANSWER_BYTES);
+}
 
-function clientFor(reach: Reach): HttpClient {
-  return new HttpClient(reach, MAX_ANSWER_BYTES);
+function authority(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw fileError(file, 'read', error);
+  }
+}
+
+function askedOperation(name: string): AskedOperation {
+  if (name === 'RecordEvent' || name === 'GetEvents') return name;
+  throw misuse(`--call ${quoted(name)} is neither RecordEvent nor GetEvents.`);
+}
+
+async function compareServices(task: CompareTask, client: HttpClient): Promise<void> {
+  const { differences, failures } = await compare(task, client, printLines);
+  if (failures > 0) process.exitCode = 2;
+  else if (differences > 0) process.exitCode = 1;
+}
+
+/** @param file - the `.env` file to add the settings to; undefined: prints them. */
+async function findSettings(old: string, file: string | undefined, client: HttpClient): Promise<void> {
+  const { wsdl, name } = await readService(old, client);
+  const { lines, isComplete } = settingsFor(wsdl);
+  const conflicts = file === undefined ? [] : await writeSettings(file, lines, name);
+  if (file === undefined) await printLines(lines);
+  if (!isComplete)
+    console.error('These settings alone do not make the new service like the old one: read the comments.');
+  if (!isComplete || conflicts.length > 0) process.exitCode = 1;
 }
 
 /** Adds settings to a file, says which, and returns a sentence for each that the file has with another value. */
@@ -49,7 +122,7 @@ function printLines(lines: readonly string[]): Promise<void> {
 /** Runs the tool with the arguments and the environment of this process, and sets its exit code. */
 export function runCompareTool(): Promise<void> {
   return runProgram(
-    () => compareCommand(COMMANDS).run(process.argv.slice(2)),
+    () => compareCommand().run(process.argv.slice(2)),
     () => 2,
   );
 }
