@@ -1,4 +1,5 @@
 import { BINDINGS, callOperation, eventsOf, resultOf, type CloudEvent } from '../support/bindings';
+import { forgetAll } from '../support/events';
 import { send, type Answer } from '../support/http';
 import { startService, type TestService } from '../support/service';
 
@@ -7,10 +8,11 @@ const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'orde
 
 describe('a CloudEvent over HTTP', () => {
   let service: TestService;
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await startService();
   });
-  afterEach(() => service.stop());
+  afterEach(() => forgetAll(service.log));
+  afterAll(() => service.stop());
 
   const post = (headers: Record<string, string>, body: string | Buffer): Promise<Answer> =>
     send(`${service.url}/RecordEvent`, { method: 'POST', headers, body });

@@ -1,4 +1,5 @@
 import { BINDINGS, callOperation, eventsOf, type CloudEvent } from '../support/bindings';
+import { forgetAll } from '../support/events';
 import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';
 
@@ -7,10 +8,11 @@ const OTHER = '00-11111111111111111111111111111111-2222222222222222-00';
 
 describe('the trace context of a request', () => {
   let service: TestService;
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await startService();
   });
-  afterEach(() => service.stop());
+  afterEach(() => forgetAll(service.log));
+  afterAll(() => service.stop());
 
   const events = async (): Promise<CloudEvent[]> => eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
 

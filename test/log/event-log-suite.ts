@@ -10,7 +10,7 @@ import {
   type SearchResult,
 } from '../../src/log/queries';
 import { eventually } from '../support/eventually';
-import { everyEvent, outcome, newEvent, ratesOf } from '../support/events';
+import { everyEvent, forgetAll, outcome, newEvent, ratesOf } from '../support/events';
 import { watching } from '../support/watching';
 
 /** A log that the suite opens and closes as often as it likes; its events stay until `remove`. */
@@ -41,15 +41,6 @@ function searching(log: () => EventLog) {
     for (const [id, event] of Object.entries(events)) await log().append(newEvent({ id, ...event }));
   };
   return { search, found, record };
-}
-
-/** Forgets all events of a log. */
-async function forgetAll(log: EventLog): Promise<void> {
-  for (;;) {
-    const events = await log.scan({ after: 0, limit: 1000 });
-    if (events.length === 0) return;
-    await log.forget(events.map(({ position }) => position));
-  }
 }
 
 /**

@@ -1,21 +1,27 @@
 import { join } from 'node:path';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { BINDINGS, requestOf, resultOf, type BindingName } from '../support/bindings';
+import { forgetAll } from '../support/events';
 import { send, type Answer } from '../support/http';
 import { startService, type TestService } from '../support/service';
-import { useTemporaryFolder } from '../support/temporary-folder';
+import { temporaryFolder } from '../support/temporary-folder';
 
 const REUSED =
   'The Idempotency-Key was sent before with another type or other data. Nothing was recorded. ' +
   'Send each event with a key of its own.';
 
 describe('an Idempotency-Key', () => {
-  const folder = useTemporaryFolder();
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: TestService;
-  beforeEach(async () => {
+  beforeAll(async () => {
+    folder = await temporaryFolder();
     service = await startService({}, await openSqliteLog({ file: join(folder.path, 'events.db') }));
   });
-  afterEach(() => service.stop());
+  afterEach(() => forgetAll(service.log));
+  afterAll(async () => {
+    await service.stop();
+    await folder.remove();
+  });
 
   /** Records an event whose data holds an order, over any binding. */
   const record = (binding: BindingName, order: number, headers: Record<string, string>): Promise<Answer> => {

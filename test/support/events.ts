@@ -36,3 +36,12 @@ export async function ratesOf(log: EventLog, { until, span, spans }: Record<'unt
   const times = Array.from({ length: spans + 1 }, (_, i) => until - (spans - i) * span);
   return (await log.counts(times)).map((events, i) => ({ from: times[i] ?? 0, events }));
 }
+
+/** Forgets all events of a log. */
+export async function forgetAll(log: EventLog): Promise<void> {
+  for (;;) {
+    const events = await log.scan({ after: 0, limit: 1000 });
+    if (events.length === 0) return;
+    await log.forget(events.map(({ position }) => position));
+  }
+}
