@@ -75,7 +75,8 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * Sends a whole reply with status 200, compressed with gzip if that is worth it and `Accept-Encoding` prefers it, else at once. A reply that may be compressed has `Vary: Accept-Encoding`, whether it is or not (RFC 9110, section 12.5.5).
+   * Sends a whole reply with status 200, compressed with gzip if that is worth it and `Accept-Encoding` prefers it, else at
+   * once. A reply that may be compressed has `Vary: Accept-Encoding`, whether it is or not (RFC 9110, section 12.5.5).
    *
    * @param headers - further header fields; a `Vary` among them must name Accept-Encoding too
    * @throws {RequestError} as {@link reply}.
