@@ -102,8 +102,10 @@ export class Charset {
    * Whether the beginning of an XML document or a JSON text shows that it is not in this character set: UTF-16 would have a zero
    * byte beside its first character, which is ASCII. Programs that hold texts in UTF-16 name it and send UTF-8.
    */
-  isDeniedBy([first = 0, second = 0]: Buffer): boolean {
-    return this.#isUtf16 && first !== 0 && first < 0x80 && second !== 0;
+  isDeniedBy(body: Buffer): boolean {
+    if (!this.#isUtf16) return false;
+    const [first = 0, second = 0] = body;
+    return first !== 0 && first < 0x80 && second !== 0;
   }
 
   /** Decodes bytes, without their byte order mark. Returns undefined if they are not valid in this character set. */
