@@ -14,7 +14,7 @@ export interface HttpAnswer {
 }
 
 /** An answer whose body is yet to come. */
-export type HttpResponse = Dispatcher.ResponseData;
+export type StreamedAnswer = Dispatcher.ResponseData;
 
 /** One request. */
 export interface OutgoingRequest {
@@ -115,7 +115,7 @@ export class HttpClient {
     { method, path = url.pathname + url.search, headers, body }: OutgoingRequest,
     signal: AbortSignal,
     silence = this.#timeout,
-  ): Promise<HttpResponse> {
+  ): Promise<StreamedAnswer> {
     const user = [url.username, url.password].map(decodeURIComponent).join(':');
     const agent = new (this.#isDirect || LOOPBACK.test(url.hostname) ? Agent : EnvHttpProxyAgent)(this.#connections);
     // After an answer that is not read to its end, undici would make another connection.
@@ -154,7 +154,7 @@ export class HttpClient {
     return answer;
   }
 
-  async #answerOf({ statusCode: status, headers: fields, body }: HttpResponse): Promise<HttpAnswer> {
+  async #answerOf({ statusCode: status, headers: fields, body }: StreamedAnswer): Promise<HttpAnswer> {
     const chunks: Buffer[] = [];
     let bytes = 0;
     let cutOff: string | undefined;

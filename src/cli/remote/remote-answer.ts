@@ -2,7 +2,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { constants, createInflate } from 'node:zlib';
 import { ArchiveLine } from '../../events/archive-line';
 import type { StoredEvent } from '../../events/stored-event';
-import type { HttpResponse } from '../../util/http-client';
+import type { StreamedAnswer } from '../../util/http-client';
 import { linesOf } from '../lines';
 import { quoted } from '../terminal';
 
@@ -32,7 +32,7 @@ export function nameOf({ origin, pathname }: URL): string {
  * @throws {RemoteLogError} no other try will bring some.
  * @throws another one may.
  */
-export async function refuse(response: HttpResponse, url: URL): Promise<void> {
+export async function refuse(response: StreamedAnswer, url: URL): Promise<void> {
   const { statusCode, headers, body } = response;
   const location = headers.location?.toString();
   if (statusCode === 200 && Number.isInteger(lastIn(response))) return;
@@ -70,7 +70,7 @@ async function startOf(body: Readable): Promise<string> {
   return text.trim();
 }
 
-export function lastIn({ headers }: HttpResponse): number {
+export function lastIn({ headers }: StreamedAnswer): number {
   return Number(headers['x-events-last']);
 }
 
@@ -81,7 +81,7 @@ export function lastIn({ headers }: HttpResponse): number {
  * @throws {RemoteLogError} a line is no event, or one that was not asked for.
  * @throws the answer was cut off. Behind a proxy it may look whole then, but for its last line, which has to be empty.
  */
-export async function* eventsIn(response: HttpResponse, after: number): AsyncGenerator<readonly StoredEvent[]> {
+export async function* eventsIn(response: StreamedAnswer, after: number): AsyncGenerator<readonly StoredEvent[]> {
   const body = bodyOf(response);
   let hasEnded = false;
   const bytes = async function* (): AsyncGenerator<Buffer> {
@@ -112,7 +112,7 @@ export async function* eventsIn(response: HttpResponse, after: number): AsyncGen
 }
 
 /** The content of an answer, decoded. Ends without an error if the answer was cut off within its coding. */
-function bodyOf({ headers, body }: HttpResponse): Readable {
+function bodyOf({ headers, body }: StreamedAnswer): Readable {
   if (headers['content-encoding'] !== 'deflate') return body;
   const inflate = createInflate({ finishFlush: constants.Z_SYNC_FLUSH });
   pipeline(body, inflate, () => undefined);

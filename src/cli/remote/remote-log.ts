@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, SearchQuery, Start } from '../../log/queries';
 import { isSame, type ReadableLog, type FollowStart, type OnLogChange } from '../../log/readable-log';
 import { reasonOf } from '../../util/reason';
-import { HttpClient, isSilence, type HttpResponse } from '../../util/http-client';
+import { HttpClient, isSilence, type StreamedAnswer } from '../../util/http-client';
 import { LineTooLongError } from '../lines';
 import { eventsIn, lastIn, nameOf, notAsked, refuse, RemoteLogError } from './remote-answer';
 
@@ -182,7 +182,7 @@ export class RemoteLog implements ReadableLog {
   }
 
   /** Asks until there is an answer with events; at first only once. */
-  async #asked(parameters: Parameters, method: 'GET' | 'HEAD' = 'GET'): Promise<HttpResponse> {
+  async #asked(parameters: Parameters, method: 'GET' | 'HEAD' = 'GET'): Promise<StreamedAnswer> {
     const name = nameOf(this.#source.url);
     for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
       const wait = parameters.wait && this.#wait;
@@ -212,7 +212,7 @@ export class RemoteLog implements ReadableLog {
   }
 
   /** @throws {RemoteLogError} the answer has no events, and no other will. */
-  async #open(url: URL, method: 'GET' | 'HEAD'): Promise<HttpResponse> {
+  async #open(url: URL, method: 'GET' | 'HEAD'): Promise<StreamedAnswer> {
     const { key } = this.#source;
     // The user and password of the address go as Authorization: they are those of a proxy.
     const field =
