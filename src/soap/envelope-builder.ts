@@ -1,3 +1,6 @@
+import { outcomeOf, type Outcome } from '../call/reader-thread';
+import { eventPayload } from '../events/payload';
+import type { CallContent } from '../service/call';
 import { shortened } from '../util/text';
 import { isSpace } from '../xml/characters';
 import { ElementContent } from '../xml/element-content';
@@ -7,9 +10,9 @@ import { FAULTS, type Fault } from './fault';
 import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
 import { isSecurityHeader, SecurityHeaderReader, type SecurityHeader } from './ws-security';
 
-/** A SOAP message, as far as the service needs it. */
-export interface Envelope {
-  readonly version: SoapVersion;
+/** A SOAP message, as far as the service needs it, and the content of its call if that records. */
+export interface SoapMessage {
+  readonly binding: SoapVersion['binding'];
   /**
    * The header blocks (SOAP 1.2 part 1, section 5.2) that are addressed to this service and must be understood, except
    * WS-Security headers: each name once, and 64 at most.
@@ -23,12 +26,15 @@ export interface Envelope {
   readonly element: ElementName | undefined;
   /** The arguments in that element, if it is an operation's. */
   readonly arguments: Arguments;
-  /**
-   * The content of the body's first element if that is the operation's and all that the body says, otherwise the content of the
-   * body.
-   */
-  readonly payload: (operation: ElementName) => { readonly of: 'operation' | 'body'; readonly content: ElementContent };
+  readonly content: Outcome<CallContent>;
+  /** Advice to the sender about the character set, a sentence each. */
+  readonly hints: readonly string[];
 }
+
+/** The operation that the header fields of a request name, for a message of each version. */
+export type NamedOperations = Readonly<Partial<Record<SoapVersion['binding'], string | undefined>>>;
+
+const NO_CONTENT: Outcome<CallContent> = { result: {} };
 
 /** The parts of the contract that reading a message needs, also in another thread. */
 export interface MessageContract {
@@ -41,12 +47,6 @@ export interface MessageContract {
   /** The names of the operations that record what they are sent. */
   readonly recording: ReadonlySet<string>;
 }
-
-/** Limits on a message's XML, each checked while it is read. */
-const MAX_DEPTH = 64;
-const MAX_ELEMENTS = 250_000;
-const MAX_ATTRIBUTES = 256;
-const MAX_NAME_LENGTH = 1024;
 
 /** A message with a single one of them is refused; more are only named in the fault. */
 const MAX_MANDATORY_HEADERS = 64;
@@ -75,9 +75,8 @@ const ATTRIBUTES_OF_SOAP: ReadonlySet<string> = new Set([
 export class EnvelopeBuilder implements XmlHandler {
   readonly #xml: string;
   readonly #contract: MessageContract;
-  /** The open elements, outermost first. */
-  readonly #open: Tag[] = [];
-  #elements = 0;
+  /** How many elements are open. */
+  #depth = 0;
   #version: SoapVersion = SoapVersion.soap11;
   #hasHeader = false;
   #hasAddressing = false;
@@ -100,35 +99,40 @@ export class EnvelopeBuilder implements XmlHandler {
   }
 
   /**
-   * Returns what has been found. To be called when the message has been read to its end.
+   * Returns the message, once it has been read to its end.
    *
-   * @throws {Fault} the message has no body.
+   * @throws {Fault} it has no body.
    */
-  envelope(): Envelope {
-    const element = this.#element;
-    const body = this.#body;
-    const content = this.#content;
-    if (body === undefined) throw missingBody();
+  message(named: NamedOperations, hints: readonly string[]): SoapMessage {
+    if (this.#body === undefined) throw missingBody();
+    const { binding } = this.#version;
+    const element = this.#beginsWithText ? undefined : this.#element;
+    const operation = named[binding] ?? element?.name ?? '';
     return {
-      version: this.#version,
+      binding,
       mandatoryHeaders: this.#mandatoryHeaders,
       security: this.#security?.header(),
       hasAddressing: this.#hasAddressing,
-      element: this.#beginsWithText ? undefined : element,
+      element,
       arguments: this.#arguments?.found() ?? NO_ARGUMENTS,
-      payload: ({ namespace, name }) => {
-        const isAll = content !== undefined && !this.#hasMore && !body.hasText;
-        const isNamed = element?.name === name && element.namespace === namespace;
-        return isAll && isNamed ? { of: 'operation', content } : { of: 'body', content: body };
-      },
+      content: this.#contract.recording.has(operation) ? outcomeOf(() => this.#contentFor(operation)) : NO_CONTENT,
+      hints,
     };
   }
 
+  /**
+   * The content of the body's first element if that is the operation's and all that the body says, otherwise the content of the
+   * body.
+   */
+  #contentFor(operation: string): CallContent {
+    const isNamed = this.#element?.name === operation && this.#element.namespace === this.#contract.namespace;
+    const isSoapBody = !isNamed || this.#hasMore || this.#body?.hasText === true;
+    const text = (isSoapBody ? this.#body : this.#content)?.text(FAULTS.payloadGrowth);
+    return text === undefined ? {} : { payload: eventPayload({ mediaType: 'application/xml', text }), isSoapBody };
+  }
+
   openElement(tag: Tag, start: number, end: number): void {
-    checkName(tag.name);
-    if (++this.#elements > MAX_ELEMENTS) throw tooMuch(`more than ${String(MAX_ELEMENTS)} elements`);
-    const depth = this.#open.push(tag);
-    if (depth > MAX_DEPTH) throw tooMuch(`elements nested deeper than ${String(MAX_DEPTH)} levels`);
+    const depth = ++this.#depth;
     if (this.#insideSecurity) this.#security?.openElement(tag);
     switch (depth) {
       case 1:
@@ -153,7 +157,7 @@ export class EnvelopeBuilder implements XmlHandler {
   addText(text: string): void {
     if (this.#insideSecurity) this.#security?.addText(text);
     this.#arguments?.addText(text);
-    const depth = this.#open.length;
+    const depth = this.#depth;
     if (depth > OPERATION_DEPTH || isSpace(text)) return;
     // As in the original, text in soap:Header and after soap:Body is ignored.
     if (depth === 1 && this.#body === undefined) throw missingBody();
@@ -164,8 +168,7 @@ export class EnvelopeBuilder implements XmlHandler {
   }
 
   closeElement(contentEnd: number): void {
-    const depth = this.#open.length;
-    this.#open.pop();
+    const depth = this.#depth--;
     if (this.#insideSecurity && depth > OPERATION_DEPTH) this.#security?.closeElement();
     if (depth === ARGUMENT_DEPTH) this.#arguments?.closeChild();
     if (depth === OPERATION_DEPTH) {
@@ -173,15 +176,6 @@ export class EnvelopeBuilder implements XmlHandler {
       if (this.#content !== undefined) this.#content.end ??= contentEnd;
     }
     if (depth === BODY_DEPTH && this.#body !== undefined) this.#body.end ??= contentEnd;
-  }
-
-  addDoctype(): never {
-    throw FAULTS.unreadable('A document type declaration is not allowed in a SOAP message.');
-  }
-
-  addAttribute(name: string, count: number): void {
-    if (count > MAX_ATTRIBUTES) throw tooMuch(`an element with more than ${String(MAX_ATTRIBUTES)} attributes`);
-    checkName(name);
   }
 
   #openEnvelope(tag: Tag): void {
@@ -257,17 +251,7 @@ function isOpen(content: ElementContent | undefined): content is ElementContent 
   return content !== undefined && content.end === undefined;
 }
 
-/** @throws {Fault} the name of an element or of an attribute is too long. */
-function checkName(name: string): void {
-  if (name.length > MAX_NAME_LENGTH) throw tooMuch(`a name of more than ${String(MAX_NAME_LENGTH)} characters`);
-}
-
 /** The fault for a message without a body, or with more than one header before it; the original's text. */
 function missingBody(): Fault {
   return FAULTS.invalidFormat('Missing required soap:Body element.');
-}
-
-/** The fault for a message that exceeds a limit. */
-function tooMuch(what: string): Fault {
-  return FAULTS.unreadable(`The message has ${what}, which is more than this service reads.`);
 }

@@ -10,10 +10,10 @@ import type { Endpoint } from '../call/endpoint';
 import { IncomingCall } from '../call/incoming-call';
 import { NO_VALUES } from '../contract/schema';
 import type { ElementName } from '../xml/handler';
-import type { MessageContract } from './envelope-builder';
+import type { MessageContract, NamedOperations, SoapMessage } from './envelope-builder';
 import { NO_ARGUMENTS } from './arguments';
 import { Fault, FAULTS, faultEnvelope } from './fault';
-import { readMessage, type SoapMessage } from './message';
+import { readMessage } from './message';
 import { NodeSoap } from './node-soap';
 import { SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
@@ -74,8 +74,7 @@ export class SoapCall extends IncomingCall {
   readonly #bindings: SoapBindings;
   /** The version to answer in: that of the content type, if it is on, until the envelope has been read. */
   #version: SoapVersion;
-  /** The operation that the header fields name, for a message of each version. */
-  #named: Readonly<Partial<Record<SoapVersion['binding'], string | undefined>>> = {};
+  #named: NamedOperations = {};
   #message: SoapMessage | undefined;
 
   constructor(request: HttpRequest, response: HttpResponse, endpoint: Endpoint, bindings: SoapBindings) {

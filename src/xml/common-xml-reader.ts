@@ -1,5 +1,5 @@
 import { hasOnlyCharacters, isSpace, isSpaceCode, resolved, withLineFeeds } from './characters';
-import { NO_DECLARATIONS, type Tag, type XmlHandler } from './handler';
+import { checkElements, NO_DECLARATIONS, type Tag, type XmlHandler } from './handler';
 import { StartTagReader } from './start-tag-reader';
 
 const LESS = 0x3c;
@@ -30,7 +30,7 @@ export class CommonXmlReader {
   readonly #hasCdataEnd: boolean;
   /** The open elements, outermost first. */
   readonly #open: Tag[] = [];
-  #hasRoot = false;
+  #elements = 0;
 
   /** @param xml - a whole document. */
   constructor(xml: string, handler: XmlHandler) {
@@ -41,7 +41,11 @@ export class CommonXmlReader {
     this.#hasCdataEnd = xml.includes(CDATA_END);
   }
 
-  /** Returns whether it got to the end. If not, what the handler was given is right, but not all. */
+  /**
+   * Returns whether it got to the end. If not, what the handler was given is right, but not all.
+   *
+   * @throws {XmlError} a limit is exceeded.
+   */
   read(): boolean {
     const xml = this.#xml;
     if (!hasOnlyCharacters(xml)) return false;
@@ -50,7 +54,7 @@ export class CommonXmlReader {
       const isLast = start === -1;
       if (isLast && this.#open.length > 0) return false;
       if (!this.#readText(end, isLast ? xml.length : start)) return false;
-      if (isLast) return this.#hasRoot;
+      if (isLast) return this.#elements > 0;
       end = this.#readMarkup(start);
       if (end === GAVE_UP) return false;
     }
@@ -78,11 +82,11 @@ export class CommonXmlReader {
   #readStartTag(start: number): number {
     const tags = this.#startTags;
     const outer = this.#open.at(-1);
-    if (outer === undefined && this.#hasRoot) return GAVE_UP;
-    this.#hasRoot = true;
+    if (outer === undefined && this.#elements > 0) return GAVE_UP;
     const tag = tags.read(start, outer?.scope ?? NO_DECLARATIONS);
     if (tag === undefined) return GAVE_UP;
     const { position: end, isEmpty } = tags;
+    checkElements(++this.#elements, this.#open.length + 1);
     this.#handler.openElement(tag, start, end);
     if (isEmpty) this.#handler.closeElement(end);
     else this.#open.push(tag);

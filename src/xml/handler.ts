@@ -26,10 +26,7 @@ export interface Tag {
   readonly scope: Scope;
 }
 
-/**
- * Receives what a reader finds in an XML document, in the order of the document. What it throws ends the reading. Offsets are
- * in UTF-16 code units.
- */
+/** Receives what a reader finds in an XML document, in order. What it throws ends the reading. Offsets are in UTF-16 code units. */
 export interface XmlHandler {
   /** A start tag, and the offsets of its start and end. */
   openElement(tag: Tag, start: number, end: number): void;
@@ -37,10 +34,27 @@ export interface XmlHandler {
   addText(text: string): void;
   /** The end of an element, and the offset at which its content ends. */
   closeElement(contentEnd: number): void;
-  /** A document type declaration. */
-  addDoctype?(): void;
-  /** An attribute, before its element: its name, and how many its tag has so far. Not called for a tag with few and short ones. */
-  addAttribute?(name: string, count: number): void;
+}
+
+/**
+ * Thrown for a text that is not well-formed XML, has a document type declaration or exceeds a limit; the message says what is
+ * wrong and, of a mistake, where.
+ */
+export class XmlError extends Error {
+  override readonly name = 'XmlError';
+}
+
+const MAX_DEPTH = 64;
+const MAX_ELEMENTS = 250_000;
+
+/** @throws {XmlError} a document has more elements, or more of them open, than is read. */
+export function checkElements(count: number, open: number): void {
+  if (count > MAX_ELEMENTS) throw tooMuch(`more than ${String(MAX_ELEMENTS)} elements`);
+  if (open > MAX_DEPTH) throw tooMuch(`elements nested deeper than ${String(MAX_DEPTH)} levels`);
+}
+
+export function tooMuch(what: string): XmlError {
+  return new XmlError(`The XML has ${what}, which is more than this service reads.`);
 }
 
 /** The namespace declarations in force in an element (Namespaces in XML 1.0, section 6). */

@@ -1,20 +1,15 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { shortened } from '../util/text';
 import { CommonXmlReader } from './common-xml-reader';
-import { NO_DECLARATIONS, Scope, type Tag, type XmlHandler } from './handler';
-
-/** Thrown for a text that is not well-formed XML; the message says what is wrong and where. */
-export class XmlSyntaxError extends Error {
-  override readonly name = 'XmlSyntaxError';
-}
+import { checkElements, NO_DECLARATIONS, Scope, tooMuch, XmlError, type Tag, type XmlHandler } from './handler';
 
 /**
  * Reads an XML 1.0 document with namespaces strictly, most of them with {@link CommonXmlReader}, the others with `saxes`. Returns the
  * handler to which all of it was reported.
  *
  * @param handlerOf - returns a new handler. Called again if the document has to be read from its beginning again.
- * @throws {XmlSyntaxError} it is not well-formed.
- * @throws whatever the handler throws.
+ * @throws {XmlError}
+ * @throws what the handler throws.
  */
 export function readXml<Handler extends XmlHandler>(xml: string, handlerOf: () => Handler): Handler {
   const handler = handlerOf();
@@ -27,11 +22,7 @@ export function readXml<Handler extends XmlHandler>(xml: string, handlerOf: () =
 /** How many characters `saxes` reads at a time. */
 const PART_LENGTH = 64 * 1024;
 
-/**
- * Reads a document, without halves of surrogate pairs that stand alone, with `saxes`.
- *
- * @throws as {@link readXml}.
- */
+/** Reads a document with `saxes`, which does not judge halves of surrogate pairs that stand alone. Throws as {@link readXml}. */
 export function readWithSaxes(xml: string, handler: XmlHandler): void {
   const parser = parserFor(xml, handler);
   try {
@@ -45,24 +36,35 @@ export function readWithSaxes(xml: string, handler: XmlHandler): void {
   }
 }
 
+const MAX_ATTRIBUTES = 256;
+const MAX_NAME_LENGTH = 1024;
+
+function checkName(name: string): void {
+  if (name.length > MAX_NAME_LENGTH) throw tooMuch(`a name of more than ${String(MAX_NAME_LENGTH)} characters`);
+}
+
 /**
- * Returns a parser that reports to a handler. The parser keeps its handlers as properties. With more than six V8 turns it into a
- * dictionary, and reading takes four times as long. So there is no handler for errors, which the parser then throws, and none
- * for the beginning of a start tag.
+ * Returns a parser that reports to a handler. It has six event handlers: it keeps them as properties, and with more of those V8 turns
+ * it into a dictionary, and reading takes four times as long.
  */
 function parserFor(xml: string, handler: XmlHandler): SaxesParser<{ xmlns: true }> {
   const parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true });
   /** The scopes of the open elements, outermost first. */
   const scopes: Scope[] = [];
+  let elements = 0;
   let attributes = 0;
-  parser.on('doctype', () => handler.addDoctype?.());
-  if (handler.addAttribute !== undefined) {
-    parser.on('attribute', ({ name }) => handler.addAttribute?.(name, ++attributes));
-  }
+  parser.on('doctype', () => {
+    throw new XmlError('A document type declaration is not allowed.');
+  });
+  parser.on('attribute', ({ name }) => {
+    if (++attributes > MAX_ATTRIBUTES) throw tooMuch(`an element with more than ${String(MAX_ATTRIBUTES)} attributes`);
+    checkName(name);
+  });
   parser.on('opentag', (tag) => {
     attributes = 0;
+    checkName(tag.name);
     const scope = scopeOf(tag, scopes.at(-1) ?? NO_DECLARATIONS);
-    scopes.push(scope);
+    checkElements(++elements, scopes.push(scope));
     const end = parser.position;
     // An attribute value cannot hold this character.
     handler.openElement(tagOf(tag, scope), xml.lastIndexOf('<', end - 1), end);
@@ -101,15 +103,15 @@ function tagOf({ name, prefix, local, uri, attributes }: SaxesTagNS, scope: Scop
 }
 
 /** Puts an error of the parser, `line:column: reason`, into words. The reason may quote the document, so it is shortened. */
-function mistakeIn(xml: string, error: unknown): XmlSyntaxError | undefined {
+function mistakeIn(xml: string, error: unknown): XmlError | undefined {
   const [, line = '', column = '', reason] = PARSER_ERROR.exec((error as Error).message) ?? [];
   if (reason === undefined) return undefined;
   const ampersand = MAY_BE_AMPERSAND.test(reason) ? wrongAmpersand(xml) : undefined;
   if (ampersand === undefined)
-    return new XmlSyntaxError(`${shortened(reason).replace(/\w$/, '$&.')} Line ${line}, position ${column}.`);
+    return new XmlError(`${shortened(reason).replace(/\w$/, '$&.')} Line ${line}, position ${column}.`);
   const before = xml.slice(0, ampersand).split('\n');
   const place = `Line ${String(before.length)}, position ${String((before.at(-1)?.length ?? 0) + 1)}.`;
-  return new XmlSyntaxError(`An & that begins no reference must be written as &amp;. ${place}`);
+  return new XmlError(`An & that begins no reference must be written as &amp;. ${place}`);
 }
 
 const PARSER_ERROR = /^(\d+):(\d+): ([^]*)$/;

@@ -1,13 +1,5 @@
-import type { Attribute, ElementName, Tag, XmlHandler } from './handler';
-import { readWithSaxes, XmlSyntaxError } from './xml-reader';
-
-/** Thrown for a text that is not XML or exceeds a limit; the message is one sentence. */
-export class XmlError extends Error {
-  override readonly name = 'XmlError';
-}
-
-const MAX_DEPTH = 100;
-const MAX_ELEMENTS = 100_000;
+import { XmlError, type Attribute, type ElementName, type Tag } from './handler';
+import { readWithSaxes } from './xml-reader';
 
 /** An element of a document, with what is inside it in the order of the document. */
 export class XmlElement implements ElementName {
@@ -28,20 +20,12 @@ export class XmlElement implements ElementName {
     this.#tag = tag;
   }
 
-  /**
-   * Reads XML 1.0 with namespaces, strictly.
-   *
-   * @throws {XmlError} it is not well-formed, has a document type declaration, more than 100 levels or more than 100,000
-   *   elements.
-   */
+  /** Reads XML 1.0 with namespaces, strictly. @throws {XmlError} */
   static read(text: string): XmlElement {
     const open: XmlElement[] = [];
     let root: XmlElement | undefined;
-    let elements = 0;
-    const handler: XmlHandler = {
+    readWithSaxes(text, {
       openElement(tag, start, end) {
-        if (open.length === MAX_DEPTH) throw new XmlError(`It has more than ${String(MAX_DEPTH)} levels.`);
-        if (++elements > MAX_ELEMENTS) throw new XmlError(`It has more than ${String(MAX_ELEMENTS)} elements.`);
         const element = new XmlElement(tag, start, end);
         open.at(-1)?.content.push(element);
         root ??= element;
@@ -55,15 +39,7 @@ export class XmlElement implements ElementName {
         const isEmptyTag = (end: number) => text[end - 2] === '/';
         if (element !== undefined && !isEmptyTag(element.end)) element.end = text.indexOf('>', contentEnd) + 1;
       },
-      addDoctype() {
-        throw new XmlError('It has a document type declaration.');
-      },
-    };
-    try {
-      readWithSaxes(text, handler);
-    } catch (error) {
-      throw error instanceof XmlSyntaxError ? new XmlError(`It is not well-formed XML: ${error.message}`) : error;
-    }
+    });
     if (root === undefined) throw new XmlError('It is empty.');
     return root;
   }

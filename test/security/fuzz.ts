@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { readAnyEnvelope } from '../support/any-message';
+import { readAnyMessage } from '../support/any-message';
 import { Fault } from '../../src/soap/fault';
 import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../support/bindings';
 import { send } from '../support/http';
@@ -100,11 +100,10 @@ export interface FuzzAmounts {
 export function describeFuzz({ envelopes, requests }: FuzzAmounts): void {
   describe('fuzzing', () => {
     it(`reads ${String(envelopes)} damaged envelopes or refuses them with a fault, at once`, () => {
-      const operation = { namespace: NAMESPACE, name: 'RecordEvent' };
       const read = (xml: string): void => {
         const started = performance.now();
         try {
-          readAnyEnvelope(xml).payload(operation);
+          readAnyMessage(xml);
         } catch (error) {
           if (!(error instanceof Fault)) throw error;
           expect(STACK.test(error.message)).toBe(false);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Arguments } from '../../src/soap/arguments';
 import type { MessageContract } from '../../src/soap/envelope-builder';
-import { readEnvelope } from '../../src/soap/message';
+import { readMessage } from '../../src/soap/message';
 import { xmlText } from '../../src/xml/characters';
 import { envelope11, envelope12, NAMESPACE } from '../support/bindings';
 
@@ -16,7 +16,7 @@ const contractOf = (names: readonly string[]): MessageContract => ({
 });
 
 const argumentsOf = (message: string, names = ['a', 'b']): Arguments =>
-  readEnvelope(message, contractOf(names)).arguments;
+  readMessage({ body: Buffer.from(message), contentType: undefined, contract: contractOf(names), named: {} }).arguments;
 
 const textsOf = (inside: string): Record<string, readonly string[]> =>
   Object.fromEntries(argumentsOf(envelope11('Op', inside)).texts);

@@ -1,4 +1,4 @@
-import { readAnyEnvelope } from '../support/any-message';
+import { readAnyMessage } from '../support/any-message';
 import { SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../support/bindings';
 import { securityHeader, usernameToken } from '../support/wsse';
 
@@ -8,7 +8,7 @@ const message = (body: string, header = '') => envelope(`${header}<s:Body>${body
 const version12 = (xml: string) => xml.replaceAll(SOAP_11_NAMESPACE, SOAP_12_NAMESPACE);
 const header = (blocks: string) => `<s:Header>${blocks.replaceAll('SOAP:', 's:')}</s:Header>`;
 
-const read = (xml: string) => readAnyEnvelope(xml);
+const read = (xml: string) => readAnyMessage(xml);
 
 describe('the header blocks that must be understood', () => {
   const ROLE_12 = 'http://www.w3.org/2003/05/soap-envelope/role/';

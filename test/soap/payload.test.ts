@@ -1,14 +1,9 @@
-import { FAULTS } from '../../src/soap/fault';
-import { readAnyEnvelope } from '../support/any-message';
+import { payloadOf } from '../support/any-message';
 import { NAMESPACE, SOAP_11_NAMESPACE } from '../support/bindings';
-
-const RECORD = { namespace: NAMESPACE, name: 'RecordEvent' };
 
 const message = (inside: string, onEnvelope = '', onOperation = '') =>
   `<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}"${onEnvelope}><s:Body>` +
   `<t:RecordEvent xmlns:t="${NAMESPACE}"${onOperation}>${inside}</t:RecordEvent></s:Body></s:Envelope>`;
-
-const payloadOf = (xml: string) => readAnyEnvelope(xml).payload(RECORD).content.text(FAULTS.payloadGrowth);
 
 describe('a payload', () => {
   const prefixes = Array.from(

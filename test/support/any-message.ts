@@ -1,15 +1,27 @@
-import type { Envelope, MessageContract } from '../../src/soap/envelope-builder';
-import { readEnvelope } from '../../src/soap/message';
+import type { CallContent } from '../../src/service/call';
+import type { SoapMessage } from '../../src/soap/envelope-builder';
+import { readMessage } from '../../src/soap/message';
+import { NAMESPACE } from './bindings';
 
-/** Both versions, and no operation. */
-export const ANY_MESSAGE: MessageContract = {
-  bindings: ['soap11', 'soap12'],
-  namespace: '',
-  parameters: new Map(),
-  recording: new Set(),
-};
+/** Reads a SOAP message of either version as a call of RecordEvent, whatever element it has. */
+export function readAnyMessage(xml: string): SoapMessage {
+  return readMessage({
+    body: Buffer.from(xml),
+    contentType: undefined,
+    contract: {
+      bindings: ['soap11', 'soap12'],
+      namespace: NAMESPACE,
+      parameters: new Map(),
+      recording: new Set(['RecordEvent']),
+    },
+    named: { soap11: 'RecordEvent', soap12: 'RecordEvent' },
+  });
+}
 
-/** Reads a SOAP message of either version. */
-export function readAnyEnvelope(xml: string): Envelope {
-  return readEnvelope(xml, ANY_MESSAGE);
+/** What RecordEvent records of a message. */
+export function payloadOf(xml: string): string | undefined {
+  const { content } = readAnyMessage(xml);
+  if (content.thrown !== undefined) throw new Error(content.thrown.message);
+  const { payload } = content.result as Extract<CallContent, { batch?: undefined }>;
+  return payload && (JSON.parse(`{${payload.data}}`) as { data: string }).data;
 }

@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { Charset } from '../../http/content/charset';
 import { MediaType } from '../../http/content/media-type';
-import { XmlElement, XmlError } from '../../xml/xml-tree';
+import { XmlError } from '../../xml/handler';
+import { XmlElement } from '../../xml/xml-tree';
 import type { HttpAnswer } from '../../util/http-client';
 import type { ComparedCall } from './calls';
 import { canonicalLines, differenceOf, type Difference } from './canonical';

@@ -2,7 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { Charset } from '../../http/content/charset';
 import { MediaType } from '../../http/content/media-type';
-import { XmlElement, XmlError } from '../../xml/xml-tree';
+import { XmlError } from '../../xml/handler';
+import { XmlElement } from '../../xml/xml-tree';
 import { NoAnswerError, type HttpAnswer, type HttpClient } from '../../util/http-client';
 import { fileError, quoted } from '../terminal';
 import { contractLines, HTTP, SOAP, SOAP12, WSDL } from './canonical';
@@ -136,7 +137,7 @@ function rootOf(text: string): XmlElement {
   } catch (error) {
     if (!(error instanceof XmlError)) throw error;
     const isPage = /^\s*(?:<!doctype\s+html|<html)\b/i.test(text);
-    throw new WsdlError(isPage ? 'It is an HTML page, not a WSDL.' : error.message);
+    throw new WsdlError(isPage ? 'It is an HTML page, not a WSDL.' : `It cannot be read as XML: ${error.message}`);
   }
   if (root.namespace !== WSDL || root.name !== 'definitions')
     throw new WsdlError(`It is not a WSDL 1.1: its root element is ${root.name}.`);

@@ -76,15 +76,15 @@ describe('the contracts of two services', () => {
 describe('a document that is not a WSDL', () => {
   it.each([
     ['an HTML page', '<!DOCTYPE html><html></html>', 'It is an HTML page, not a WSDL.'],
-    ['XML that is cut off', RECORDED_WSDL.slice(0, 900), 'It is not well-formed XML'],
-    ['nothing', '', 'It is not well-formed XML'],
+    ['XML that is cut off', RECORDED_WSDL.slice(0, 900), 'It cannot be read as XML'],
+    ['nothing', '', 'It cannot be read as XML'],
     [
       'a document type declaration',
       `<!DOCTYPE a []>${RECORDED_WSDL.replace(/^.*\n/, '')}`,
       'document type declaration',
     ],
     ['other XML', '<a xmlns="urn:x"/>', 'It is not a WSDL 1.1: its root element is a.'],
-    ['a deep document', '<a>'.repeat(200), 'more than 100 levels'],
+    ['a deep document', '<a>'.repeat(200), 'deeper than 64 levels'],
     ['a WSDL without a service', changed(/<wsdl:service .*<\/wsdl:service>/s, ''), 'It describes no service.'],
   ])('is refused: %s', (_name, text, message) => {
     const read = (): Wsdl => new Wsdl(text);

@@ -86,7 +86,7 @@ describe('the WSDL of a service', () => {
       (_, response) => response.writeHead(200, { 'Content-Length': 9 }).write('a', () => response.destroy()),
       'cannot be read: the connection was closed before the answer was complete',
     ],
-    ['what a terminal obeys', (_, response) => response.end('<a b="\u202e\u009b2J"><'), 'not well-formed'],
+    ['what a terminal obeys', (_, response) => response.end('<a b="\u202e\u009b2J"><'), 'cannot be read as XML'],
   ])('cannot be read from %s', async (_name, answer, message) => {
     const { error } = await served(answer);
     expect(error?.message).toContain(message);
