@@ -1,6 +1,6 @@
 import { parseTime } from '../util/time';
 import { CloudEventError, senderAttributes } from './cloudevents/attributes';
-import { JsonText, type MemberText } from './cloudevents/json-text';
+import { JsonText } from './cloudevents/json-text';
 import { bytesOf, parseJsonObject } from './cloudevents/sent-event';
 import { EventFactory } from './event';
 import { xmlSafe } from './payload';
@@ -9,10 +9,9 @@ import { eventJson, type NewEvent, type StoredEvent } from './stored-event';
 
 /** The member with what the log keeps beside the event; no attribute can have this name. */
 const LOG = '_log';
-
 const LOG_MEMBERS: readonly string[] = ['recordedAt', 'idempotencyKey', 'webhookId', 'arrival'];
 
-/** A key: the characters of a header field, after lines with a name and a source. Others would be replaced, and make two keys one. */
+/** The characters of a header field, after lines with a name and a source. Others would be replaced, and make two keys one. */
 const KEY = /^(?:[^\p{Cc}\p{Surrogate}]+\n){0,2}[\t\x20-\xff]*$/u;
 
 /** The members of a line that are not attributes of its event. */
@@ -20,19 +19,16 @@ const NO_ATTRIBUTES: readonly string[] = ['sequence', 'data', 'data_base64', LOG
 
 /** One line of an archive: an event with everything that the log keeps of it, or any other CloudEvent in the JSON format. */
 export class ArchiveLine {
-  readonly #text: string;
   readonly #members: Readonly<Record<string, unknown>>;
 
   /** @throws {CloudEventError} the text is not a JSON object. */
-  constructor(text: string) {
-    this.#text = text;
+  constructor(private readonly text: string) {
     this.#members = parseJsonObject(text);
   }
 
   /**
-   * Writes the line of an event, without its line feed: the CloudEvent as GetEvents gives it, with its `sequence`, and one more
-   * member, `_log`, an object of `recordedAt` (RFC 3339), `idempotencyKey`, `webhookId` and `arrival`. Attributes, data and arrival
-   * are written as they are kept.
+   * Writes the line of an event, without its line feed: the CloudEvent as GetEvents gives it, and one more member, `_log`, an object
+   * of `recordedAt` (RFC 3339), `idempotencyKey`, `webhookId` and `arrival`.
    */
   static of(this: void, event: StoredEvent): string {
     const { arrival, idempotencyKey, webhookId } = event;
@@ -47,13 +43,12 @@ export class ArchiveLine {
   }
 
   /**
-   * Reads the event: the same that was written, to the byte, but for its position, which the log gives anew. Any other CloudEvent is
-   * read as if it came from a sender, and is recorded now.
+   * Reads the event that was written, to the byte. Any other CloudEvent is read as if it came from a sender now.
    *
    * @throws {CloudEventError} it is not a valid CloudEvent, or its `_log` is not one that this version knows.
    */
   event(): NewEvent {
-    return Object.hasOwn(this.#members, LOG) ? archivedEvent(this.#text, this.#members) : EventFactory.read(this.#text);
+    return Object.hasOwn(this.#members, LOG) ? archivedEvent(this.text, this.#members) : EventFactory.read(this.text);
   }
 }
 
@@ -69,26 +64,20 @@ function archivedEvent(line: string, members: Readonly<Record<string, unknown>>)
   // Those that the log added are within the rules for senders too.
   const given = Object.entries(members).filter(([name]) => !NO_ATTRIBUTES.includes(name));
   const attributes = senderAttributes(Object.fromEntries(given));
-  const texts = new JsonText(line).members() ?? new Map<string, MemberText>();
+  const texts = new JsonText(line).members();
+  const { data, data_base64: base64 } = members;
+  const name = bytesOf(data, base64) === undefined ? 'data' : 'data_base64';
+  const value = texts?.get(name)?.value;
   return {
     id: attributes.id,
     source: attributes.source,
     attributes: JSON.stringify(attributes),
-    data: archivedData(texts, members),
-    arrival: new JsonText(texts.get(LOG)?.value ?? '').members()?.get('arrival')?.value ?? '{}',
+    data: value === undefined ? undefined : xmlSafe(`"${name}":${value}`),
+    arrival: new JsonText(texts?.get(LOG)?.value ?? '').members()?.get('arrival')?.value ?? '{}',
     recordedAt,
     idempotencyKey: keyIn(log, 'idempotencyKey'),
     webhookId: keyIn(log, 'webhookId'),
   };
-}
-
-function archivedData(
-  texts: ReadonlyMap<string, MemberText>,
-  { data, data_base64: base64 }: Readonly<Record<string, unknown>>,
-): string | undefined {
-  const name = bytesOf(data, base64) === undefined ? 'data' : 'data_base64';
-  const value = texts.get(name)?.value;
-  return value === undefined ? undefined : xmlSafe(`"${name}":${value}`);
 }
 
 function objectIn(members: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> {

@@ -49,14 +49,14 @@ export class Arrival {
   }
 
   /**
-   * Returns the header fields to send when the request is sent again, perhaps to another target. Fields of the connection and of framing
-   * (RFC 9110, section 7.6.1), those that only browsers send, and those that make many targets mistake the request or its caller are left
-   * out. Some servers read an underscore in a name as a hyphen.
+   * Returns the header fields to send again, perhaps to another target: without those of the connection and of framing (RFC 9110, section
+   * 7.6.1), those that only browsers send, and those that make targets mistake the request or its caller.
    */
   static passedOn(headers: HeaderFields): HeaderFields {
     const named = headers
       .filter(([name]) => name === 'connection')
       .flatMap(([, value]) => value.toLowerCase().split(/[\s,]+/));
+    // Some servers read an underscore in a name as a hyphen.
     return headers.filter(([name]) => !NOT_PASSED_ON.test(name.replaceAll('_', '-')) && !named.includes(name));
   }
 

@@ -1,9 +1,6 @@
 import { JsonText } from './cloudevents/json-text';
 import type { StoredEvent } from './stored-event';
 
-/** The length of the longest escape: `\\uXXXX`. */
-const MAX_ESCAPE = 6;
-
 /** The payload of an event, as the log keeps it: it may be large, and is decoded only by the methods. */
 export class EventData {
   /** `json`: a JSON value other than a string; `text`: a string; `bytes`: what is neither. */
@@ -21,7 +18,6 @@ export class EventData {
     else this.kind = name === 'data_base64' ? 'bytes' : 'text';
   }
 
-  /** Returns the payload of an event, if it has one. */
   static of({ data }: Pick<StoredEvent, 'data'>): EventData | undefined {
     return data === undefined ? undefined : new EventData(data);
   }
@@ -49,19 +45,14 @@ export class EventData {
 
   /** The first characters of JSON or of a text; a surrogate pair that the cut divides is dropped. */
   textStart(maxLength: number): string {
-    const start = this.#decodedStart(maxLength);
-    return this.encoded.length > maxLength ? start.replace(/[\uD800-\uDBFF]$/, '') : start;
-  }
-
-  #decodedStart(maxLength: number): string {
-    if (this.kind === 'json') return this.encoded.slice(0, maxLength);
-    if (this.encoded.length <= maxLength) return JSON.parse(`"${this.encoded}"`) as string;
+    const whole = (text: string) => (this.encoded.length > maxLength ? text.replace(/[\uD800-\uDBFF]$/, '') : text);
+    if (this.kind === 'json') return whole(this.encoded.slice(0, maxLength));
     // The cut may divide an escape, which leaves invalid JSON.
     for (let length = maxLength; ; length--) {
       try {
-        return JSON.parse(`"${this.encoded.slice(0, length)}"`) as string;
+        return whole(JSON.parse(`"${this.encoded.slice(0, length)}"`) as string);
       } catch (error) {
-        if (length < maxLength - MAX_ESCAPE) throw error;
+        if (length < maxLength - '\\uXXXX'.length) throw error;
       }
     }
   }

@@ -17,7 +17,7 @@ export interface RecordedCall {
   readonly target: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** What the caller's keys apply to, if the address names more than an operation: the same key in another scope is another's. */
+  /** What the caller's keys apply to, if the address names more than an operation. */
   readonly keyScope?: string | undefined;
   /** The sender whose signature was verified: it alone decides the event's type, source and key. */
   readonly signedBy?: SignedBy | undefined;
@@ -27,9 +27,8 @@ export interface RecordedCall {
   remoteAddress(): string | undefined;
 }
 
-/** The content of one event. */
+/** The content of one event; with attributes if the caller sent a CloudEvent. */
 export interface EventContent {
-  /** The context attributes, if the caller sent a CloudEvent. */
   readonly attributes?: SenderAttributes | undefined;
   readonly payload?: EventPayload | undefined;
   /** Whether the payload was the content of a SOAP body, and not that of the operation's element in it. */
@@ -37,25 +36,18 @@ export interface EventContent {
   /** The question of a sender that the request is; then it has no attributes. */
   readonly handshake?: { readonly type: string } | undefined;
   /** By default what the header fields say. */
-  readonly sender?: SenderFacts | undefined;
-}
-
-/** What a known sender says of its event: its short name, the CloudEvents `type`, the key of the delivery. */
-interface SenderFacts {
-  readonly name: string;
-  readonly type: string | undefined;
-  readonly key: string | undefined;
+  readonly sender?: ReturnType<typeof senderFacts>;
 }
 
 /**
- * Finds what the sender of a call says of its event.
+ * Finds what the known sender of a call says of its event: its short name, the CloudEvents `type`, the key of the delivery.
  *
- * @param value - what the payload stands for, if that is JSON. Of a signed body any content type is ignored, since it is not signed.
+ * @param value - what the payload stands for, if that is JSON. A signature does not cover the content type, which is ignored then.
  */
 export function senderFacts(
   { headers, keyScope, signedBy }: Pick<RecordedCall, 'headers' | 'keyScope' | 'signedBy'>,
   value?: unknown,
-): SenderFacts | undefined {
+) {
   const sender = signedBy?.sender ?? Sender.of(headers);
   if (sender === undefined) return undefined;
   const body = value ?? (signedBy && new JsonText(signedBy.body.toString()).parsed()?.value);
@@ -67,28 +59,16 @@ export function senderFacts(
   };
 }
 
-/** CloudEvents attributes of an event whose sender named none. */
-interface EventDefaults {
-  readonly source: string;
-  /** By default the known sender's type, or {@link DEFAULT_TYPE}. */
-  readonly type?: string | undefined;
-}
-
 const DEFAULT_TYPE = 'webhook.recorded';
-
-/** Most characters of a content type that becomes `datacontenttype`. */
-const MAX_MEDIA_TYPE_LENGTH = 255;
 
 /** Makes events from calls: CloudEvents 1.0 in the JSON format. */
 export class EventFactory {
-  readonly #defaults: EventDefaults;
   readonly #mayBeSecret = memoized(mayBeSecret);
   /** Whether the media type of a payload becomes the `datacontenttype`; it is readable among the header fields in any case. */
-  readonly #isContentType = memoized((text) => text.length <= MAX_MEDIA_TYPE_LENGTH && isMediaType(text));
+  readonly #isContentType = memoized((text) => text.length <= 255 && isMediaType(text));
 
-  constructor(defaults: EventDefaults) {
-    this.#defaults = defaults;
-  }
+  /** @param defaults - attributes of an event whose sender named none; without a type it is the known sender's, or `webhook.recorded`. */
+  constructor(private readonly defaults: { readonly source: string; readonly type?: string | undefined }) {}
 
   /** Reads a CloudEvent in the JSON format as if a sender sent it now. @throws {CloudEventError} it is not valid. */
   static read(json: string): NewEvent {
@@ -107,16 +87,16 @@ export class EventFactory {
 
   /** Returns the attributes of an event that has none of its own yet. */
   attributes() {
-    const { source, type = DEFAULT_TYPE } = this.#defaults;
+    const { source, type = DEFAULT_TYPE } = this.defaults;
     return { specversion: '1.0', id: uuidv7(), source, type, time: new Date().toISOString() } as const;
   }
 
   /** Returns the event that a call records: without an `id` it gets a UUID version 7, without a trace that of the request. */
   make(call: RecordedCall, content: EventContent): NewEvent {
     const recordedAt = Date.now();
-    const { headers, signedBy, keyScope } = call;
+    const { binding, headers, signedBy, keyScope } = call;
     const sender = content.sender ?? senderFacts(call);
-    const { source: ownSource, type: ownType } = this.#defaults;
+    const { source: ownSource, type: ownType } = this.defaults;
     const {
       id = uuidv7(),
       source = ownSource,
@@ -140,7 +120,7 @@ export class EventFactory {
         source,
         type,
         time,
-        binding: call.binding,
+        binding,
         datacontenttype,
         ...extensions,
       }),
@@ -156,13 +136,14 @@ export class EventFactory {
   #keyFrom(source: string, scope: string | undefined, field: string | string[] | undefined, name = '') {
     if (field === undefined || field === '') return undefined;
     const key = Array.isArray(field) ? field.join(', ') : field;
-    const about = `${source === this.#defaults.source ? '' : `${source}\n`}${scope === undefined ? '' : `${scope}\n`}`;
+    const about = `${source === this.defaults.source ? '' : `${source}\n`}${scope === undefined ? '' : `${scope}\n`}`;
     return about === '' ? key : `${name}${about}${key}`;
   }
 
   #arrival(call: RecordedCall, { payload, isSoapBody }: EventContent, sender: string | undefined): string {
     const { method, target, headers, signedBy } = call;
-    const sentAs = method === 'GET' || method === 'HEAD' ? undefined : payload?.sentAs;
+    const isShown = ([name]: readonly [string, unknown]) => !this.#mayBeSecret(name);
+    const hasSecret = Object.keys(headers).some(this.#mayBeSecret);
     return JSON.stringify({
       method,
       path: target,
@@ -170,14 +151,9 @@ export class EventFactory {
       signedBy: signedBy?.sender.name,
       keyName: call.keyName,
       [SENDER]: sender,
-      headers: this.#withoutSecrets(headers),
-      sentAs,
+      headers: hasSecret ? Object.fromEntries(Object.entries(headers).filter(isShown)) : headers,
+      sentAs: method === 'GET' || method === 'HEAD' ? undefined : payload?.sentAs,
       soap: isSoapBody ? { of: 'body' } : undefined,
     });
-  }
-
-  #withoutSecrets(headers: RecordedCall['headers']): RecordedCall['headers'] {
-    if (!Object.keys(headers).some(this.#mayBeSecret)) return headers;
-    return Object.fromEntries(Object.entries(headers).filter(([name]) => !this.#mayBeSecret(name)));
   }
 }

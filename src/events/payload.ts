@@ -16,10 +16,7 @@ export type Payload = {
   | { readonly bytes: Buffer }
 );
 
-/**
- * A long text is kept as base64 if a JSON string would take this many times the bytes: then it consists of escapes, for control
- * characters or for nothing but quotes or line breaks.
- */
+/** A long text is kept as base64 if a JSON string, which then consists of escapes, would take this many times the bytes. */
 const MAX_GROWTH = 1.4;
 const LONG_TEXT = 256 * 1024;
 
@@ -28,37 +25,26 @@ export interface EventPayload extends Pick<Payload, 'mediaType' | 'sentAs'> {
   readonly data: string;
 }
 
-/** Writes a payload for its event. */
 export function eventPayload(payload: Payload): EventPayload {
   const { mediaType, sentAs } = payload;
   return { mediaType, data: dataMember(payload), sentAs };
 }
 
-/**
- * Writes a payload as the data member of a CloudEvent in the JSON format. A long text that would consist of escapes is written as its
- * bytes in UTF-8.
- */
+/** Writes a payload as the data member of a CloudEvent in the JSON format. */
 export function dataMember(payload: Payload): string {
   if ('bytes' in payload) return bytesMember(payload.bytes);
   if ('json' in payload) return `"data":${xmlSafe(payload.json)}`;
   const { text } = payload;
-  const member = `"data":${jsonString(text)}`;
+  // `JSON.stringify` escapes line breaks, tabs and lone surrogates itself.
+  const member = `"data":${withoutNoncharacters(JSON.stringify(text))}`;
   const mayBeBytes = text.length > LONG_TEXT && text.isWellFormed();
-  if (!mayBeBytes || Buffer.byteLength(member) - '"data":""'.length <= MAX_GROWTH * base64Length(text)) return member;
+  const base64Length = () => 4 * Math.ceil(Buffer.byteLength(text) / 3);
+  if (!mayBeBytes || Buffer.byteLength(member) - '"data":""'.length <= MAX_GROWTH * base64Length()) return member;
   return bytesMember(Buffer.from(text));
 }
 
 function bytesMember(bytes: Buffer): string {
   return `"data_base64":"${bytes.toString('base64')}"`;
-}
-
-function base64Length(text: string): number {
-  return 4 * Math.ceil(Buffer.byteLength(text) / 3);
-}
-
-/** A text as a JSON string that is {@link xmlSafe}: `JSON.stringify` escapes line breaks, tabs and lone surrogates itself. */
-function jsonString(text: string): string {
-  return withoutNoncharacters(JSON.stringify(text));
 }
 
 /** The two characters that XML forbids and JSON allows. */

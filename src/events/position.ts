@@ -1,17 +1,9 @@
-/**
- * A position in the log is a number: 1, 2, 3 and so on, in the order of the events. Callers, archives and files have it as a
- * `sequence`, 20 digits, so that text order is log order.
- */
-
-/** Digits of a `sequence`: those of 2^64 - 1. */
-const SEQUENCE_DIGITS = 20;
-
 /** No log has a larger position: at a million events a second it is reached after 285 years. */
 export const LAST_POSITION = Number.MAX_SAFE_INTEGER;
 
-/** Writes a position as a `sequence`. */
+/** Writes a position as callers, archives and files have it: as a `sequence`, 20 digits, so that text order is log order. */
 export function sequenceOf(position: number): string {
-  return String(position).padStart(SEQUENCE_DIGITS, '0');
+  return String(position).padStart(20, '0');
 }
 
 /**

@@ -37,101 +37,93 @@ function echoed(text: unknown, write = plainText): HandshakeAnswer | undefined {
   return typeof text === 'string' && ECHOED.test(text) ? write(text) : undefined;
 }
 
-function plainText(body: string): HandshakeAnswer {
-  return { contentType: 'text/plain; charset=utf-8', body };
+const plainText = (body: string): HandshakeAnswer => ({ contentType: 'text/plain; charset=utf-8', body });
+
+const json = (value: object): HandshakeAnswer => ({ contentType: 'application/json', body: JSON.stringify(value) });
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
-
-function json(value: object): HandshakeAnswer {
-  return { contentType: 'application/json', body: JSON.stringify(value) };
-}
-
-/**
- * The Events API: a POST of JSON, the `url_verification` (https://api.slack.com/events/url_verification). Lark and Feishu ask in the same
- * way, and take an answer in JSON alone.
- */
-export const SLACK_HANDSHAKE: Handshake = {
-  name: 'slack',
-  binding: 'httppost',
-  type: 'com.slack.url_verification',
-  answer({ headers, payload }) {
-    if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) return undefined;
-    const { type, challenge } = membersOf(payload?.value);
-    return type === 'url_verification' ? echoed(challenge, (text) => json({ challenge: text })) : undefined;
-  },
-};
-
-/**
- * W3C WebSub, section 5.3: the hub verifies the intent of the subscriber. Only subscriptions are confirmed: anybody can ask a hub to
- * end one.
- */
-export const WEBSUB_HANDSHAKE: Handshake = {
-  name: 'websub',
-  binding: 'httpget',
-  type: 'org.w3.websub.subscribe',
-  answer({ method, query }) {
-    if (method !== 'GET' || !query.includes('hub.challenge=')) return undefined;
-    const fields = new URLSearchParams(query);
-    return fields.get('hub.mode') === 'subscribe' ? echoed(fields.get('hub.challenge')) : undefined;
-  },
-};
-
-/** Notification endpoint validation (https://learn.microsoft.com/graph/change-notifications-delivery-webhooks). */
-export const GRAPH_HANDSHAKE: Handshake = {
-  name: 'msgraph',
-  binding: 'httppost',
-  type: 'com.microsoft.graph.validation',
-  answer({ method, query, hasBody }) {
-    if (method !== 'POST' || hasBody || !/validationtoken=/i.test(query)) return undefined;
-    // SharePoint and OneDrive write the name in lower case.
-    const token = [...new URLSearchParams(query)].find(([name]) => name.toLowerCase() === 'validationtoken');
-    return echoed(token?.[1]);
-  },
-};
-
-/** Endpoint validation with the Event Grid event schema (https://learn.microsoft.com/azure/event-grid/webhook-event-delivery). */
-export const EVENT_GRID_HANDSHAKE: Handshake = {
-  name: 'eventgrid',
-  binding: 'httppost',
-  type: 'com.microsoft.eventgrid.validation',
-  answer({ headers, payload }) {
-    if (headers['aeg-event-type'] !== 'SubscriptionValidation' || !Array.isArray(payload?.value)) return undefined;
-    const { eventType, data } = membersOf(payload.value[0]);
-    if (eventType !== 'Microsoft.EventGrid.SubscriptionValidationEvent') return undefined;
-    return echoed(membersOf(data).validationCode, (validationResponse) => json({ validationResponse }));
-  },
-};
 
 const OUTBOUND = 'http://soap.sforce.com/2005/09/outbound';
 
-/** How an outbound message begins, within {@link BEGINNING} characters. */
+/** How an outbound message begins. */
 const NOTIFICATIONS =
   /^\s*(?:<\?xml[^>]*>\s*)?<(?:[\w.-]+:)?Envelope[\s>][^<]*<(?:[\w.-]+:)?Body[\s>][^<]*<notifications\s+xmlns="http:\/\/soap\.sforce\.com\/2005\/09\/outbound"/;
-const BEGINNING = 2048;
 
 const ACKNOWLEDGEMENT =
   '<?xml version="1.0" encoding="utf-8"?>\n' +
   '<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"><soapenv:Body>' +
   `<notificationsResponse xmlns="${OUTBOUND}"><Ack>true</Ack></notificationsResponse></soapenv:Body></soapenv:Envelope>`;
 
-/** Outbound messages (SOAP API Developer Guide): each is sent again for a day until it is acknowledged. */
-export const SALESFORCE_HANDSHAKE: Handshake = {
-  name: 'salesforce',
-  binding: 'httppost',
-  type: 'com.salesforce.outbound_message',
-  answer: ({ payload }) =>
-    NOTIFICATIONS.test(payload?.text?.slice(0, BEGINNING) ?? '')
-      ? { contentType: 'text/xml; charset=utf-8', body: ACKNOWLEDGEMENT }
-      : undefined,
-};
+/** All handshakes, by their names. */
+export const HANDSHAKES = {
+  /** Events API (https://api.slack.com/events/url_verification). Lark and Feishu ask in the same way, and take JSON alone. */
+  slack: {
+    name: 'slack',
+    binding: 'httppost',
+    type: 'com.slack.url_verification',
+    answer({ headers, payload }) {
+      if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) return undefined;
+      const { type, challenge } = membersOf(payload?.value);
+      return type === 'url_verification' ? echoed(challenge, (text) => json({ challenge: text })) : undefined;
+    },
+  },
 
-/** HEAD of the address (https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks). */
-export const TRELLO_HANDSHAKE: Handshake = {
-  name: 'trello',
-  binding: 'httpget',
-  type: 'com.trello.validation',
-  answer: ({ method }) => (method === 'HEAD' ? plainText('') : undefined),
-};
+  /** W3C WebSub, section 5.3. Only subscriptions are confirmed: anybody can ask a hub to end one. */
+  websub: {
+    name: 'websub',
+    binding: 'httpget',
+    type: 'org.w3.websub.subscribe',
+    answer({ method, query }) {
+      if (method !== 'GET' || !query.includes('hub.challenge=')) return undefined;
+      const fields = new URLSearchParams(query);
+      return fields.get('hub.mode') === 'subscribe' ? echoed(fields.get('hub.challenge')) : undefined;
+    },
+  },
 
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-}
+  /** Notification endpoint validation (https://learn.microsoft.com/graph/change-notifications-delivery-webhooks). */
+  msgraph: {
+    name: 'msgraph',
+    binding: 'httppost',
+    type: 'com.microsoft.graph.validation',
+    answer({ method, query, hasBody }) {
+      if (method !== 'POST' || hasBody || !/validationtoken=/i.test(query)) return undefined;
+      // SharePoint and OneDrive write the name in lower case.
+      const token = [...new URLSearchParams(query)].find(([name]) => name.toLowerCase() === 'validationtoken');
+      return echoed(token?.[1]);
+    },
+  },
+
+  /** Endpoint validation with the Event Grid event schema (https://learn.microsoft.com/azure/event-grid/webhook-event-delivery). */
+  eventgrid: {
+    name: 'eventgrid',
+    binding: 'httppost',
+    type: 'com.microsoft.eventgrid.validation',
+    answer({ headers, payload }) {
+      if (headers['aeg-event-type'] !== 'SubscriptionValidation' || !Array.isArray(payload?.value)) return undefined;
+      const { eventType, data } = membersOf(payload.value[0]);
+      if (eventType !== 'Microsoft.EventGrid.SubscriptionValidationEvent') return undefined;
+      return echoed(membersOf(data).validationCode, (validationResponse) => json({ validationResponse }));
+    },
+  },
+
+  /** Outbound messages (SOAP API Developer Guide): each is sent again for a day until it is acknowledged. */
+  salesforce: {
+    name: 'salesforce',
+    binding: 'httppost',
+    type: 'com.salesforce.outbound_message',
+    answer: ({ payload }) =>
+      NOTIFICATIONS.test(payload?.text?.slice(0, 2048) ?? '')
+        ? { contentType: 'text/xml; charset=utf-8', body: ACKNOWLEDGEMENT }
+        : undefined,
+  },
+
+  /** HEAD of the address (https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks). */
+  trello: {
+    name: 'trello',
+    binding: 'httpget',
+    type: 'com.trello.validation',
+    answer: ({ method }) => (method === 'HEAD' ? plainText('') : undefined),
+  },
+} satisfies Readonly<Record<string, Handshake>>;

@@ -1,28 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import {
-  EVENT_GRID_HANDSHAKE,
-  GRAPH_HANDSHAKE,
-  SALESFORCE_HANDSHAKE,
-  SLACK_HANDSHAKE,
-  TRELLO_HANDSHAKE,
-  WEBSUB_HANDSHAKE,
-  type Handshake,
-} from './handshakes';
-import { bodySignature, isTime, tokenIn, type Signature } from './signature';
+import { HANDSHAKES, type Handshake } from './handshakes';
+import { bodySignature, tokenIn, type Signature } from './signature';
 
 /** The description of a known `Sender`. */
 export interface SenderForm {
   readonly name: string;
   /** The header field, in lower case, by which its calls are recognised, if there is one. */
   readonly field?: string;
-  /** The CloudEvents `type` of a call; `Sender.typeOf` checks it. */
+  /** The CloudEvents `type` of a call; `Sender.typeOf` checks it. @param signed - the body whose signature was verified. */
   readonly type?: (headers: IncomingHttpHeaders, body: JsonMembers, signed?: Buffer) => unknown;
   /** The key of a delivery, which stays the same if it is sent again; `Sender.keyOf` checks it. */
   readonly key?: {
     /** In lower case, as the log keeps it before the key: keys of two senders never meet. */
     readonly name: string;
-    /** @param signed - the body whose signature was verified. */
     of(headers: IncomingHttpHeaders, body: JsonMembers, signed?: Buffer): unknown;
   };
   readonly signature?: Signature;
@@ -32,13 +23,10 @@ export interface SenderForm {
 }
 
 /** The members of a JSON object; none if a body is anything else. */
-type JsonMembers = Readonly<Record<string, unknown>>;
+export type JsonMembers = Readonly<Record<string, unknown>>;
 
 /** Most signatures of one request that are checked: a sender sends two while it changes its secret. */
 const MAX_SIGNATURES = 8;
-
-/** The prefix of a shared secret of Standard Webhooks (https://www.standardwebhooks.com); base64 of the key follows. */
-const STANDARD_PREFIX = 'whsec_';
 
 /** Keys of Standard Webhooks, also the public and the private ones: what is public must never verify as a text. */
 const STANDARD_KEY = /^wh(?:sec|pk|sk)_/i;
@@ -49,7 +37,6 @@ export const STANDARD_SIGNATURE = standardSignature('webhook');
 /** The signature of GitHub, which others took over. */
 const HUB_SIGNATURE = bodySignature({
   field: 'x-hub-signature-256',
-  name: 'X-Hub-Signature-256',
   setting: 'webhookSecrets',
   signingKey: (secret) => (STANDARD_KEY.test(secret) ? undefined : Buffer.from(secret)),
   read: ({ 'x-hub-signature-256': field }) => ({ given: [hexAfter('sha256=', field)] }),
@@ -79,17 +66,13 @@ export const SENDERS: readonly SenderForm[] = [
     name: 'GitLab',
     field: 'x-gitlab-event',
     // `Merge Request Hook` becomes `com.gitlab.merge_request`.
-    type: ({ 'x-gitlab-event': event }) =>
-      dotted(
-        'com.gitlab',
-        String(event)
-          .replace(/ Hook$/i, '')
-          .toLowerCase()
-          .replace(/ /g, '_'),
-      ),
+    type({ 'x-gitlab-event': event }) {
+      const name = String(event).replace(/ Hook$/i, '');
+      return dotted('com.gitlab', name.toLowerCase().replace(/ /g, '_'));
+    },
     // Webhooks that other webhooks set off share the X-Gitlab-Event-UUID.
     key: { name: 'idempotency-key', of: (headers, _body, signed) => signed && headers['idempotency-key'] },
-    signature: tokenIn({ field: 'x-gitlab-token', name: 'X-Gitlab-Token', setting: 'gitlabTokens' }),
+    signature: tokenIn({ field: 'x-gitlab-token', setting: 'gitlabTokens' }),
   },
   {
     name: 'Stripe',
@@ -102,7 +85,6 @@ export const SENDERS: readonly SenderForm[] = [
     },
     signature: bodySignature({
       field: 'stripe-signature',
-      name: 'Stripe-Signature',
       timeName: 'The time (t=) in Stripe-Signature',
       setting: 'stripeSecrets',
       before: ({ time }) => `${time}.`,
@@ -126,7 +108,6 @@ export const SENDERS: readonly SenderForm[] = [
     key: { name: 'x-shopify-webhook-id', of: (headers) => headers['x-shopify-webhook-id'] },
     signature: bodySignature({
       field: 'x-shopify-hmac-sha256',
-      name: 'X-Shopify-Hmac-Sha256',
       setting: 'shopifySecrets',
       read: ({ 'x-shopify-hmac-sha256': field }) => ({ given: [Buffer.from(String(field), 'base64')] }),
       write: ([signature]) => ({ 'x-shopify-hmac-sha256': signature?.toString('base64') ?? '' }),
@@ -143,18 +124,15 @@ export const SENDERS: readonly SenderForm[] = [
     },
     key: {
       name: 'slack-event',
-      // Of a command or an interaction, which have no id, what was signed.
-      of: ({ 'x-slack-request-timestamp': time }, { event_id: id, api_app_id: app }, signed) =>
-        (typeof app === 'string' && typeof id === 'string' ? `${app} ${id}` : id) ??
-        (signed &&
-          createHash('sha256')
-            .update(`v0:${String(time)}:`)
-            .update(signed)
-            .digest('base64url')),
+      of({ 'x-slack-request-timestamp': time }, { event_id: id, api_app_id: app }, signed) {
+        const key = typeof app === 'string' && typeof id === 'string' ? `${app} ${id}` : id;
+        // Commands and interactions have no id.
+        const start = `v0:${String(time)}:`;
+        return key ?? (signed && createHash('sha256').update(start).update(signed).digest('base64url'));
+      },
     },
     signature: bodySignature({
       field: 'x-slack-signature',
-      name: 'X-Slack-Signature',
       timeName: 'The X-Slack-Request-Timestamp',
       setting: 'slackSecrets',
       before: ({ time }) => `v0:${time}:`,
@@ -167,15 +145,15 @@ export const SENDERS: readonly SenderForm[] = [
         'x-slack-signature': `v0=${hexOf(signature)}`,
       }),
     }),
-    handshake: SLACK_HANDSHAKE,
+    handshake: HANDSHAKES.slack,
     // Commands, and what people do in messages and modals.
     wantsFormsUnanswered: true,
   },
-  { name: 'WebSub', handshake: WEBSUB_HANDSHAKE },
-  { name: 'Microsoft Graph', handshake: GRAPH_HANDSHAKE },
-  { name: 'Azure Event Grid', handshake: EVENT_GRID_HANDSHAKE },
-  { name: 'Salesforce', handshake: SALESFORCE_HANDSHAKE },
-  { name: 'Trello', handshake: TRELLO_HANDSHAKE },
+  { name: 'WebSub', handshake: HANDSHAKES.websub },
+  { name: 'Microsoft Graph', handshake: HANDSHAKES.msgraph },
+  { name: 'Azure Event Grid', handshake: HANDSHAKES.eventgrid },
+  { name: 'Salesforce', handshake: HANDSHAKES.salesforce },
+  { name: 'Trello', handshake: HANDSHAKES.trello },
 ];
 
 /** The action in the JSON that a form of GitHub has as its `payload`, which is the default content type: it begins with the action. */
@@ -210,23 +188,21 @@ function standardSignature(prefix: 'webhook' | 'svix'): Signature {
   const field = `${prefix}-signature`;
   return bodySignature({
     field,
-    name: field,
     timeName: `The ${prefix}-timestamp`,
     setting: 'webhookSecrets',
     signingKey: (secret) =>
-      secret.startsWith(STANDARD_PREFIX) ? Buffer.from(secret.slice(STANDARD_PREFIX.length), 'base64') : undefined,
+      secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : undefined,
     before: ({ id, time }) => `${id}.${time}.`,
     read(headers) {
       const id = headers[`${prefix}-id`];
-      const time = String(headers[`${prefix}-timestamp`]);
       // Without full stops in the id, the signed text `id.timestamp.body` cannot be cut in another place.
-      if (typeof id !== 'string' || id.includes('.') || !isTime(time))
-        return `The ${prefix}-id or the ${prefix}-timestamp of the signature is missing or not valid.`;
+      if (typeof id !== 'string' || id.includes('.'))
+        return `The ${prefix}-id of the signature is missing or not valid.`;
       const given = String(headers[field])
         .split(' ', MAX_SIGNATURES)
         .filter((signature) => signature.startsWith('v1,'))
         .map((signature) => Buffer.from(signature.slice(3), 'base64'));
-      return { stamp: { id, time }, given };
+      return { stamp: { id, time: String(headers[`${prefix}-timestamp`]) }, given };
     },
     write: (signatures, { id, time }) => ({
       [`${prefix}-id`]: id,

@@ -30,8 +30,6 @@ interface Stamp {
 
 /** How signatures of bodies (HMAC with SHA-256) are written: the same for checking and for signing. */
 interface SignatureForm extends Pick<Signature, 'field' | 'setting'>, Partial<Pick<Signature, 'signingKey'>> {
-  /** The name of the field in messages. */
-  readonly name: string;
   /** The name of the time in messages, if it is signed. */
   readonly timeName?: string;
   /** Returns the text that is signed before the body. */
@@ -46,7 +44,7 @@ const NO_STAMP: Stamp = { id: '', time: '' };
 
 /** Returns a signature of bodies. */
 export function bodySignature(form: SignatureForm): Signature {
-  const { field, setting, signingKey = (secret) => Buffer.from(secret), name, timeName, before = () => '' } = form;
+  const { field, setting, signingKey = (secret) => Buffer.from(secret), timeName, before = () => '' } = form;
   const sign = (key: Buffer, stamp: Stamp, body: Buffer) => hmac(key, before(stamp), body);
   return {
     field,
@@ -58,29 +56,26 @@ export function bodySignature(form: SignatureForm): Signature {
       const { stamp = NO_STAMP, given } = found;
       const untimely = timeName === undefined ? undefined : timeProblem(stamp.time, timeName);
       if (untimely !== undefined) return untimely;
-      return matches(given, keys, (key) => sign(key, stamp, body))
-        ? undefined
-        : `The ${name} is not valid for this body.`;
+      const isValid = matches(given, keys, (key) => sign(key, stamp, body));
+      return isValid ? undefined : `The ${field} is not valid for this body.`;
     },
     sign(id, body, keys) {
       const stamp = { id, time: String(Math.floor(Date.now() / 1000)) };
-      return form.write(
-        keys.map((key) => sign(key, stamp, body)),
-        stamp,
-      );
+      const signatures = keys.map((key) => sign(key, stamp, body));
+      return form.write(signatures, stamp);
     },
   };
 }
 
 /** Returns a token that is sent as it is, and signs nothing. */
-export function tokenIn({ field, setting, name }: Pick<SignatureForm, 'field' | 'setting' | 'name'>): Signature {
+export function tokenIn({ field, setting }: Pick<SignatureForm, 'field' | 'setting'>): Signature {
   return {
     field,
     setting,
     signingKey: (secret) => Buffer.from(secret),
     // Digests have one length.
     problem: ({ [field]: token }, _body, keys) =>
-      matches([hmac('', String(token))], keys, (key) => hmac('', key)) ? undefined : `The ${name} is not valid.`,
+      matches([hmac('', String(token))], keys, (key) => hmac('', key)) ? undefined : `The ${field} is not valid.`,
     sign: (_id, _body, [key = Buffer.alloc(0)]) => ({ [field]: key.toString('latin1') }),
   };
 }
@@ -88,14 +83,9 @@ export function tokenIn({ field, setting, name }: Pick<SignatureForm, 'field' | 
 /** How far the time of a signature may be from this machine's, in seconds: five minutes, as each of the senders says. */
 const TOLERANCE = 5 * 60;
 
-/** Whether a text is a time in seconds since 1970-01-01T00:00Z. */
-export function isTime(text: string): boolean {
-  return /^\d{1,12}$/.test(text);
-}
-
 /** @param what - names the time, in seconds since 1970-01-01T00:00Z. */
 function timeProblem(time: string, what: string): string | undefined {
-  if (!isTime(time)) return `${what} is missing or not valid.`;
+  if (!/^\d{1,12}$/.test(time)) return `${what} is missing or not valid.`;
   if (Math.abs(Date.now() / 1000 - Number(time)) <= TOLERANCE) return undefined;
   return `${what} is more than ${String(TOLERANCE)} seconds from the time here.`;
 }
@@ -111,9 +101,8 @@ function matches(given: readonly Buffer[], keys: readonly Buffer[], right: (key:
   let found = false;
   for (const key of keys) {
     const one = right(key);
-    for (const signature of given) {
+    for (const signature of given)
       found = (signature.length === one.length && timingSafeEqual(signature, one)) || found;
-    }
   }
   return found;
 }

@@ -8,8 +8,9 @@ const GITHUB = ['a secret', 'xwhsec_another'];
 const BODY = Buffer.from('{"a":1}');
 
 const NOT_FOR_BODY = 'The webhook-signature is not valid for this body.';
-const NOT_STATED = 'The webhook-id or the webhook-timestamp of the signature is missing or not valid.';
-const NOT_GITHUB = 'The X-Hub-Signature-256 is not valid for this body.';
+const NO_ID = 'The webhook-id of the signature is missing or not valid.';
+const NO_TIME = 'The webhook-timestamp is missing or not valid.';
+const NOT_GITHUB = 'The x-hub-signature-256 is not valid for this body.';
 
 const sign = (key: Buffer | string, text: string | Buffer) => createHmac('sha256', key).update(text);
 const signature = (time = String(NOW), key = KEYS[0] ?? '', id = 'msg') =>
@@ -37,11 +38,11 @@ describe('the check of signatures', () => {
     ['a signature of another version', { 'webhook-signature': signature().replace('v1', 'v2') }, NOT_FOR_BODY],
     ['a signature without a version', { 'webhook-signature': signature().slice(3) }, NOT_FOR_BODY],
     ['another id', { 'webhook-id': 'other' }, NOT_FOR_BODY],
-    ['no id', { 'webhook-id': undefined }, NOT_STATED],
-    ['an id with a full stop', { 'webhook-id': 'm.1' }, NOT_STATED],
-    ['no time', { 'webhook-timestamp': undefined }, NOT_STATED],
-    ['a time with text after it', { 'webhook-timestamp': `${String(NOW)}x` }, NOT_STATED],
-    ['a time of 13 digits', { 'webhook-timestamp': '1'.repeat(13) }, NOT_STATED],
+    ['no id', { 'webhook-id': undefined }, NO_ID],
+    ['an id with a full stop', { 'webhook-id': 'm.1' }, NO_ID],
+    ['no time', { 'webhook-timestamp': undefined }, NO_TIME],
+    ['a time with text after it', { 'webhook-timestamp': `${String(NOW)}x` }, NO_TIME],
+    ['a time of 13 digits', { 'webhook-timestamp': '1'.repeat(13) }, NO_TIME],
   ])('of Standard Webhooks answers for %s', (_what, given, problem) => {
     const headers = standard(given);
     expect(check.isSigned(headers)).toBe(true);

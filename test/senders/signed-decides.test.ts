@@ -121,21 +121,21 @@ const ADDED: readonly (readonly [string, Fields])[] = [
   ['a valid key', { 'X-API-Key': KEY }],
 ];
 
-describe.each(DELIVERIES)('a signed delivery of $name', ({ name, type, body, other, fields }) => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({ ...SECRETS, RECORD_KEYS: KEY });
-  });
-  beforeEach(() => {
-    // Slack signs the time, so its requests are the same within a second only.
-    jest.spyOn(Date, 'now').mockReturnValue(1_800_000_000_000);
-  });
-  afterEach(async () => {
-    jest.restoreAllMocks();
-    await forgetAll(service.log);
-  });
-  afterAll(() => service.stop());
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ ...SECRETS, RECORD_KEYS: KEY });
+});
+beforeEach(() => {
+  // Slack signs the time, so its requests are the same within a second only.
+  jest.spyOn(Date, 'now').mockReturnValue(1_800_000_000_000);
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await forgetAll(service.log);
+});
+afterAll(() => service.stop());
 
+describe.each(DELIVERIES)('a signed delivery of $name', ({ name, type, body, other, fields }) => {
   const isOwn = (field: string) => Object.keys(fields(body)).some((own) => own.toLowerCase() === field.toLowerCase());
   const contentType = {
     'Content-Type': body.startsWith('{') ? 'application/json' : 'application/x-www-form-urlencoded',
@@ -213,20 +213,14 @@ describe.each(DELIVERIES)('a signed delivery of $name', ({ name, type, body, oth
   });
 });
 
-it.each(DELIVERIES)(
-  'without secrets a delivery of $name is a CloudEvent where its header fields say so',
-  async ({ fields, body }) => {
-    const service = await startService();
-    const [, cloudEvent] = ADDED.find(([what]) => what === 'a CloudEvent') ?? [];
+it('without secrets a delivery is a CloudEvent where its header fields say so', async () => {
+  const open = await startService();
+  const [, cloudEvent] = ADDED.find(([what]) => what === 'a CloudEvent') ?? [];
+  for (const { fields, body } of [...DELIVERIES, ...DELIVERIES]) {
     const headers = { 'Content-Type': 'application/json', ...fields(body), ...cloudEvent };
-    const answers = [1, 2].map(
-      async () => (await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body })).body,
-    );
-    expect(await Promise.all(answers)).toEqual([
-      expect.stringContaining('>added<'),
-      expect.stringContaining('>added<'),
-    ]);
-    expect(await service.log.stats()).toMatchObject({ events: 1 });
-    await service.stop();
-  },
-);
+    const answer = await send(`${open.url}/RecordEvent`, { method: 'POST', headers, body });
+    expect(answer.body).toContain('>added<');
+  }
+  expect(await open.log.stats()).toMatchObject({ events: 1 });
+  await open.stop();
+});

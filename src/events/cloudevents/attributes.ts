@@ -19,10 +19,7 @@ export class CloudEventError extends Error {
 /** Most bytes that a sender's attributes take on the wire: each page of events must have room for one event's. */
 const MAX_ATTRIBUTES_BYTES = 8192;
 
-/**
- * Attributes that a log adds to the events it returns, each with its maximum bytes: an event that is sent back may be longer by
- * that. One sent through several logs has the positions of all of them, under different names.
- */
+/** Attributes that logs add to the events they return, each with its maximum bytes: an event that is sent back may be longer by that. */
 const ADDED_BY_LOGS: readonly (readonly [name: RegExp, maxBytes: number])[] = [
   [/^time$/, 64],
   [/^(?:sender)*(?:sequence|binding)$/, 64],
@@ -32,11 +29,10 @@ const ADDED_BY_LOGS: readonly (readonly [name: RegExp, maxBytes: number])[] = [
 ];
 const MAX_ID_LENGTH = 1024;
 
-/** Excluded from the CloudEvents 1.0 type String (section 3.1): control characters, noncharacters, lone surrogates. */
+/** Excluded from the CloudEvents 1.0 type String (section 3.1). */
 const NOT_IN_STRING = /\p{Cc}|\p{Surrogate}|\p{Noncharacter_Code_Point}/u;
 
 const EXTENSION_NAME = /^[a-z\d]{1,64}$/;
-const EXTENSION_VALUE = 'must be a string that is not empty, a boolean or a 32-bit integer';
 
 /** Says what is wrong with the value of an attribute, if anything is. */
 type Check = (value: unknown) => string | undefined;
@@ -73,7 +69,8 @@ const extension: Check = (value) => {
   if (typeof value === 'string') return anyText(value);
   if (typeof value === 'boolean') return undefined;
   // Of other numbers `| 0` takes another one.
-  return typeof value === 'number' && (value | 0) === value ? undefined : EXTENSION_VALUE;
+  const isInteger = typeof value === 'number' && (value | 0) === value;
+  return isInteger ? undefined : 'must be a string that is not empty, a boolean or a 32-bit integer';
 };
 
 /**
@@ -93,14 +90,12 @@ export function senderAttributes(given: Readonly<Record<string, unknown>>): Send
   }
   const present: Readonly<Record<string, unknown>> = Object.fromEntries(kept);
   const misnamed = Object.keys(present).find((name) => !EXTENSION_NAME.test(name));
-  if (misnamed !== undefined) {
-    const name = misnamed.slice(0, 64);
-    throw new CloudEventError(`The CloudEvent's attribute ${name} must have a name of lower-case letters and digits.`);
-  }
-  const names = new Set([...CONTEXT.keys(), ...Object.keys(present)]);
-  for (const name of names) {
-    const problem = problemOf(name, present);
-    if (problem !== undefined) throw new CloudEventError(`The CloudEvent's attribute ${name} ${problem}.`);
+  if (misnamed !== undefined) throw invalid(misnamed.slice(0, 64), 'must have a name of lower-case letters and digits');
+  for (const name of new Set([...CONTEXT.keys(), ...Object.keys(present)])) {
+    const isThere = Object.hasOwn(present, name);
+    if (!isThere && REQUIRED.includes(name)) throw invalid(name, 'is missing');
+    const problem = isThere ? attributeProblem(name, present[name]) : undefined;
+    if (problem !== undefined) throw invalid(name, problem);
   }
   return present as unknown as SenderAttributes;
 }
@@ -109,9 +104,8 @@ export function tooLarge(): CloudEventError {
   return new CloudEventError(`The CloudEvent's attributes take more than ${String(MAX_ATTRIBUTES_BYTES)} bytes.`);
 }
 
-function problemOf(name: string, present: Readonly<Record<string, unknown>>): string | undefined {
-  if (!Object.hasOwn(present, name)) return REQUIRED.includes(name) ? 'is missing' : undefined;
-  return attributeProblem(name, present[name]);
+function invalid(name: string, problem: string): CloudEventError {
+  return new CloudEventError(`The CloudEvent's attribute ${name} ${problem}.`);
 }
 
 /** Says what is wrong with the value of an attribute, if anything is. */
@@ -126,17 +120,13 @@ function isAddedByLog(name: string, value: unknown): boolean {
 
 /** Attributes that the log itself gives every event. */
 const RESERVED: readonly string[] = ['sequence', 'binding'];
-const PREFIX = 'sender';
 
-/**
- * Renames the attributes whose names the log uses itself: a sender's `sequence` becomes `sendersequence`, or
- * `sendersendersequence` if it has one of that name too, as after several logs.
- */
+/** Renames the attributes whose names the log uses itself: a sender's `sequence` becomes `sendersequence`, or `sendersendersequence` if it has that too. */
 export function withoutReservedNames(attributes: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (!RESERVED.some((name) => Object.hasOwn(attributes, name))) return attributes;
   const freeName = (name: string): string => {
-    let free = PREFIX + name;
-    while (Object.hasOwn(attributes, free)) free = PREFIX + free;
+    let free = `sender${name}`;
+    while (Object.hasOwn(attributes, free)) free = `sender${free}`;
     return free;
   };
   return Object.fromEntries(

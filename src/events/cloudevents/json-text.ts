@@ -1,12 +1,6 @@
 /** Most objects, arrays and members in one JSON text that is looked into: what they stand for takes many times its length. */
 const MAX_PARTS = 100_000;
 
-/** A JSON text, and what it stands for. */
-export interface ParsedJson {
-  readonly json: string;
-  readonly value: unknown;
-}
-
 /** A member of a JSON object as it was written, with the white space around it. */
 export interface MemberText {
   /** Name, colon and value. */
@@ -31,8 +25,8 @@ export class JsonText {
     return false;
   }
 
-  /** Parses the text. Returns undefined if it is not JSON. */
-  parsed(): ParsedJson | undefined {
+  /** Returns the text and what it stands for; undefined if it is not JSON. */
+  parsed(): { readonly json: string; readonly value: unknown } | undefined {
     try {
       return { json: this.json, value: JSON.parse(this.json) as unknown };
     } catch {
@@ -40,10 +34,7 @@ export class JsonText {
     }
   }
 
-  /**
-   * Returns the members of a JSON object by name; undefined if the text is anything else. If a name occurs twice the last one
-   * applies, as for `JSON.parse`.
-   */
+  /** Returns the members of a JSON object by name, of equal names the last; undefined if the text is anything else. */
   members(): Map<string, MemberText> | undefined {
     const { json } = this;
     const value = this.parsed()?.value;

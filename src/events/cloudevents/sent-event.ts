@@ -12,7 +12,6 @@ declare module 'node:querystring' {
 
 /** Most events in a batch: as many as GetEvents can be set to return, so that what it gives can be sent back. */
 const MAX_BATCH_EVENTS = 10_000;
-const MAX_BATCH_PARTS = 300_000;
 
 const PREFIX = 'ce-';
 
@@ -37,16 +36,14 @@ export class SentEvent {
   }
 
   /**
-   * Reads events in batched content mode (CloudEvents 1.0 JSON format, section 4): an array of events, which may be empty.
+   * Reads events in batched content mode (CloudEvents 1.0 JSON format, section 4): an array, which may be empty.
    *
-   * @throws {CloudEventError} it has more than 10,000 events or 300,000 parts, or is not valid; the message names the first event that
-   * is not valid by its number, counted from 1.
+   * @throws {CloudEventError} it has more than 10,000 events or 300,000 parts, or one of them, which the message names, is not valid.
    */
   static batched(json: string): SentEvent[] {
     const batch = new JsonText(json);
-    if (batch.hasTooManyParts(MAX_BATCH_PARTS)) {
+    if (batch.hasTooManyParts(300_000))
       throw new CloudEventError('The batch of CloudEvents has more than 300,000 objects, arrays and members.');
-    }
     const texts = batch.elements(MAX_BATCH_EVENTS + 1);
     if (texts === undefined) throw new CloudEventError('The batch of CloudEvents is not a JSON array.');
     if (texts.length > MAX_BATCH_EVENTS)
@@ -92,12 +89,10 @@ export class SentEvent {
   }
 }
 
-/** No attribute within the limits is written with more characters. */
-const MAX_ATTRIBUTE_TEXT = 100_000;
-
 function attributesIn(members: ReadonlyMap<string, MemberText>): SenderAttributes {
   const given = [...members].filter(([name]) => !DATA_NAMES.includes(name));
-  if (given.some(([, { value }]) => value.length > MAX_ATTRIBUTE_TEXT)) throw tooLarge();
+  // No attribute within the limits is written with more characters.
+  if (given.some(([, { value }]) => value.length > 100_000)) throw tooLarge();
   return senderAttributes(Object.fromEntries(given.map(([name, { value }]) => [name, JSON.parse(value) as unknown])));
 }
 
@@ -105,9 +100,8 @@ const QUOTED = /^"((?:[^"\\]|\\.)*)"$/;
 const BAD_ESCAPE = /%(?![\da-f]{2})/i;
 
 /**
- * Decodes a header value (section 3.1.3.2): the quotes and backslashes of a quoted string first, then percent-encoded
- * UTF-8. Characters outside of ASCII, which should have been percent-encoded, are taken as UTF-8 too. Some senders do not
- * percent-encode: what is not an escape, or would make the attribute invalid (`/a%20b` as the source), stays as it came.
+ * Decodes a header value (section 3.1.3.2): first a quoted string, then percent-encoded UTF-8; UTF-8 that was not encoded is taken too.
+ * Some senders do not encode: what is not an escape, or would make the attribute invalid (`/a%20b` as the source), stays as it came.
  */
 function attributeValue(name: string, value: string): string {
   const quoted = QUOTED.exec(value)?.[1];
@@ -132,17 +126,12 @@ function noObject(): CloudEventError {
   return new CloudEventError('The CloudEvent is not a JSON object.');
 }
 
-/**
- * Reads the `data_base64` of an event, if it has one, which must not have `data` beside it.
- *
- * @throws {CloudEventError} it has both, or `data_base64` is not base64.
- */
+/** Reads the `data_base64` of an event, if it has one. @throws {CloudEventError} it has `data` too, or is not base64. */
 export function bytesOf(data: unknown, base64: unknown): Buffer | undefined {
   if (base64 === undefined || base64 === null) return undefined;
   if (data !== undefined) throw new CloudEventError('The CloudEvent has both data and data_base64.');
-  if (typeof base64 !== 'string' || base64.length % 4 !== 0 || !/^[A-Za-z\d+/]*={0,2}$/.test(base64)) {
+  if (typeof base64 !== 'string' || base64.length % 4 !== 0 || !/^[A-Za-z\d+/]*={0,2}$/.test(base64))
     throw new CloudEventError("The CloudEvent's member data_base64 must be a base64 string.");
-  }
   return Buffer.from(base64, 'base64');
 }
 

@@ -18,10 +18,7 @@ export function isUriReference(text: string): boolean {
   return URI_TEXT.test(text) && URL.canParse(text, 'http://host/');
 }
 
-/**
- * Whether a text is a media type with or without parameters (RFC 2046 and RFC 9110, section 8.3.1). One with tabs, which HTTP
- * allows, is not: an attribute must not hold them.
- */
+/** Whether a text is a media type (RFC 2046 and RFC 9110, section 8.3.1), without tabs, which no attribute may hold. */
 export function isMediaType(text: string): boolean {
   return MEDIA_TYPE.test(text);
 }
@@ -32,10 +29,7 @@ const TRACEPARENT = /^(?!ff)([\da-f]{2})-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{1
 /** W3C Trace Context, section 3.3, as far as an attribute of an event is concerned. */
 const TRACESTATE = /^[\x20-\x7e]{1,512}$/;
 
-/**
- * Reads the trace context of a request as attributes of its event (CloudEvents distributed tracing extension). Undefined if
- * `traceparent` is missing or not valid; a `tracestate` that is not printable ASCII or has more than 512 characters is left out.
- */
+/** Reads the trace context of a request as attributes of its event (CloudEvents distributed tracing extension), as far as it is valid. */
 export function traceAttributes({
   traceparent,
   tracestate,
