@@ -1,6 +1,6 @@
 import type { Engine, Retention, RetentionSteps } from './engine';
 
-/** Calls one listener with the newest position: after commits, and after regular looks for what others recorded. */
+/** Calls a listener with the newest position: after commits, and after regular looks for what others recorded. */
 export class LogWatch {
   readonly #engine: Pick<Engine, 'newest' | 'watchPause'>;
   readonly #listener: (newest: number) => void;
@@ -14,7 +14,6 @@ export class LogWatch {
     void this.#look();
   }
 
-  /** Calls the listener, unless it was told this position last. */
   tell(newest: number): void {
     if (this.#isEnded || newest === this.#told) return;
     this.#told = newest;
@@ -33,7 +32,6 @@ export class LogWatch {
     if (!this.#isEnded) this.#timer = setTimeout(() => void this.#look(), this.#engine.watchPause);
   }
 
-  /** Calls the listener no more. */
   end(): void {
     this.#isEnded = true;
     clearTimeout(this.#timer);
@@ -42,7 +40,7 @@ export class LogWatch {
 
 /** Forgets events step by step, with pauses, until it is stopped. */
 export class RetentionLoop {
-  /** What is past it is forgotten in the next step. */
+  /** Applies from the next step on. */
   retention: Retention;
   readonly #steps: RetentionSteps;
   readonly #took: (error?: unknown) => void;

@@ -9,9 +9,8 @@ export class EventLogError extends Error {
   readonly code = 'ERR_WEBHOOK_EVENT_LOG';
 }
 
-/** Thrown for an event that has more bytes than the log takes. Nothing was recorded; the message is fit for a caller. */
+/** Thrown for an event that has more bytes, as the log keeps it, than the log takes. Nothing was recorded. */
 export class EventTooLargeError extends EventLogError {
-  /** Both sizes are those of the event as the log keeps it, in bytes. */
   constructor(id: string, bytes: number, maxBytes: number) {
     super(
       `The event ${shortened(id)} has ${String(bytes)} bytes as it is kept, and the event log takes ${String(maxBytes)} at most.`,
@@ -21,12 +20,12 @@ export class EventTooLargeError extends EventLogError {
 
 /** Settings of an event log besides its location. */
 export interface EventLogSettings {
-  /** The longest that a call waits for a server, in milliseconds. */
+  /** How long a call waits for a server, in milliseconds. */
   readonly timeout: number;
   readonly retention: Retention;
   /** Whether a missing log is created; true by default. */
   readonly create?: boolean;
-  /** Whether this process forgets what is past retention; by default a process that may create the log does. */
+  /** Whether this process forgets what is past retention; the value of `create` by default. */
   readonly forgets?: boolean;
   /** For the server, if it asks for one and its address has none. Secret. */
   readonly password?: string | undefined;
@@ -40,17 +39,15 @@ export interface Retention {
   readonly maxAge?: number | undefined;
 }
 
-/** How an event was recorded. */
 export interface Appended {
-  /** The event's id; for a repetition, the id of the first. */
+  /** The event's id; for a repetition, that of the first. */
   readonly id: string;
   /** False for a repetition: nothing was recorded. */
   readonly recorded: boolean;
-  /** Set where the one with this id has the event's `idempotencyKey`, but another type or other data. */
+  /** Set if the event with this id has the same `idempotencyKey`, but another type or other data. */
   readonly conflict?: true | undefined;
 }
 
-/** Events that an engine has recorded. */
 export interface Recorded {
   /** One for each event given, in their order. */
   readonly appended: readonly Appended[];
@@ -65,26 +62,23 @@ export interface Recorded {
 export interface Engine {
   /** Maximum size of the calls that share a commit, as `sizeOf` counts; without it each call is a commit of its own. */
   readonly commitSize?: number;
-  /** As `EventLog.maxEventBytes`. */
   readonly maxEventBytes?: number;
   /** @throws {EventTooLargeError} */
   append(events: readonly NewEvent[]): Promise<Recorded>;
 
-  /** Maximum reads at once: each may bring megabytes, which no limit counts until the caller has made an answer of them. */
+  /** Each read may bring megabytes, which no limit counts until the caller has made an answer of them. */
   readonly readsAtOnce: number;
-  /** As `EventLog.read`, damaged events among them. May look at each event for a `type`, where there is no index: then it gives up after some seconds without one. */
+  /** As `EventLog.scan`. Without an index of types, one for a `type` gives up after some seconds without an event. */
   read(query: EventQuery): Promise<LoggedEvent[]>;
 
   /** One step of a search, a few milliseconds long: looks at some events and says how far it came. */
   search(query: SearchQuery): Promise<SearchResult>;
-  /** Counts the events that were recorded from each of some times, which rise, until the next. */
   counts(times: readonly number[]): Promise<number[]>;
   stats(): Promise<LogStats>;
   check(): Promise<void>;
 
   /** Pause between two looks of a watch at the newest position, in milliseconds. */
   readonly watchPause: number;
-  /** The position of the newest event; without events 0, or that of the last forgotten one. */
   newest(): Promise<number>;
 
   forget(positions: readonly number[]): Promise<number[]>;
@@ -96,14 +90,13 @@ export interface Engine {
   /** Forgets events past retention, step by step; missing if this process is not to. */
   readonly retention?: RetentionSteps | undefined;
 
-  /** Missing if the log is not in a file of this machine. */
   readonly upkeep?: Upkeep;
 
-  /** Finishes what is in progress. A step of retention or a watch may fail from here on. */
+  /** Finishes what is in progress. A step of retention or a watch may fail afterwards. */
   close(): Promise<void>;
 }
 
-/** The care of a log that is in a file of this machine. */
+/** The care of a log in a file of this machine. */
 export interface Upkeep {
   /**
    * Copies the log, as it is at one moment, to a new file, while others go on writing.
@@ -122,27 +115,25 @@ export interface RetentionSteps {
   /** Pauses between two steps, in milliseconds: while there is more to do, and otherwise. */
   readonly busyPause: number;
   readonly idlePause: number;
-  /** Servers forget the events, by settings that they were given when the log was made. */
+  /** Set if servers forget the events, by settings that the log was made with. */
   readonly isFixed?: true;
   /** Forgets some events; resolves to whether there is more to do. */
   step(retention: Retention): Promise<boolean>;
 }
 
-/**
- * Whether an event with the `idempotencyKey` of another repeats it: type and data are the same. When and how it came may differ.
- */
+/** Whether an event with the `idempotencyKey` of another repeats it: type and data are the same. */
 export function isRepetition(event: TypeAndData, first: TypeAndData): boolean {
   return event.data === first.data && typeIn(event.attributes) === typeIn(first.attributes);
 }
 
 type TypeAndData = Pick<NewEvent, 'attributes' | 'data'>;
 
-/** What the types of a query's `type` begin with, if it stands for several: all that is before the `*` of one that ends in `.*`. */
+/** The beginning that types have in common if a query's `type` ends in `.*`: all before the `*`. */
 export function typePrefix(type: string | undefined): string | undefined {
   return type?.endsWith('.*') ? type.slice(0, -1) : undefined;
 }
 
-/** Whether an event's type is one that a query's `type` stands for. */
+/** Whether an event's own type matches a query's `type`. */
 export function isOfType(type: string, own: unknown): boolean {
   const prefix = typePrefix(type);
   return prefix === undefined ? own === type : typeof own === 'string' && own.startsWith(prefix);

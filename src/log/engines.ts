@@ -7,31 +7,27 @@ import { jetStreamAddress } from './jetstream/address';
 import { PARAMETER_NAMES, postgresAddress } from './postgres/address';
 import { accessProblem } from './sqlite/access-problem';
 
-/** An event log that EVENT_LOG names. Nothing is loaded, opened or made before it is asked for. */
+/** An event log that EVENT_LOG names. Nothing is loaded or made before `open`. */
 export interface EventLogLocation {
-  /** Names the log in a log line, without anything secret. */
+  /** Without anything secret. */
   readonly name: string;
-  /** Names the engine to people. */
+  /** The engine's name for people. */
   readonly engine: string;
-
-  /** Whether the log ends with the process that opened it, which is the only one to have it. */
+  /** Set if the log ends with the process that opened it, which alone has it. */
   readonly isVolatile?: true;
-
   /** Whether it is known that there is no log yet. */
   isMissing?(): boolean;
 
   /**
-   * Opens the log.
-   *
    * @throws {EventLogError} it cannot be opened, or is missing and not to be created; the message names the location, but never a password.
    */
   open(settings: EventLogSettings): Promise<EventLog>;
 
-  /** Says what keeps this process from opening the log; resolves to undefined if the error of opening it says it best. */
+  /** Resolves to what keeps this process from opening the log, unless the error of opening it says it best. */
   problem?(): Promise<string | undefined>;
 
   /**
-   * Puts the events of a backup, made by `Upkeep.backup`, in the place of those that the log has, which is copied before.
+   * Replaces the events of the log by those of a backup; the log is copied before.
    *
    * @returns the name of the copy, if the log had events.
    * @throws {EventLogError} nothing was changed.
@@ -39,15 +35,13 @@ export interface EventLogLocation {
   restore?(backup: string): Promise<string | undefined>;
 }
 
-/** One engine as EVENT_LOG chooses it. It loads its folder when a log is opened, so that only the engine in use is loaded. */
+/** An engine as EVENT_LOG chooses it. Its folder is loaded when a log is opened. */
 interface EngineChoice {
   /** The schemes of its addresses, without the colon. */
   readonly schemes: readonly string[];
-  /** Says how an address is written, after "must be". */
+  /** How an address is written, after "must be". */
   readonly form: string;
   /**
-   * Reads an address.
-   *
    * @returns undefined if the text is not written as `form` says.
    * @throws {ValueError} saying what is allowed in a part of it, without any part of the address.
    */
@@ -59,7 +53,6 @@ interface EngineChoice {
 const SQLITE: EngineChoice = {
   schemes: ['sqlite'],
   form: 'sqlite: and the path of a file, as in sqlite:data/events.db',
-  // The path of a file.
   withoutSecrets: (text) => text,
   locate(text) {
     const path = text.slice('sqlite:'.length);
@@ -142,16 +135,11 @@ const MEMORY: EngineChoice = {
   },
 };
 
-/** Every engine that EVENT_LOG can choose. */
 const ENGINES: readonly EngineChoice[] = [SQLITE, JETSTREAM, POSTGRES, MEMORY];
 
 /** The addresses of event logs, as EVENT_LOG has them. */
 export const eventLogAddress = {
-  /**
-   * Reads where an event log is kept.
-   *
-   * @throws {ValueError} saying what is allowed, without any part of the address.
-   */
+  /** @throws {ValueError} saying what is allowed, without any part of the address. */
   locate(this: void, text: string): EventLogLocation {
     const engine = engineOf(text);
     const location = engine?.locate(text);

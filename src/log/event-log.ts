@@ -10,14 +10,14 @@ import { requireSearchable } from './search';
 /** How long a search goes on, in milliseconds. */
 const SEARCH_TIME = 500;
 
-/** Added for each event to the length of its texts when calls share a commit (`Engine.commitSize`), in characters. */
+/** Counted for each event besides its texts when calls share a commit, in characters. */
 const EVENT_CHARACTERS = 2048;
 
 /** Called when something happens to a log besides its calls. */
 export interface LogObserver {
-  /** Events were committed by this process: how many were given, how many of them were new, and how long it took. */
+  /** This process committed `events`, of which `recorded` were new. */
   committed?(commit: { readonly events: number; readonly recorded: number; readonly milliseconds: number }): void;
-  /** Nothing is left that is past retention; or, with an error, a step failed and will be tried again. */
+  /** Nothing is left that is past retention, or a step failed with an error and will be tried again. */
   retained?(error?: unknown): void;
   /** A file of the log was moved, removed or replaced. The problem names the file with the events that it held. */
   lost?(problem: string): void;
@@ -26,9 +26,9 @@ export interface LogObserver {
 }
 
 /**
- * An append-only log of events in one order, which several processes may use at the same time, on the engine that keeps it. No event
- * becomes visible at a position below a visible one, so a reader that goes on after the last position it has seen misses none. Promises
- * reject with an {@link EventLogError}. The suite in `test/log/event-log-suite.ts` is what all engines promise.
+ * An append-only log of events in one order, which several processes may use at the same time. No event becomes visible at a position
+ * below a visible one, so a reader that goes on after the last position it has seen misses none. Promises reject with an
+ * {@link EventLogError}. The suite in `test/log/event-log-suite.ts` is what all engines promise.
  */
 export class EventLog implements ReadableLog {
   /** Missing if the log is not in a file of this machine. */
@@ -38,12 +38,11 @@ export class EventLog implements ReadableLog {
   readonly #retention: RetentionLoop | undefined;
   readonly #watches = new Set<LogWatch>();
   readonly #reads: Semaphore;
-  /** Calls in progress; `close` sets what is called when the last of them has ended. */
   #calls = 0;
+  /** Called once no call is in progress. */
   #idle: (() => void) | undefined;
   #closing: Promise<void> | undefined;
   #observer: LogObserver = {};
-  /** Searches take turns, step by step. */
   readonly #searches = new Semaphore(1);
 
   constructor(engine: Engine, retention: Retention = {}) {
@@ -62,18 +61,17 @@ export class EventLog implements ReadableLog {
       this.#retention = new RetentionLoop(engine.retention, retention, (error) => this.#observer.retained?.(error));
   }
 
-  /** The most bytes that an event may have as the log keeps it, now. Logs without such a limit lack it. */
+  /** Maximum bytes of an event as the log keeps it, if there is a limit. */
   get maxEventBytes(): number | undefined {
     return this.#engine.maxEventBytes;
   }
 
   /**
-   * Records up to 1,000 events, in their order, and resolves once they are durable: they survive the death of the process and a loss of
-   * power. An event that shares its `source` and `id`, its `idempotencyKey` or its `webhookId` with one in the log, or one before it,
-   * is not recorded again; nor is one with the `idempotencyKey` of an event that has another type or other data. SQLite and PostgreSQL
-   * record all of them or none. JetStream records one after the other; after a failure, sending all of them again records the rest.
+   * Records up to 1,000 events, in their order, and resolves once they survive a loss of power. An event that shares its `source` and
+   * `id`, its `idempotencyKey` or its `webhookId` with one in the log, or one before it, is not recorded again. SQLite and PostgreSQL
+   * record all of them or none; after a failure of JetStream, sending all of them again records the rest.
    *
-   * @throws {EventLogError} at least one of the events was not recorded; none where one is too large ({@link EventTooLargeError}).
+   * @throws {EventLogError} at least one of the events was not recorded; none if one is too large ({@link EventTooLargeError}).
    */
   append<Events extends readonly NewEvent[]>(...events: Events): Promise<{ [Place in keyof Events]: Appended }>;
   append(...events: readonly NewEvent[]): Promise<Appended[]> {
@@ -117,7 +115,7 @@ export class EventLog implements ReadableLog {
     return this.#reading(() => this.#inTurn(query));
   }
 
-  /** Reads when there is a turn. After many bytes other calls run first, or one answer would be made after the other. */
+  /** After many bytes other calls run before the next read, or one answer would be made after the other. */
   #inTurn(query: EventQuery): Promise<LoggedEvent[]> {
     const answer = new Deferred<LoggedEvent[]>();
     void this.#reads.run(async () => {
@@ -145,11 +143,10 @@ export class EventLog implements ReadableLog {
   }
 
   /**
-   * Searches for events in the order of their positions, and returns what a list shows of them. Each call works for half a second
-   * or little more and says how far it came, so it may find nothing and still leave `more`. Recording an event waits for a few
-   * milliseconds of it at most, or for as long as one large event takes.
+   * Searches for events in the order of their positions, and returns what a list shows of them. Each call works for about half a
+   * second and says how far it came, so it may find nothing and still leave `more`. It hardly delays recording.
    *
-   * @throws {EventLogError} also where the text is longer than {@link MAX_SEARCH_TEXT}.
+   * @throws {EventLogError} also if the text is longer than {@link MAX_SEARCH_TEXT}.
    */
   async search(query: SearchQuery): Promise<SearchResult> {
     requireSearchable(query);
@@ -171,17 +168,14 @@ export class EventLog implements ReadableLog {
   }
 
   /**
-   * Counts the events that were recorded from each of some times, which rise, until the next, and that the log still holds. Times are
-   * in milliseconds since 1970-01-01T00:00Z. Recording an event does not wait for it.
-   *
-   * JetStream counts an imported event when it was imported, and may subtract those that are stored during the count, which takes
-   * milliseconds, from an earlier span.
+   * Counts the events in the log that were recorded from each of some rising times until the next, in milliseconds since
+   * 1970-01-01T00:00Z. JetStream counts an imported event when it was imported.
    */
   counts(times: readonly number[]): Promise<number[]> {
     return this.#reading(() => this.#engine.counts(times));
   }
 
-  /** The position of the newest event. In a log without events it is 0, or that of the last one that was forgotten. */
+  /** The position of the newest event; in a log without events 0, or that of the last forgotten one. */
   newest(): Promise<number> {
     return this.#reading(() => this.#engine.newest());
   }
@@ -192,9 +186,9 @@ export class EventLog implements ReadableLog {
 
   /**
    * Calls a listener with the position of the newest event: soon after the watch begins, and soon after commits in any process.
-   * A read that begins after the call finds the events up to that position. While the log cannot be read the listener is not called.
+   * A read that begins afterwards finds the events up to that position.
    *
-   * @returns ends the watch, as closing the log does; the listener is not called afterwards.
+   * @returns ends the watch, as closing the log does.
    */
   watch(listener: (newest: number) => void): () => void {
     if (this.#closing !== undefined) return () => undefined;
@@ -211,14 +205,13 @@ export class EventLog implements ReadableLog {
     this.#observer = observer;
   }
 
-  /** Resolves if the log could take an event now, judged without recording one; otherwise the error's cause says why. */
+  /** Resolves if the log could take an event now; records none. Otherwise the error's cause says why. */
   check(): Promise<void> {
     return this.#call('The event log cannot take events.', () => this.#engine.check());
   }
 
   /**
-   * Removes the events at some positions, with their keys, so that nothing where the log is kept holds them any more. Their
-   * positions are not used again; an event that is sent again is recorded anew. Others can go on reading and writing.
+   * Removes events with their keys, so that nothing where the log is kept holds them any more. Others can go on reading and writing.
    *
    * @returns the positions of those that the log held.
    */
@@ -231,18 +224,14 @@ export class EventLog implements ReadableLog {
     return this.#reading(() => this.#engine.verify());
   }
 
-  /**
-   * Forgets what is past another retention afterwards.
-   *
-   * @returns whether it does: the streams of NATS keep the settings with which they were made.
-   */
+  /** Applies another retention. Returns false if that takes a restart: the streams of NATS keep the settings they were made with. */
   retain(retention: Retention): boolean {
     if (this.#retention === undefined || this.#engine.retention?.isFixed) return false;
     this.#retention.retention = retention;
     return true;
   }
 
-  /** Finishes the calls in progress and releases the log. Later calls are refused. */
+  /** Finishes the calls in progress and releases the log. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

@@ -14,17 +14,14 @@ interface Waiting<Request, Result> extends Pick<Deferred<Result>, 'resolve' | 'r
 }
 
 /**
- * Commits requests in groups: those that arrive during a commit share the next one, in their order. One that is larger than a
- * group is committed alone. Where such requests wait together with others, the two take turns, so that others wait for one of
- * them at most.
+ * Commits requests in groups: those that arrive during a commit share the next one, in their order. One that is larger than a group is
+ * committed alone, in turns with the groups.
  */
 export class GroupCommit<Request, Result> {
   readonly #maxSize: number;
   readonly #commit: (requests: readonly Request[]) => Promise<readonly Result[]>;
   #waiting: Waiting<Request, Result>[] = [];
-  /** Those that are larger than a group. */
   #largeWaiting: Waiting<Request, Result>[] = [];
-  /** Whether the last commit was of one of these. */
   #wasLarge = false;
   #isCommitting = false;
 
@@ -37,7 +34,6 @@ export class GroupCommit<Request, Result> {
     this.#commit = commit;
   }
 
-  /** Resolves to the result of the request once its commit is done; rejects with the error of the commit. */
   add(request: Request, size: number): Promise<Result> {
     return new Promise((resolve, reject) => {
       (size > this.#maxSize ? this.#largeWaiting : this.#waiting).push({ request, size, resolve, reject });

@@ -10,12 +10,11 @@ export interface EventSize {
 /** Maximum bytes of a page of whole events, unless a single one has more. */
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
-/** Measures an event. */
 export function sizeOf({ attributes, data = '' }: Pick<NewEvent, 'attributes' | 'data'>): EventSize {
   return { attributesBytes: Buffer.byteLength(attributes), dataBytes: Buffer.byteLength(data) };
 }
 
-/** Fills one page of events as `EventLog.read` promises: every engine asks it, event by event, what belongs to it. */
+/** Decides, event by event, what belongs to a page of `EventLog.read`. */
 export class Page {
   readonly #query: EventQuery;
   readonly #isNamed: boolean;

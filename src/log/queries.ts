@@ -18,16 +18,13 @@ export interface EventQuery {
   readonly after?: number | undefined;
   /** Only events before this position. */
   readonly before?: number | undefined;
-  /** Only events with exactly this type, or, if it ends in `.*`, with one that begins with all before the `*`; not with `id` or `position`. */
+  /** Only events of this type, or, if it ends in `.*`, of one that begins with all before the `*`; not with `id` or `position`. */
   readonly type?: string | undefined;
   /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z; with `after` alone. */
   readonly since?: number | undefined;
   /** Maximum number of events; at least 1. */
   readonly limit: number;
-  /**
-   * No event is added once all have more bytes than this, in UTF-8: of attributes and data. Without it all are whole: those that are
-   * named, or as many as have 8 MiB together.
-   */
+  /** No event is added once attributes and data have more bytes than this. Without it all are whole: those named, or 8 MiB. */
   readonly maxBytes?: number;
 }
 
@@ -37,12 +34,11 @@ export interface LoggedEvent extends StoredEvent {
   readonly dataOmitted?: true;
 }
 
-/** The size of a log. */
 export interface LogStats {
   readonly events: number;
   /** Bytes of storage. */
   readonly bytes: number;
-  /** The last position that was given; its event may be forgotten, or found to be a repetition. 0 at first. */
+  /** The last position that was given, whose event may be forgotten or a repetition; 0 at first. */
   readonly last: number;
 }
 
@@ -61,22 +57,20 @@ export interface SearchQuery {
   /** Maximum number of events; at least 1. */
   readonly limit: number;
   /**
-   * Only events with this text, at most {@link MAX_SEARCH_TEXT}, in the JSON text of their attributes, data or arrival, names of
-   * members included. ASCII letters match in either case. The text also matches where JSON writes it with escapes: as
-   * `JSON.stringify` does, with `\u` for all that is not ASCII, and with `\/` for slashes. `data_base64` is not searched.
+   * Only events with this text in the JSON text of their attributes, data or arrival, names of members included. ASCII letters match in
+   * either case, and the text also where JSON escapes it. `data_base64` is not searched.
    */
   readonly text?: string | undefined;
-  /** Only events whose `binding` is exactly this. */
   readonly binding?: string | undefined;
   /** As {@link EventQuery.type}. */
   readonly type?: string | undefined;
-  /** Only events whose sender had exactly this address. */
+  /** Only events whose sender had this address. */
   readonly sender?: string | undefined;
-  /** Only events of this known sender, by its short name. */
+  /** Only events of the known sender with this short name. */
   readonly fromSender?: string | undefined;
   /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
   readonly from?: number | undefined;
-  /** Only events recorded before this time, likewise. */
+  /** Only events recorded before this time. */
   readonly to?: number | undefined;
 }
 
@@ -84,23 +78,20 @@ export interface SearchQuery {
 export interface FoundEvent extends Pick<StoredEvent, 'id' | 'position' | 'recordedAt'> {
   readonly binding: string | undefined;
   readonly type: string | undefined;
-  /** The sender's address, unless the event was imported without one. */
   readonly remoteAddress: string | undefined;
   /** The short name of the known sender. */
   readonly sender: string | undefined;
   readonly data: DataSummary | undefined;
-  /** Where the text that was searched for stands, if one was. */
+  /** Set if a text was searched for. */
   readonly match?: Match | undefined;
 }
 
 /** The first place with a text that was searched for: in the data, else the attributes, else the arrival. */
 export interface Match {
   readonly in: 'data' | 'attributes' | 'arrival';
-  /** Some 24 characters before the text, after `…` if there are more. Data that is a string is shown as that string. */
+  /** Up to 24 characters before the text and 96 after it, with `…` if there are more. Data that is a string is shown as that string. */
   readonly before: string;
-  /** The text as it stands there. */
   readonly text: string;
-  /** Some 96 characters after the text, and `…` if there are more. */
   readonly after: string;
 }
 
@@ -110,13 +101,12 @@ export interface DataSummary {
   readonly kind: 'json' | 'text' | 'bytes';
   /** In bytes: of the string in UTF-8, of the JSON text, or of what the base64 stands for. */
   readonly bytes: number;
-  /** The first {@link DATA_START} characters: of the string, of the JSON text, or of the base64. */
+  /** The first {@link DATA_START} characters of the same. */
   readonly start: string;
   /** Whether there is more data than `start`. */
   readonly cut: boolean;
 }
 
-/** The result of {@link EventLog.search}. */
 export interface SearchResult {
   /** Those with the highest positions first, whichever way the search went. */
   readonly events: readonly FoundEvent[];

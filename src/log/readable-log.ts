@@ -5,30 +5,28 @@ import type { EventQuery, LoggedEvent, SearchQuery, SearchResult, Start } from '
 /** A log whose events can be read in their order: that of this service, or of a service elsewhere. */
 export interface ReadableLog {
   /**
-   * Reads events, in log order: the first ones after a position, or the newest, as many as `limit` and
-   * `maxBytes` say, at least one if there is one. The cost does not depend on the size of the log, except for a type in JetStream, which
-   * has no index of types. Leaves out events that are damaged, unless they are asked for by `id` or `position`.
+   * Reads events, in log order; at least one if there is one. The cost does not depend on the size of the log, except for a type in
+   * JetStream, which has no index of types. Leaves out damaged events, unless they are asked for by `id` or `position`.
    */
   read(query: EventQuery): Promise<LoggedEvent[]>;
 
-  /** As {@link read} after a position, damaged events among them. Imported events may have times that do not grow with positions. */
+  /** As {@link read} after a position, damaged events among them. */
   scan(query: Start & Pick<EventQuery, 'limit'>): Promise<StoredEvent[]>;
 
-  /** Resolves to the last position that was given (its event may be forgotten, or found to be a repetition; 0 at first), and sizes. */
+  /** As {@link LogStats}; the log of a service elsewhere has no sizes. */
   stats(): Promise<{ readonly last: number; readonly events: number; readonly bytes: number }>;
 
   /** Reads all events from a start on, in pages that are never empty. */
   pages(start: Start): AsyncIterable<readonly StoredEvent[]>;
 
   /**
-   * Reads the events after a position as {@link pages} does, and then events as they are recorded, until the signal. Before each look
-   * it compares the event at the position, and whether the log still reaches it.
+   * Reads as {@link pages} does, and then events as they are recorded, until the signal. Before each look it compares the event at the
+   * position, and whether the log still reaches it.
    */
   follow(start: FollowStart, stop: AbortSignal, changed: OnLogChange): AsyncIterable<readonly StoredEvent[]>;
 
   /**
-   * Reads all events that a search finds, in log order, each once. Ends with the event that was the newest when it began, so that it
-   * does not find what is recorded because its events are sent.
+   * Reads all events that a search finds, in log order, each once, up to the one that was the newest when it began.
    *
    * @param stop - ends it after the step that is under way.
    * @param gone - called with the position of each event that was removed meanwhile.
@@ -40,16 +38,15 @@ export interface ReadableLog {
   ): AsyncIterable<StoredEvent>;
 }
 
-/** How a log differs from the one in which a position was seen: it was restored or replaced. */
+/** How a log differs from the one in which a position was seen, because it was restored or replaced. */
 export type LogChange = 'ends before' | 'another event';
 
-/** The event that was seen at a position, by which a reader finds out that it has another log. */
+/** The event that was seen at a position. */
 type SeenEvent = Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
 
 /** Where {@link ReadableLog.follow} begins. */
 export interface FollowStart {
   readonly after: number;
-  /** The event that was seen at that position. */
   readonly event?: SeenEvent;
 }
 
@@ -61,7 +58,7 @@ export function isSame(event: StoredEvent, seen: SeenEvent): boolean {
   return seen === undefined || (event.id === seen.id && event.recordedAt === seen.recordedAt);
 }
 
-/** How the log differs from the one in which an event was seen at a position. Resolves to undefined if it may be the same. */
+/** Compares the log with the one in which an event was seen at a position. Resolves to undefined if it may be the same. */
 export async function changeAt(
   log: Pick<ReadableLog, 'scan' | 'stats'>,
   position: number,
@@ -72,7 +69,7 @@ export async function changeAt(
   return found.position !== position || isSame(found, event) ? undefined : 'another event';
 }
 
-/** The most events that are read at a time, and that a search finds at a time. */
+/** Maximum events that are read at a time, and that a search finds at a time. */
 const PAGE_EVENTS = 1000;
 const FOUND = 100;
 

@@ -19,28 +19,24 @@ const SHOWN_AFTER = 96;
 /** Characters that JSON may write for one. */
 const ESCAPE_LENGTH = 6;
 
-/** Characters that are read before a match, and after it: as many as are shown, each of them escaped. */
 const READ_BEFORE = (SHOWN_BEFORE + 1) * ESCAPE_LENGTH;
 const READ_AFTER = (SHOWN_AFTER + 1) * ESCAPE_LENGTH;
 
 /** The texts of an event in which a match may be, those first in which it helps a reader most. */
 const SEARCHED = ['data', 'attributes', 'arrival'] as const;
 
-/** Where in an event the text of a search is: in the characters from `start` to before `end`. */
-interface Place {
+/** The characters of an event from `start` to before `end`, which match a search. */
+interface TextRange {
   readonly in: Match['in'];
   readonly start: number;
   readonly end: number;
 }
 
-/** Data that is kept as base64. */
 const BASE64 = /^\s*"data_base64"/;
-
-/** The name of the data member. */
 const DATA_NAME = /^\s*"data"\s*:\s*/;
 
 /** Returns a match as lists show it, without escapes in a string; undefined for one in the name of the data member. */
-function shownMatch(event: NewEvent, { in: name, start, end }: Place, isString: boolean): Match | undefined {
+function shownMatch(event: NewEvent, { in: name, start, end }: TextRange, isString: boolean): Match | undefined {
   const whole = event[name] ?? '';
   const first = name === 'data' ? (DATA_NAME.exec(whole)?.[0].length ?? 0) : 0;
   if (start < first) return undefined;
@@ -79,10 +75,7 @@ export function requireSearchable({ text = '' }: SearchQuery): void {
   );
 }
 
-/**
- * Returns a function that shows an event as lists do if a search, as `EventLog.search` promises, looks for it. It passes over events
- * whose texts cannot be read.
- */
+/** Returns a function that shows an event as lists do if it matches a query. Damaged events do not. */
 export function eventMatcher(query: SearchQuery): (event: StoredEvent) => FoundEvent | undefined {
   const { text, binding, type, sender, fromSender, from = -Infinity, to = Infinity } = query;
   const pattern = text === undefined ? undefined : textPattern(text);
@@ -111,7 +104,7 @@ function textsIn({ attributes, arrival }: NewEvent): Readonly<Record<'attributes
 
 type Members = Readonly<Record<string, unknown>>;
 
-function placeOf(event: NewEvent, pattern: RegExp): Place | undefined {
+function placeOf(event: NewEvent, pattern: RegExp): TextRange | undefined {
   for (const name of SEARCHED) {
     const text = event[name];
     if (text === undefined || (name === 'data' && BASE64.test(text))) continue;
@@ -121,10 +114,7 @@ function placeOf(event: NewEvent, pattern: RegExp): Place | undefined {
   return undefined;
 }
 
-/**
- * Returns the forms in which a text may stand in JSON text: as it is, as writers of JSON escape it inside a string, and as UTF-8 in a
- * header field, whose bytes are kept as characters.
- */
+/** Returns the forms of a text in JSON text: as it is, with the usual escapes, and as the UTF-8 bytes of a header field, kept as characters. */
 export function textForms(text: string): string[] {
   const bytes = Buffer.from(text).toString('latin1');
   return [...new Set([text, bytes].flatMap(escapedForms))];
@@ -155,7 +145,7 @@ function unicodeEscape(character: string): string {
 }
 
 /** Returns an event as lists show it. @throws one of its texts is damaged. */
-export function foundEvent(event: StoredEvent, place?: Place): FoundEvent {
+export function foundEvent(event: StoredEvent, place?: TextRange): FoundEvent {
   const { position, id, recordedAt } = event;
   const {
     attributes: { binding, type },

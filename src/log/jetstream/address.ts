@@ -4,7 +4,6 @@ import { ValueError } from '../../util/text';
 export type JetStreamLogin =
   { readonly user: string; readonly password: string } | { readonly token: string } | { readonly file: string };
 
-/** A stream of a NATS cluster, and how it is reached. */
 export interface JetStreamAddress {
   /** `host:port` of each server. */
   readonly servers: readonly string[];

@@ -19,10 +19,10 @@ import {
 import { Deferred, within } from '../../util/promises';
 import type { JetStreamAddress, JetStreamLogin } from './address';
 
-/** A subject is not empty: nats-server up to 2.10 answers the first code, later ones the second. */
+/** nats-server up to 2.10 answers the first code, later ones the second. */
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 
-/** The limit of an account or of a server is reached, or a server has no storage left: waiting does not help. */
+/** The limit of an account or a server is reached, or a server has no storage left. */
 const NO_RESOURCES: ReadonlySet<number> = new Set([10002, 10023, 10047]);
 
 const STREAM_NOT_FOUND = 10059;
@@ -30,19 +30,18 @@ const STREAM_NOT_FOUND = 10059;
 /** The servers of a cluster answer so until they have found each other. */
 const NO_SUITABLE_PEERS = 10005;
 
-/** How long one request waits for its answer before it is sent again if the call still has time, in milliseconds. */
+/** How long a request waits for its answer before it is sent again, in milliseconds. */
 const REQUEST_TIMEOUT = 1000;
 /** Pause before a failed request is sent again, in milliseconds. */
 const RETRY_PAUSE = 50;
-/** A server that leaves this many pings unanswered, sent this many milliseconds apart, is given up for another one. */
+/** A server that leaves so many pings unanswered, with an interval in milliseconds, is given up for another one. */
 const PING_INTERVAL = 1000;
 const MAX_PINGS_OUT = 2;
 /** Pause before the next server is tried after a connection was lost, in milliseconds. */
 const RECONNECT_PAUSE = 250;
 
-/** A connection to a NATS cluster. It is restored whenever it is lost, however long that takes. */
+/** A connection to a NATS cluster, which is restored whenever it is lost. */
 export class JetStreamConnection {
-  /** How long a call waits, in milliseconds. */
   readonly #timeout: number;
   readonly #connection: NatsConnection;
   readonly client: JetStreamClient;
@@ -58,11 +57,7 @@ export class JetStreamConnection {
     void this.#watch();
   }
 
-  /**
-   * Connects to the first server that answers.
-   *
-   * @throws no server answers within the timeout (in milliseconds), the login is refused, or its file cannot be used.
-   */
+  /** @throws no server answers within the timeout (in milliseconds), the login is refused, or its file cannot be used. */
   static async open({ servers, tls, login }: JetStreamAddress, timeout: number): Promise<JetStreamConnection> {
     const deadline = performance.now() + timeout;
     const authenticator = login && authenticatorOf(login);
@@ -91,16 +86,15 @@ export class JetStreamConnection {
     }
   }
 
-  /** When a call that begins now gives up, as `performance.now` tells the time. */
+  /** When a call that begins now gives up, in milliseconds of `performance.now`. */
   deadline(): number {
     return performance.now() + this.#timeout;
   }
 
   /**
-   * Sends a request, again for as long as no server answers or no leader takes it. Requests made at one moment are
-   * sent in their order.
+   * Sends a request, again while no server answers or no leader takes it. Requests made at one moment are sent in their order.
    *
-   * @throws the last failure once the deadline has come; at once a failure that waiting cannot mend.
+   * @throws the last failure at the deadline; at once a failure that waiting cannot mend.
    */
   async retry<T>(deadline: number, request: () => Promise<T>): Promise<T> {
     for (;;) {
@@ -132,7 +126,7 @@ export class JetStreamConnection {
     }
   }
 
-  /** Closes the connection. Requests that are still being retried fail at once. */
+  /** Requests that are being retried fail at once. */
   async close(): Promise<void> {
     await this.#connection.close();
     this.#restored?.resolve();
@@ -170,7 +164,7 @@ function unanswered(): Error {
   return new DeadlineError('NATS did not answer in time');
 }
 
-/** Whether waiting may mend a failure: no answer, no leader, no connection, or a fault on the server's side. */
+/** Whether waiting may mend a failure. */
 function mayPass(error: unknown): boolean {
   if (error instanceof JetStreamApiError)
     return !NO_RESOURCES.has(error.code) && (error.status >= 500 || error.code === NO_SUITABLE_PEERS);
@@ -181,7 +175,6 @@ function mayPass(error: unknown): boolean {
   );
 }
 
-/** Says in this program's terms what the library says in its own. */
 function explained(error: unknown): unknown {
   if (error instanceof JetStreamApiError && NO_RESOURCES.has(error.code))
     return new Error(`JetStream has no room for more events: ${error.message}`);

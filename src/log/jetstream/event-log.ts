@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../events/stored-event';
+import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { Semaphore } from '../../util/promises';
 import { EventLogError, type Engine, type EventLogSettings, type Recorded } from '../engine';
 import { EventLog } from '../event-log';
@@ -13,32 +13,27 @@ import { forgetEvents, retentionOfKeys } from './removal';
 import { KEYS_EXTRA_AGE, keysMissing, provideStreams, requireReady } from './setup';
 import { logStreams, type BeginCall, type Stream } from './stream';
 import { SEARCH_WINDOW, TypeSearch } from './type-search';
-import { StreamWalk, type Part, type PlacedEvent } from './walk';
+import { StreamWalk, type Part } from './walk';
 
 /** Which event log of a NATS cluster is opened, and how. */
 export type JetStreamOptions = JetStreamAddress &
   EventLogSettings & {
     /** Whether missing streams are made; otherwise they have to exist, with any settings. */
     readonly create: boolean;
-    /** How long a key is kept after its event was forgotten, at least, in milliseconds; ten minutes by default. */
+    /** As of `retentionOfKeys`; {@link KEYS_EXTRA_AGE} by default. */
     readonly keysExtraAge?: number;
   };
 
 /** How far the clocks of an instance and a server may differ, in milliseconds. */
 const CLOCK_TOLERANCE = 600_000;
 
-/** How long a step of a search looks at messages, in milliseconds: some hundred small ones, few large ones. */
+/** How long a step of a search goes on, in milliseconds. */
 const SEARCH_STEP_TIME = 50;
 
 /** Maximum consumers that count at a time. */
 const COUNTING_CONSUMERS = 8;
 
-/**
- * Connects to NATS, and makes or checks the streams.
- *
- * @throws {EventLogError} no server answers in time, the user is refused, or a stream has other settings. Unlike the messages of
- * the methods, this one names the servers.
- */
+/** @throws {EventLogError} no server answers in time, the user is refused, or a stream has other settings. The message names the servers. */
 export async function openJetStreamLog(options: JetStreamOptions): Promise<EventLog> {
   const { create, stream, replicas, retention, timeout, servers } = options;
   let connection: JetStreamConnection | undefined;
@@ -55,10 +50,7 @@ export async function openJetStreamLog(options: JetStreamOptions): Promise<Event
   }
 }
 
-/**
- * Keeps events on NATS JetStream: one stream for the events, one for the keys of senders, both replicated. Durable means
- * acknowledged by the stream, that is, kept by a majority of its replicas.
- */
+/** Keeps events in a stream of NATS JetStream. Durable means acknowledged, that is, kept by a majority of the replicas. */
 class JetStreamEngine implements Engine {
   /** Each takes several round trips. */
   readonly readsAtOnce = 8;
@@ -95,17 +87,17 @@ class JetStreamEngine implements Engine {
   async read(query: EventQuery): Promise<LoggedEvent[]> {
     const page = new Page(query);
     const logged: LoggedEvent[] = [];
-    for await (const placed of this.#matching(query)) {
-      if (placed.event.recordedAt < (query.since ?? -Infinity)) continue;
-      const taken = page.take(sizeOf(placed.event));
+    for await (const event of this.#matching(query)) {
+      if (event.recordedAt < (query.since ?? -Infinity)) continue;
+      const taken = page.take(sizeOf(event));
       if (taken === 'full') break;
-      logged.push(loggedEvent(placed, taken === 'without data'));
+      logged.push(taken === 'whole' ? event : { ...event, data: undefined, dataOmitted: true });
     }
     return logged.sort((a, b) => a.position - b.position);
   }
 
   /** The events that a query asks for, in the order in which the page is filled. */
-  async *#matching(query: EventQuery): AsyncGenerator<PlacedEvent> {
+  async *#matching(query: EventQuery): AsyncGenerator<StoredEvent> {
     const { id, position, type, after = 0, before = Infinity, since, limit: most } = query;
     const { events } = this.#begin();
     const walk = new StreamWalk(events);
@@ -113,9 +105,9 @@ class JetStreamEngine implements Engine {
     const first = query.after === undefined ? 'newest' : 'oldest';
     const part: Part = { after: start, before, first, most: since === undefined ? most : Infinity };
     if (position !== undefined) {
-      const placed = await walk.at(position);
-      if (placed === undefined || (id !== undefined && placed.event.id !== id)) return;
-      if (placed.sequence > after && placed.sequence < before) yield placed;
+      const event = await walk.at(position);
+      if (event === undefined || (id !== undefined && event.id !== id)) return;
+      if (position > after && position < before) yield event;
     } else if (id !== undefined) {
       yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), part);
     } else if (type !== undefined) {
@@ -125,11 +117,10 @@ class JetStreamEngine implements Engine {
     }
   }
 
-  /** Reads the events, few at a time: servers search for nothing but subjects. */
   async search(query: SearchQuery): Promise<SearchResult> {
     const matching = eventMatcher(query);
     const events: FoundEvent[] = [];
-    let reached: PlacedEvent | undefined;
+    let reached: SearchResult['reached'];
     let more = false;
     const { events: stream } = this.#begin();
     const start = await startOf(query.from, stream);
@@ -140,26 +131,22 @@ class JetStreamEngine implements Engine {
       most: Infinity,
     });
     const end = performance.now() + SEARCH_STEP_TIME;
-    for await (const placed of candidates) {
+    for await (const event of candidates) {
       // Found only now, so that there is really more.
       more = reached !== undefined && (events.length === query.limit || performance.now() > end);
       if (more) break;
-      reached = placed;
-      const found = matching({ ...placed.event, position: placed.sequence });
+      reached = { position: event.position, recordedAt: event.recordedAt };
+      const found = matching(event);
       if (found !== undefined) events.push(found);
     }
-    return {
-      events: query.after === undefined ? events : events.reverse(),
-      reached: reached && { position: reached.sequence, recordedAt: reached.event.recordedAt },
-      more,
-    };
+    return { events: query.after === undefined ? events : events.reverse(), reached, more };
   }
 
   async counts(times: readonly number[]): Promise<number[]> {
     const { events } = this.#begin();
     const counting = new Semaphore(COUNTING_CONSUMERS);
     const since = await Promise.all(times.map((time) => counting.run(() => events.countSince(time))));
-    // Events that are stored between two of the requests are in the later answer only.
+    // Events stored between two of the requests are in the later answer only.
     return since.slice(1).map((later, i) => Math.max(0, (since[i] ?? 0) - later));
   }
 
@@ -180,9 +167,4 @@ class JetStreamEngine implements Engine {
 /** A position before every event that was recorded at a time or later: an event is stored after it was recorded. */
 async function startOf(time: number | undefined, events: Stream): Promise<number> {
   return time === undefined ? 0 : (await events.firstStoredSince(time - CLOCK_TOLERANCE)) - 1;
-}
-
-function loggedEvent({ sequence, event }: PlacedEvent, dataOmitted: boolean): LoggedEvent {
-  const stored = { ...event, position: sequence };
-  return dataOmitted ? { ...stored, data: undefined, dataOmitted } : stored;
 }

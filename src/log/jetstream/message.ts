@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { NewEvent } from '../../events/stored-event';
 
-/** The key of the messages on one subject: its kind and its name. */
 export type Key = readonly [kind: string, name: string];
 
-/** The kind of the key that an Idempotency-Key is. */
 export const IDEMPOTENCY_KEY = 'idempotency-key';
 
-/** The keys that the sender gave an event, in the order in which they are claimed. */
+/** The keys that the sender gave an event, in the order of their claims. */
 export function keysOf({ idempotencyKey, webhookId }: Pick<NewEvent, 'idempotencyKey' | 'webhookId'>): Key[] {
   const keys: Key[] = [];
   if (idempotencyKey !== undefined) keys.push([IDEMPOTENCY_KEY, idempotencyKey]);
@@ -15,12 +13,11 @@ export function keysOf({ idempotencyKey, webhookId }: Pick<NewEvent, 'idempotenc
   return keys;
 }
 
-/** The subject of a key: the stream's name and 22 characters, whatever the key holds. */
 export function keySubject(stream: { readonly name: string }, key: Key): string {
   return `${stream.name}.${digest(JSON.stringify(key))}`;
 }
 
-/** The one subject on which an event may be recorded: the stream's name, and 22 characters each for id and source. */
+/** The one subject on which an event may be recorded. */
 export function slotSubject(stream: { readonly name: string }, event: Pick<NewEvent, 'id' | 'source'>): string {
   return `${stream.name}.${digest(event.id)}.${digest(event.source)}`;
 }
@@ -35,19 +32,19 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest().toString('base64url', 0, 16);
 }
 
-/** An event as a message holds it, with the name of the attempt that stored it, by which that attempt knows it again. */
+/** An event with the name of the attempt that stored it, by which that attempt knows it again. */
 export interface EventMessage {
   readonly attempt: string;
   readonly event: NewEvent;
 }
 
-/** Marks the messages of this program, and tells the version of their format. */
+/** The version of the format of messages. */
 const VERSION = 1;
 
-/** The first line of a message. The texts of the event follow as they are, told apart by their lengths. */
+/** The first line of a message. */
 interface Head extends Pick<NewEvent, 'id' | 'source' | 'recordedAt' | 'idempotencyKey' | 'webhookId'> {
   readonly webhookEvent: typeof VERSION;
-  /** Of another format: the first version of this program that reads it. */
+  /** In another format: the first version of this program that reads it. */
   readonly readableSince?: string;
   readonly attempt: string;
   /** UTF-16 code units of the attributes and of the arrival; the payload is the rest. */
@@ -58,27 +55,13 @@ interface Head extends Pick<NewEvent, 'id' | 'source' | 'recordedAt' | 'idempote
 
 /** Writes an event as the body of a message: a line of JSON, then attributes, arrival and payload as they are. */
 export function encodeEvent({ attempt, event }: EventMessage): Buffer {
-  const { id, source, recordedAt, idempotencyKey, webhookId, attributes, arrival, data } = event;
-  const head: Head = {
-    webhookEvent: VERSION,
-    attempt,
-    id,
-    source,
-    recordedAt,
-    idempotencyKey,
-    webhookId,
-    attributes: attributes.length,
-    arrival: arrival.length,
-    data: data !== undefined,
-  };
+  const { attributes, arrival, data, ...names } = event;
+  const lengths = { attributes: attributes.length, arrival: arrival.length, data: data !== undefined };
+  const head: Head = { webhookEvent: VERSION, attempt, ...names, ...lengths };
   return Buffer.from(`${JSON.stringify(head)}\n${attributes}${arrival}${data ?? ''}`);
 }
 
-/**
- * Reads what {@link encodeEvent} writes; undefined where another program wrote the message.
- *
- * @throws a later version of this program wrote it.
- */
+/** Returns undefined if another program wrote the message. @throws a later version of this program wrote it. */
 export function decodeEvent(body: Uint8Array): EventMessage | undefined {
   const text = textOf(body);
   const end = text.indexOf('\n');
@@ -101,7 +84,7 @@ export function decodeEvent(body: Uint8Array): EventMessage | undefined {
   };
 }
 
-/** Reads an event as {@link decodeEvent} does, from a subject on which no other program writes. */
+/** As {@link decodeEvent}, from a subject on which no other program writes. */
 export function requireEvent(body: Uint8Array): EventMessage {
   const message = decodeEvent(body);
   if (message === undefined) throw new Error('another program stored a message where only this one may');
@@ -123,7 +106,7 @@ function parseHead(line: string): Head | undefined {
   );
 }
 
-/** The place of an event, which follows the claim of a key in the stream of keys. */
+/** The place of a recorded event, which follows the claim of a key in the stream of keys. */
 export interface Reference {
   readonly id: string;
   readonly sequence: number;
@@ -135,7 +118,7 @@ export function encodeReference({ id, sequence }: Reference): Buffer {
   return Buffer.from(JSON.stringify({ reference: { id, sequence } }));
 }
 
-/** Reads what {@link encodeReference} writes; undefined for a claim. */
+/** Returns undefined for a claim. */
 export function decodeReference(body: Uint8Array): Reference | undefined {
   if (textOf(body, REFERENCE_START.length) !== REFERENCE_START) return undefined;
   return (JSON.parse(textOf(body)) as { reference: Reference }).reference;

@@ -21,25 +21,21 @@ import type { BeginCall, LogStreams } from './stream';
 /** Maximum events that are recorded together: each part of a batch has a deadline of its own. */
 const PART_EVENTS = 500;
 
-/** Pause before a subject is looked at again whose message has just gone, in milliseconds. */
+/** Pause before another look at a subject whose message has just gone, in milliseconds. */
 const LOOK_PAUSE = 20;
 
 /** How far the leader of the stream of events may lag behind that of the keys, as after an election, in milliseconds. */
 const LONGEST_LAG = 10_000;
 
-/** The result of an attempt: the place of the event, and whether this attempt recorded it. */
 type Stored = Reference & Appended;
 
 /**
- * Records each event once, in the order given, however many instances receive it. It relies on nothing but writes that the servers put
- * in order: no lock, no clock, and no reading that another server may contradict.
+ * Records each event once, in the order given, however many instances receive it. Relies only on writes that the servers put in order.
  *
- * The stream of events has a subject for each id and source, the slot. An event is stored in its slot on the condition that
- * the slot is empty, so the servers refuse a second one for as long as they keep the first. A further key (Idempotency-Key,
- * webhook-id) is claimed before, in the stream of keys and under the same condition, with a copy of the whole event; an
- * instance that finds a claim whose event is not recorded yet records that event, and answers with its id. When the event is
- * recorded, a reference to it is stored after the claim. When the log no longer holds that event, an instance that needs the
- * key removes both and claims it anew. So the stream of keys grows with the events, and not with their repeats.
+ * The stream of events has a subject for each id and source, the slot, and stores an event there only while it is empty. A further key
+ * (Idempotency-Key, webhook-id) is claimed before, likewise in the stream of keys, with a copy of the event: an instance that finds a
+ * claim whose event is not recorded yet records it. A reference to the recorded event follows the claim. When the log no longer holds
+ * that event, an instance that needs the key removes both and claims it anew.
  */
 export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]): Promise<Appended[]> {
   const messages = events.map((event) => messageOf({ attempt: nuid.next(), event }));
@@ -59,7 +55,7 @@ export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]
   return appended;
 }
 
-/** Splits events, in their order: one that finds the key of another claimed would record that before those given earlier. */
+/** Splits events, in their order: one that found the key of another claimed would record that before those given earlier. */
 function partsWithoutSharedKeys(messages: readonly EncodedMessage[]): EncodedMessage[][] {
   const parts: EncodedMessage[][] = [];
   let part: EncodedMessage[] = [];
@@ -77,7 +73,6 @@ function partsWithoutSharedKeys(messages: readonly EncodedMessage[]): EncodedMes
   return parts;
 }
 
-/** An event with the name of the attempt that stores it, and as it is stored. */
 interface EncodedMessage extends EventMessage {
   readonly body: Buffer;
 }
@@ -86,7 +81,7 @@ function messageOf(message: EventMessage): EncodedMessage {
   return { ...message, body: encodeEvent(message) };
 }
 
-/** A claim of a key: a message in the stream of keys. */
+/** A message in the stream of keys. */
 interface Claim {
   readonly subject: string;
   readonly sequence: number;
@@ -126,9 +121,9 @@ class Attempt {
   async finish(found: Stored | undefined): Promise<Stored> {
     const outcome = found ?? (await this.#store());
     const { keys } = this.#streams;
-    // The claims of a repeat are erased: they hold a copy of it. What fails, the next delivery with the key does.
+    // The claims of a repeat hold a copy of it. What fails here, the next delivery with the key does.
     const settled = this.#claims.map(({ subject, sequence }) =>
-      outcome.recorded ? keys.putAfter(sequence, subject, encodeReference(outcome)) : keys.erase(sequence),
+      outcome.recorded ? keys.put(subject, encodeReference(outcome), sequence) : keys.erase(sequence),
     );
     await Promise.allSettled(settled);
     return outcome;
@@ -140,7 +135,7 @@ class Attempt {
     const { event, attempt, body } = this.#message;
     const slot = slotSubject(events, event);
     for (;;) {
-      const sequence = await events.putAfter(0, slot, body);
+      const sequence = await events.put(slot, body, 0);
       if (sequence !== undefined) return { id: event.id, recorded: true, sequence };
       const existing = await events.last(slot);
       if (existing !== undefined) {
@@ -157,7 +152,7 @@ class Attempt {
     const { keys } = this.#streams;
     const subject = keySubject(keys, key);
     for (;;) {
-      const sequence = await keys.putAfter(0, subject, this.#message.body);
+      const sequence = await keys.put(subject, this.#message.body, 0);
       if (sequence !== undefined) {
         this.#claims.push({ subject, sequence });
         return undefined;
@@ -180,16 +175,13 @@ class Attempt {
     }
   }
 
-  /** Does what the attempt that has claimed a key is doing, or would have done. */
+  /** Finishes the attempt that has claimed a key. */
   async #complete(claim: EventMessage): Promise<Stored> {
     const attempt = new Attempt(messageOf(claim), this.#streams);
     return { ...(await attempt.finish(await attempt.claimKeys())), recorded: false };
   }
 
-  /**
-   * Whether the log holds the event of a reference. A server that lags behind does not know of it yet; for longer than that only a
-   * stream that an earlier copy of itself has replaced, or that has lost its last events, ends before it.
-   */
+  /** Whether the log holds the event of a reference. A leader may lag behind, but not for long: then a copy has replaced the stream. */
   async #isHeld({ id, sequence }: Reference, storedAt: Date): Promise<boolean> {
     const { events } = this.#streams;
     const found = await events.at(sequence);

@@ -9,20 +9,15 @@ export const KEYS_EXTRA_AGE = 600_000;
 /** How long a probe is kept, in milliseconds. */
 const PROBE_AGE = 1000;
 
-/** Bytes of a probe: more than most events have, and more than what is left in the last block of a file. */
+/** Bytes of a probe: more than what is left in the last block of a file. */
 const PROBE_BYTES = 16 * 1024;
 
-/** A replica that has been silent for longer does not count, in milliseconds. */
+/** Longest silence of a connected replica, in milliseconds. */
 const MAX_SILENCE = 3000;
 
 type Settings = ReturnType<typeof settingsFor>;
 
-/**
- * Creates missing streams and checks existing ones.
- *
- * @param replicas - the number of servers that keep the log.
- * @throws a stream has other settings than the configuration asks for; the message names each one.
- */
+/** Creates missing streams. @throws a stream has other settings than the configuration asks for; the message names each one. */
 export async function provideStreams(streams: LogStreams, replicas: number, retention: Retention): Promise<void> {
   const { events, keys, probe } = streams;
   const [eventsInfo, keysInfo] = [await events.info(), await keys.info()];
@@ -41,7 +36,6 @@ export async function provideStreams(streams: LogStreams, replicas: number, rete
   await provide(probe, await probe.info(), settingsFor(probe.name, replicas, { maxAge: PROBE_AGE }));
 }
 
-/** @throws the stream has other settings than it must have; the message names each one. */
 async function provide(stream: Stream, info: StreamInfo | undefined, wanted: Settings): Promise<void> {
   const { name } = stream;
   const found = info?.config ?? (await stream.make(wanted));
@@ -54,7 +48,6 @@ async function provide(stream: Stream, info: StreamInfo | undefined, wanted: Set
   );
 }
 
-/** Tells what the loss of the keys means, and what helps: the events can still be read, and their archive holds the keys. */
 export function keysMissing({ events, keys }: LogStreams): string {
   return (
     `the stream ${keys.name} is missing, so repeated calls with a key of an event in ${events.name} would be recorded again. ` +
@@ -63,11 +56,10 @@ export function keysMissing({ events, keys }: LogStreams): string {
 }
 
 /**
- * Checks that the log can take events: both streams exist with a majority of their replicas, and JetStream has room. A limit may be that
- * of an account, of a server or of a disk, and one that is full goes on answering everything else, so a message is stored in a stream of
- * its own.
+ * Checks that both streams have a majority of their replicas, and that a message can be stored: an account, a server or a disk that is
+ * full goes on answering everything else.
  *
- * @throws the log cannot take events; the message says why.
+ * @throws the log cannot take events.
  */
 export async function requireReady(streams: LogStreams): Promise<void> {
   const { events, keys, probe } = streams;

@@ -1,14 +1,8 @@
-import type { NewEvent } from '../../events/stored-event';
+import type { StoredEvent } from '../../events/stored-event';
 import { decodeEvent } from './message';
 import type { Message, Stream } from './stream';
 
-/** An event and its position. */
-export interface PlacedEvent {
-  readonly sequence: number;
-  readonly event: NewEvent;
-}
-
-/** The part of a log between two positions, and the end at which to begin; `most` says how many events are wanted at most. */
+/** Up to `most` events between two positions, and the end at which to begin. */
 export interface Part {
   readonly after: number;
   readonly before: number;
@@ -16,7 +10,7 @@ export interface Part {
   readonly most: number;
 }
 
-/** Maximum messages that are asked for at a time, unless the caller says fewer, and about how many bytes. */
+/** Maximum messages that are asked for at a time, and about how many bytes. */
 const WINDOW_MESSAGES = 256;
 const WINDOW_BYTES = 8 * 1024 * 1024;
 /** The size of a message while nothing is known of it. */
@@ -33,26 +27,24 @@ const UNKNOWN_BYTES = 512 * 1024;
 export class StreamWalk {
   readonly #stream: Stream;
   readonly #windowMessages: number;
-  /** The expected size of the next messages. Events come in kinds: after a large one, others as large. */
+  /** The expected size of the next messages: after a large one, others as large. */
   #bytesEach = UNKNOWN_BYTES;
 
-  /** @param windowMessages - maximum messages that are asked for at a time. */
   constructor(stream: Stream, windowMessages = WINDOW_MESSAGES) {
     this.#stream = stream;
     this.#windowMessages = windowMessages;
   }
 
   /** The event at a position, unless it was forgotten, is yet to come, or the message is not an event. */
-  async at(sequence: number): Promise<PlacedEvent | undefined> {
-    const message = await this.#stream.at(sequence);
-    return message && placed(message);
+  async at(position: number): Promise<StoredEvent | undefined> {
+    const message = await this.#stream.at(position);
+    return message && storedEvent(message);
   }
 
-  /** The events of a part of the log. */
-  async *events(part: Part): AsyncGenerator<PlacedEvent> {
+  async *events(part: Part): AsyncGenerator<StoredEvent> {
     let left = part.most;
     for await (const message of this.#messages(part)) {
-      const event = placed(message);
+      const event = storedEvent(message);
       if (event === undefined) continue;
       yield event;
       left--;
@@ -78,7 +70,7 @@ export class StreamWalk {
     }
   }
 
-  /** The messages between a position that was passed and the next one that was found: those that a server did not have yet. */
+  /** The messages that a server did not have yet, between a position that was passed and the next one that was found. */
   async #between(passed: number, found: number): Promise<Message[]> {
     const between: Message[] = [];
     const end = Math.max(passed, found);
@@ -91,14 +83,14 @@ export class StreamWalk {
   }
 
   /** The events on some subjects, one on each, in a part of the log. */
-  async *onSubjects(subjects: readonly string[], { after, before, first, most }: Part): AsyncGenerator<PlacedEvent> {
-    // Their order is not known yet, and together they may be large: only their positions are kept.
+  async *onSubjects(subjects: readonly string[], { after, before, first, most }: Part): AsyncGenerator<StoredEvent> {
+    // Together they may be large: only their positions are kept until their order is known.
     const positions: number[] = [];
     for await (const { seq } of this.#eachOf(subjects, (subject) => this.#stream.last(subject)))
       if (seq > after && seq < before) positions.push(seq);
     positions.sort((a, b) => (first === 'oldest' ? a - b : b - a));
     for await (const message of this.#eachOf(positions.slice(0, most), (position) => this.#stream.at(position))) {
-      const event = placed(message);
+      const event = storedEvent(message);
       if (event !== undefined) yield event;
     }
   }
@@ -124,7 +116,7 @@ export class StreamWalk {
 
 type Get<T> = (item: T) => Promise<Message | undefined>;
 
-function placed({ seq, data }: Message): PlacedEvent | undefined {
+function storedEvent({ seq, data }: Message): StoredEvent | undefined {
   const decoded = decodeEvent(data);
-  return decoded && { sequence: seq, event: decoded.event };
+  return decoded && { ...decoded.event, position: seq };
 }

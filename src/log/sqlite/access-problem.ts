@@ -3,11 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { reasonOf, userName } from '../../util/reason';
 
-/**
- * Says what keeps this process from opening an event log in a file.
- *
- * @returns undefined if it is no error of the file system.
- */
+/** Resolves to what keeps this process from opening an event log in a file; undefined if it is no error of the file system. */
 export async function accessProblem(file: string): Promise<string | undefined> {
   const problem = await fileProblem(file);
   return problem && `The event log ${file} cannot be opened: ${problem}`;
@@ -38,7 +34,6 @@ async function writeProblem(path: string, what: string): Promise<string | undefi
   }
 }
 
-/** The folder, or the one nearest above it that exists. */
 async function nearestFolder(folder: string): Promise<string> {
   const above = dirname(folder);
   if (above === folder) return folder;

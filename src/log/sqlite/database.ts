@@ -1,14 +1,12 @@
-import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { accessSync, constants, mkdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { provideSchema } from './schema';
 
-// The only file that names the binding. It has the API of Node's own `node:sqlite`, which takes its place once Node 24 is the oldest
-// that is supported.
+// The only file that names the binding, which has the API of Node's own `node:sqlite`.
 
 /** How a SQLite event log is opened. */
 export interface SqliteOptions {
-  /** Path of the database file. */
   readonly file: string;
   /** Whether a missing file, folders included, is created; true by default. */
   readonly create?: boolean;
@@ -18,7 +16,7 @@ export interface SqliteOptions {
   readonly maxPages?: number;
 }
 
-/** A value of SQLite. Numbers must be safe integers. */
+/** Numbers must be safe integers. */
 export type SqlValue = string | number | null;
 
 /** A prepared statement. Texts that are not UTF-8 are read with U+FFFD in place of what is wrong. */
@@ -30,13 +28,12 @@ interface Statement {
 
 const DEFAULT_BUSY_TIMEOUT = 5000;
 
-/** Longest pause between two attempts to get the write lock, in milliseconds. SQLite's own back-off waits up to 100. */
+/** Longest pause between two attempts to get a lock, in milliseconds. SQLite's own back-off waits up to 100. */
 const LOCK_PAUSE = 3;
 
 /** Size to which the write-ahead log shrinks once it has been written back, in bytes. */
 const WAL_BYTES = 16 * 1024 * 1024;
 
-/** Error codes of SQLite. */
 const SQLITE_BUSY = 5;
 const SQLITE_CANTOPEN = 14;
 
@@ -46,7 +43,6 @@ export class Database {
   readonly #busyTimeout: number;
   readonly #database: DatabaseSyncInstance;
   readonly #statements = new Map<string, Statement>();
-  /** The file and its write-ahead log as they were opened. */
   readonly #opened: Files;
 
   /** @throws the database cannot be opened, or is not one of this program and version; the message does not name the path. */
@@ -61,7 +57,7 @@ export class Database {
     });
     this.execute('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
     this.execute(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}`);
-    // Overwrites deleted events, also those that retention deletes. Off by default in SQLite.
+    // Overwrites deleted events.
     this.execute('PRAGMA secure_delete = ON');
     if (maxPages !== undefined) this.execute(`PRAGMA max_page_count = ${String(maxPages)}`);
     // The first read makes a missing write-ahead log.
@@ -71,7 +67,7 @@ export class Database {
     this.#opened = filesAt(this.#file);
   }
 
-  /** Prepares a statement, the same text once: parsing it may cost as much as an insert. */
+  /** Prepares a statement once: parsing it may cost as much as an insert. */
   prepare(sql: string): Statement {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
@@ -90,11 +86,7 @@ export class Database {
     this.#database.exec(sql);
   }
 
-  /**
-   * Looks whether the files at the path are those that were opened. SQLite would go on with them wherever they are moved.
-   *
-   * @throws they are not, or cannot be looked at.
-   */
+  /** @throws the files at the path are not those that were opened: SQLite would go on with those wherever they are moved. */
   look(): void {
     const { file, wal } = filesAt(this.#file);
     if (file === undefined) throw new Error('the file of the log is not there any more');
@@ -102,13 +94,13 @@ export class Database {
     if (!isSame(wal, this.#opened.wal)) throw new Error('the write-ahead log beside the file was removed or replaced');
   }
 
-  /** Runs an action that sees the database at one moment, whatever others write meanwhile. @throws as {@link look}. */
+  /** Runs an action that sees the database at one moment. @throws as {@link look}. */
   read<T>(action: () => T): T {
     return this.#transaction('BEGIN', action, this.#busyTimeout);
   }
 
   /**
-   * Runs an action in a transaction: what it writes is on disk when this returns, and none of it when it throws.
+   * Runs an action whose writes are on disk when this returns; none of them when it throws.
    *
    * @param patience - how long to wait for the lock, in milliseconds.
    * @throws as {@link look}; also what the action throws.
@@ -140,7 +132,7 @@ export class Database {
     });
   }
 
-  /** Does something again while another connection holds a lock, after short pauses of random length. */
+  /** Tries again while another connection holds a lock, after short pauses of random length. */
   #whenUnlocked<T>(patience: number, action: () => T): T {
     const deadline = performance.now() + patience;
     for (;;) {
@@ -166,10 +158,7 @@ export class Database {
   }
 }
 
-/**
- * Opens the file of a log without ever writing to it. While this is open, another connection of this process that ends neither
- * writes its write-ahead log back nor deletes it.
- */
+/** Opens the file of a log so that another connection of this process that ends neither writes the write-ahead log back nor deletes it. */
 export function holdOpen(file: string): { close(): void } {
   const database = new DatabaseSync(file, { readOnly: true, timeout: 1000 });
   try {
@@ -182,11 +171,7 @@ export function holdOpen(file: string): { close(): void } {
   }
 }
 
-/**
- * Creates an empty file, if it is missing, and locks it for as long as the result is kept and this process lives.
- *
- * @throws the file cannot be opened, or another process has locked it, which {@link isBusy} tells.
- */
+/** Locks a file, created if it is missing, until `close`. @throws it cannot be opened, or is locked ({@link isBusy}). */
 export function lockFile(file: string): { close(): void } {
   const database = opened(file);
   try {
@@ -203,7 +188,7 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error) === SQLITE_BUSY;
 }
 
-/** Says what went wrong, without the path that messages of the system and of SQLite have and callers must not see. */
+/** The message of an error without the path, which callers must not see. */
 export function withoutPath(error: unknown): string {
   const { errstr, syscall, code, message } = error as NodeJS.ErrnoException & { errstr?: string };
   if (syscall !== undefined) return code ?? message;
@@ -211,7 +196,7 @@ export function withoutPath(error: unknown): string {
 }
 
 function codeOf(error: unknown): number {
-  // The higher bits say why: a recovery, a snapshot that is too old.
+  // The higher bits say why.
   return ((error as { errcode?: number }).errcode ?? 0) % 256;
 }
 
@@ -252,7 +237,7 @@ function requireUsable(file: string, create: boolean): void {
   }
   if (found.file === undefined) {
     if (!create) throw new Error('the file is not there');
-    makeFolder(dirname(file));
+    mkdirSync(dirname(file), { recursive: true });
     return;
   }
   try {
@@ -262,19 +247,7 @@ function requireUsable(file: string, create: boolean): void {
   }
 }
 
-/** Creates a folder, and missing ones above it. `recursive` of `mkdirSync` never returns below /proc. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  if (dirname(folder) !== folder) makeFolder(dirname(folder));
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    // Another process that starts has made it meanwhile.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}
-
-/** Blocks the thread for `milliseconds`. */
+/** Blocks the thread. */
 function pause(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

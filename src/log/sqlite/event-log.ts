@@ -9,8 +9,8 @@ import { EventLog } from '../event-log';
 import { holdOpen, type SqliteOptions } from './database';
 import type { OwnerFunctions, ThreadFunctions } from './worker';
 
-/** How a SQLite event log is opened, and which events it forgets: by default none. */
 interface SqliteLogOptions extends SqliteOptions {
+  /** Nothing is forgotten without it. */
   readonly retention?: Retention | undefined;
   /** How long retention pauses when nothing is due, in milliseconds; 1,000 by default. */
   readonly retentionPause?: number;
@@ -27,22 +27,17 @@ const REST = 20;
 /** Maximum events that are deleted in one step. */
 const STEP_EVENTS = 64;
 
-/** How often, and after how many milliseconds, emptying the write-ahead log is tried again while readers need it. */
+/** How often emptying the write-ahead log is tried while readers need it, and the pause between, in milliseconds. */
 const TRIES = 300;
 const TRY_PAUSE = 100;
 
-/**
- * Opens the log in a SQLite file.
- *
- * @throws {EventLogError} the file cannot be created or opened, or is not an event log. This message, unlike those of the
- * methods, names the file.
- */
+/** @throws {EventLogError} the file cannot be created or opened, or is not an event log. The message names the file. */
 export async function openSqliteLog(options: SqliteLogOptions): Promise<EventLog> {
   return new EventLog(await openEngine(options), options.retention);
 }
 
 /**
- * Puts the events of a backup in the place of those that a log has, which is copied beside the file before. Others can have the log open.
+ * Replaces the events of a log by those of a backup; the log is copied beside the file before. Others can have it open.
  *
  * @returns the name of the copy, if the log had events.
  * @throws {EventLogError} nothing was changed.
@@ -76,9 +71,8 @@ async function openEngine(options: SqliteLogOptions): Promise<SqliteEngine> {
 /** Keeps events in a SQLite file: WAL with `synchronous=FULL`, so that durable means on disk. */
 class SqliteEngine implements Engine {
   readonly commitSize = 1024 * 1024;
-  /** One is read while the one before is answered. */
   readonly readsAtOnce = 2;
-  /** SQLite announces no commits of other processes; a look takes the database thread some 30 µs. */
+  /** A look takes the database thread some 30 µs. */
   readonly watchPause = 20;
   readonly retention: RetentionSteps | undefined;
   readonly #thread: DatabaseThread;
@@ -161,7 +155,6 @@ class SqliteEngine implements Engine {
   }
 }
 
-/** A thread whose database is open. */
 interface OpenThread {
   readonly worker: Worker;
   readonly database: Remote<ThreadFunctions>;
@@ -169,8 +162,8 @@ interface OpenThread {
 }
 
 /**
- * The database in a thread of its own, so that neither a slow disk nor another program's lock holds up the thread that
- * answers requests. A thread that ended is replaced on the next call.
+ * The database in a thread of its own, so that neither a slow disk nor another program's lock holds up answers. A thread that ended is
+ * replaced on the next call.
  */
 class DatabaseThread {
   readonly #options: SqliteOptions;
@@ -181,7 +174,6 @@ class DatabaseThread {
     this.#options = options;
   }
 
-  /** Opens the database, as the first question does too. */
   open(): Promise<OpenThread> {
     this.#opened ??= this.#start().catch((error: unknown) => {
       this.#opened = undefined;
@@ -190,7 +182,7 @@ class DatabaseThread {
     return this.#opened;
   }
 
-  /** Asks the database to do something. Questions are answered in their order. */
+  /** Questions are answered in their order. */
   async ask<Name extends keyof ThreadFunctions>(
     name: Name,
     ...argument: Parameters<ThreadFunctions[Name]>
@@ -236,7 +228,7 @@ class DatabaseThread {
     );
     if (isClosed) hold?.close();
     await worker?.terminate();
-    // The files were lost, which was told: until now it kept SQLite from writing to them, and from deleting others by their names.
+    // The files were lost: until now it kept SQLite from writing to them, and from deleting others by their names.
     if (!isClosed) hold?.close();
   }
 }

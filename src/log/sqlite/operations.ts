@@ -6,7 +6,7 @@ import { SqliteReader } from './reader';
 import { SqliteRecorder } from './recorder';
 import { versionOf } from './schema';
 
-/** Maximum pages that one step of a compaction gives back: writers wait for it. */
+/** Maximum pages that a step of a compaction gives back: writers wait for it. */
 const COMPACTION_PAGES = 256;
 
 /** Bytes of a page in the files that SQLite creates. */
@@ -15,7 +15,7 @@ const PAGE_BYTES = 4096;
 /** The columns that a backup of every version has. */
 const COLUMNS = 'sequence, recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data';
 
-/** Puts the events of an attached backup in the place of the log's own. Positions that were given are not given again. */
+/** Replaces the events by those of an attached backup. Positions that were given are not given again. */
 const RESTORE = `
   DELETE FROM events;
   INSERT INTO events (${COLUMNS}) SELECT ${COLUMNS} FROM backup.events ORDER BY sequence;
@@ -24,14 +24,10 @@ const RESTORE = `
   WHERE name = 'events';
 `;
 
-/** The functions of the thread that has a log open. Those that `Engine` has too promise the same. */
+/** Those that `Engine` has too promise the same. */
 export type Operations = ReturnType<typeof openOperations>;
 
-/**
- * Opens a log. Each of the functions takes one argument, or none.
- *
- * @throws the database cannot be opened, or is not one of this program and version.
- */
+/** Opens a log. @throws the database cannot be opened, or is not one of this program and version. */
 export function openOperations(options: SqliteOptions) {
   const database = new Database(options);
   const recorder = new SqliteRecorder(database);
@@ -50,16 +46,13 @@ export function openOperations(options: SqliteOptions) {
     retain: (retention: Retention) => recorder.retain(retention),
     verify: () => verify(database),
 
-    /** Copies the log, as it is at one moment, into a new file. Others can go on writing meanwhile. */
     backup: (file: string) => {
       database.look();
       database.prepare('VACUUM INTO ?').run(file);
     },
-    /** Replaces all events by those of a backup, in one transaction. */
     restore: (backup: string) => {
       restore(database, backup);
     },
-    /** Writes all pages anew, without remains of deleted rows. Writers wait meanwhile. */
     rewrite: () => {
       database.alone('VACUUM');
     },
@@ -86,7 +79,6 @@ export function openOperations(options: SqliteOptions) {
   };
 }
 
-/** Returns what is wrong with the file, a line for each finding: in pages and indexes, and in the total. */
 function verify(database: Database): string[] {
   database.look();
   const damage = damageIn(database);
@@ -96,7 +88,7 @@ function verify(database: Database): string[] {
   return found === total ? [] : [`The log holds ${String(found)} events, and its total says ${String(total)}.`];
 }
 
-/** Findings in the pages and indexes of a file that is attached by a name. Some damage ends the check with an error, which is one. */
+/** Findings in the pages and indexes of an attached file. Some damage ends the check with an error. */
 function damageIn(database: Database, schema = 'main'): string[] {
   try {
     const rows = database.prepare(`PRAGMA ${schema}.integrity_check`).all() as { integrity_check: string }[];

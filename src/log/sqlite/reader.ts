@@ -33,24 +33,23 @@ const LOAD = `
 
 type EventRow = { readonly [Name in keyof StoredEvent]: StoredEvent[Name] | null } & StoredEvent;
 
-/** The types from one on and before another, each found in the index after the one before: no event is looked at. */
+/** The types from one on and before another, each found in the index after the one before. */
 const TYPES = `
   WITH RECURSIVE types (type) AS (
     SELECT min(${TYPE}) FROM events WHERE ${TYPE} >= ?1 UNION ALL
     SELECT (SELECT min(${TYPE}) FROM events WHERE ${TYPE} > type) FROM types WHERE type < ?2)
   SELECT json_group_array(type) AS types FROM types WHERE type < ?2`;
 
-/** The number of events, and the last position that was given: its event may be forgotten, or found to be a repetition. */
+/** The number of events, and the last position that was given. */
 export const TOTAL = 'SELECT events FROM totals';
-const LAST = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'";
+export const LAST = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'";
 
-/** Which events a statement selects, and in which order. */
 interface Selection extends EventQuery {
   readonly until?: number | undefined;
   readonly isUpwards: boolean;
 }
 
-/** Conditions of a selection. A sign before a column keeps its index from being used: the order is that of the positions. */
+/** A sign before a column keeps its index from being used: the order is that of the positions. */
 const CONDITIONS = [
   ['id', 'id = ?'],
   ['position', 'sequence = ?'],
@@ -61,7 +60,7 @@ const CONDITIONS = [
   ['until', '+recorded_at < ?'],
 ] as const;
 
-/** Reads events. Its caller runs each method in a transaction. */
+/** Has the methods of `Engine` that read. Its caller runs each in a transaction. */
 export class SqliteReader {
   readonly #database: Database;
   /** A time, and a position before all events that were or will be recorded from then on. */
@@ -71,7 +70,7 @@ export class SqliteReader {
     this.#database = database;
   }
 
-  /** As `Engine.read`. Looks at sizes first, so that what does not fit is never loaded. */
+  /** Looks at sizes first, so that what does not fit is never loaded. */
   read(query: EventQuery): LoggedEvent[] {
     const kept: number[] = [];
     const omitted: number[] = [];
@@ -90,7 +89,6 @@ export class SqliteReader {
       : events.map((event) => (omitted.includes(event.position) ? { ...event, dataOmitted: true } : event));
   }
 
-  /** As `Engine.search`. */
   search(query: SearchQuery): SearchResult {
     const deadline = performance.now() + STEP_TIME;
     const isUpwards = query.after !== undefined;
@@ -119,7 +117,7 @@ export class SqliteReader {
     return { events: isUpwards ? events.reverse() : events, reached, more };
   }
 
-  /** Events with everything that the log keeps, in the order of the selection: fewer than its limit if they are large, but one. */
+  /** Whole events in the order of the selection: fewer than its limit if they are large, but one. */
   #group(selection: Selection): StoredEvent[] {
     const sizes = this.#sizes(selection);
     let bytes = 0;
@@ -162,7 +160,7 @@ export class SqliteReader {
   /** A position not below `after`, after which all events are that were recorded at a time or later. */
   #startOf(since: number | undefined, after: number): number {
     if (since === undefined) return after;
-    // It stays right, whatever is recorded or forgotten, and is asked for by each step of a search and each page.
+    // It stays right, whatever is recorded or forgotten, and each step and page asks for it.
     if (since !== this.#start.since) {
       const before = `SELECT ifnull(min(sequence) - 1, (${LAST})) FROM events WHERE recorded_at >= ?`;
       this.#start = { since, after: this.#database.number(before, since) };
@@ -176,18 +174,15 @@ export class SqliteReader {
     return this.#database.number('SELECT max(sequence) FROM events WHERE recorded_at < ?', until) + 1;
   }
 
-  /** As `Engine.newest`. */
   newest(): number {
     return this.#database.number('SELECT max(sequence) FROM events');
   }
 
-  /** As `Engine.stats`. */
   stats(): LogStats {
     const database = this.#database;
     return { events: database.number(TOTAL), bytes: database.bytes(), last: database.number(LAST) };
   }
 
-  /** As `Engine.counts`. */
   counts(times: readonly number[]): number[] {
     const count = 'SELECT count(*) FROM events WHERE recorded_at >= ? AND recorded_at < ?';
     return times.slice(1).map((to, i) => this.#database.number(count, times[i] ?? to, to));

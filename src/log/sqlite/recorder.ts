@@ -1,7 +1,7 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { isRepetition, type Appended, type Recorded, type Retention } from '../engine';
 import type { Database } from './database';
-import { TOTAL } from './reader';
+import { LAST, TOTAL } from './reader';
 
 const INSERT = `
   INSERT INTO events (recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data)
@@ -9,15 +9,11 @@ const INSERT = `
 
 const FIND_BY_IDEMPOTENCY_KEY = 'SELECT id, attributes, data FROM events WHERE idempotency_key = ?';
 
-/** Finds the first event that has one of the keys of another: its id and source, its idempotency key, its webhook id. */
 const FIND_FIRST_ID = `
   SELECT id FROM events WHERE (id = ? AND source = ?) OR idempotency_key = ? OR webhook_id = ? ORDER BY sequence LIMIT 1`;
 
 /** The bytes of the large texts of an event. They are in the rows' headers: no text is loaded for them. */
 export const BYTES = 'octet_length(attributes) + octet_length(arrival) + ifnull(octet_length(data), 0)';
-
-/** Bytes that are tried for each text of an event besides its own: a row takes pages, and entries in the indexes. */
-const ROW_BYTES = 2048;
 
 /** How long a check waits for a lock, in milliseconds: shorter than its caller waits. */
 const CHECK_PATIENCE = 500;
@@ -26,10 +22,9 @@ const CHECK_PATIENCE = 500;
 const STEP_EVENTS = 64;
 const STEP_BYTES = 512 * 1024;
 
-/** Records and deletes events, and keeps their number. */
 export class SqliteRecorder {
   readonly #database: Database;
-  /** The events of the last call that recorded, if it failed. */
+  /** The events of the last call to `append`, if it failed. */
   #failed: readonly NewEvent[] = [];
 
   constructor(database: Database) {
@@ -53,16 +48,8 @@ export class SqliteRecorder {
     let newest: number | undefined;
     let recorded = 0;
     const appended = events.map((event): Appended => {
-      const {
-        recordedAt,
-        id,
-        source,
-        idempotencyKey = null,
-        webhookId = null,
-        attributes,
-        arrival,
-        data = null,
-      } = event;
+      const { recordedAt, id, source, attributes, arrival } = event;
+      const { idempotencyKey = null, webhookId = null, data = null } = event;
       const { changes, lastInsertRowid } = insert.run(
         ...[recordedAt, id, source, idempotencyKey, webhookId, attributes, arrival, data],
       );
@@ -87,36 +74,25 @@ export class SqliteRecorder {
   }
 
   #addToTotal(events: number): void {
-    if (events !== 0) this.#database.prepare('UPDATE totals SET events = events + ?').run(events);
+    this.#database.prepare('UPDATE totals SET events = events + ?').run(events);
   }
 
-  /** Returns if events can be recorded, those of the last call included if that failed. Commits as many bytes as they have. */
+  /**
+   * Returns if events can be recorded. Commits those of the last call, if that failed, in a transaction that also deletes them: with
+   * `secure_delete` it writes every page that they need.
+   */
   check(): void {
-    if (this.#failed.length > 0) this.#rehearse(this.#failed);
-    const texts = this.#failed.flatMap(({ attributes, arrival, data = '' }) => [attributes, arrival, data]);
-    const room = texts.reduce((bytes, text) => bytes + ROW_BYTES + Buffer.byteLength(text), 0);
     this.#database.write(() => {
-      if (room === 0) this.#database.prepare('UPDATE totals SET events = events').run();
-      else this.#database.prepare('INSERT INTO probe VALUES (zeroblob(?))').run(room);
+      const last = this.#database.number(LAST);
+      this.#insertAll(this.#failed);
+      const { changes } = this.#database.prepare('DELETE FROM events WHERE sequence > ?').run(last);
+      this.#addToTotal(-changes);
+      this.#database.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'events'").run(last);
     }, CHECK_PATIENCE);
-    if (room > 0) this.#database.write(() => this.#database.prepare('DELETE FROM probe').run());
     this.#failed = [];
   }
 
-  /** Records events and takes that back. */
-  #rehearse(events: readonly NewEvent[]): void {
-    const isOver = new Error('the rehearsal is over');
-    try {
-      this.#database.write(() => {
-        this.#insertAll(events);
-        throw isOver;
-      }, CHECK_PATIENCE);
-    } catch (error) {
-      if (error !== isOver) throw error;
-    }
-  }
-
-  /** Deletes events, with their keys, and returns the positions that had one. */
+  /** Returns the positions that had an event. */
   forget(positions: readonly number[]): number[] {
     return this.#database.write(() => this.#delete(positions));
   }
@@ -128,10 +104,10 @@ export class SqliteRecorder {
     return rows.map(({ position }) => position);
   }
 
-  /** Deletes some of the events that are past retention. Returns whether there were any. */
+  /** Deletes some events past retention. Returns whether there were any. */
   retain(retention: Retention): boolean {
     if (this.#database.read(() => this.#due(retention)).length === 0) return false;
-    // Under the lock it may look different: another process may have taken the step.
+    // Another process may have taken the step before the lock was free.
     this.#database.write(() => this.#delete(this.#due(retention)));
     return true;
   }

@@ -11,7 +11,7 @@ const APPLICATION_ID = 0x57484b31;
 /** The version of the schema. A change needs the next number, and a way to bring older files up to it. */
 const VERSION = 5;
 
-/** Names the version of this program that was the first to read this schema, for those before it. */
+/** Names, for earlier versions of this program, the first one that reads this schema. */
 const READERS = `
   CREATE TABLE readers (since TEXT NOT NULL) STRICT;
   INSERT INTO readers VALUES ('1.1.0');
@@ -27,7 +27,7 @@ const CREATE_INDEXES = `
 
 /**
  * No two events share a key that they have. Columns that may be large come last, so that reading the others loads none of them.
- * `totals` is one row with the number of events. `probe` is empty except while a check tries whether there is room for an event.
+ * `totals` is one row with the number of events.
  */
 const SCHEMA = `
   CREATE TABLE events (
@@ -47,24 +47,24 @@ const SCHEMA = `
   ${CREATE_INDEXES}
   CREATE TABLE totals (events INTEGER NOT NULL) STRICT;
   INSERT INTO totals VALUES (0);
-  CREATE TABLE probe (room BLOB NOT NULL) STRICT;
   ${READERS}
   PRAGMA application_id = ${String(APPLICATION_ID)};
   PRAGMA user_version = ${String(VERSION)};
 `;
 
-/** Brings a file of version 4 up to date. Its events keep their column `checksum`, which nothing reads. */
+/** Events of version 4 keep their column `checksum`. */
 const FROM_VERSION_4 = `
   ${CREATE_INDEXES}
   DROP TABLE minutes;
   DROP TABLE identity;
+  DROP TABLE IF EXISTS probe;
   ALTER TABLE totals DROP COLUMN stamp;
   ALTER TABLE totals DROP COLUMN previous_stamp;
   ${READERS}
   PRAGMA user_version = ${String(VERSION)};
 `;
 
-/** Statements that bring a file up to date, by its version. */
+/** What brings a file up to date, by its version. */
 const UPDATES: ReadonlyMap<number, string> = new Map([
   [0, SCHEMA],
   [4, FROM_VERSION_4],
@@ -72,9 +72,8 @@ const UPDATES: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Creates the schema in an empty file, and brings an older one up to date; others may do the same at the same time.
+ * Creates the schema in an empty file, if it may, and brings an older one up to date. Others may do the same at the same time.
  *
- * @param create - whether an empty file may become a log.
  * @throws the file belongs to another program, or to another version of this one. Nothing was changed then.
  */
 export function provideSchema(database: SqlConnection, create: boolean): void {
@@ -92,12 +91,7 @@ export function provideSchema(database: SqlConnection, create: boolean): void {
   }
 }
 
-/**
- * The version of the schema in a file; 0 if the file is empty.
- *
- * @param schema - the name under which the file is attached.
- * @throws as {@link provideSchema}.
- */
+/** Returns the version of the schema in an attached file; 0 if the file is empty. @throws as {@link provideSchema}. */
 export function versionOf(database: Pick<SqlConnection, 'prepare'>, schema = 'main'): number {
   const valueOf = (sql: string): unknown => Object.values(database.prepare(sql).get() ?? {})[0];
   const application = valueOf(`PRAGMA ${schema}.application_id`);

@@ -11,7 +11,7 @@ export interface ThreadFunctions extends Operations {
 
 /** The function of its owner. */
 export interface OwnerFunctions {
-  /** The files at the path are not those that were opened, for this reason: every question fails until they are back. */
+  /** As `LogObserver.lost`: every question fails until the files are back. */
   lost(problem: string): void;
 }
 
@@ -30,7 +30,7 @@ owner.serve({
   },
 });
 
-/** Tells the owner once when the files are lost, and again if that happens after they were back. */
+/** Tells the owner once each time that the files are lost. */
 function watchFiles({ look }: Operations): void {
   let isLost = false;
   setInterval(() => {

@@ -34,13 +34,13 @@ function streamOf(types: string[]) {
 
 async function found(search: TypeSearch, stream: Stream, after: number, type = 'a'): Promise<number[]> {
   const positions: number[] = [];
-  for await (const { sequence } of search.find(stream, type, {
+  for await (const { position } of search.find(stream, type, {
     after,
     before: Infinity,
     first: 'oldest',
     most: Infinity,
   }))
-    positions.push(sequence);
+    positions.push(position);
   return positions;
 }
 

@@ -53,7 +53,7 @@ const POSITIONS = Array.from({ length: 60 }, (_, i) => i + 1).filter((i) => i % 
 
 async function sequencesOf(events: ReturnType<StreamWalk['events']>): Promise<number[]> {
   const sequences: number[] = [];
-  for await (const { sequence } of events) sequences.push(sequence);
+  for await (const { position } of events) sequences.push(position);
   return sequences;
 }
 
