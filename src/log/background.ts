@@ -1,40 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine, Retention, RetentionSteps } from './engine';
 
 /** Calls a listener with the newest position: after commits, and after regular looks for what others recorded. */
 export class LogWatch {
-  readonly #engine: Pick<Engine, 'newest' | 'watchPause'>;
   readonly #listener: (newest: number) => void;
+  readonly #ended = new AbortController();
   #told: number | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #isEnded = false;
 
   constructor(engine: Pick<Engine, 'newest' | 'watchPause'>, listener: (newest: number) => void) {
-    this.#engine = engine;
     this.#listener = listener;
-    void this.#look();
+    void this.#look(engine);
   }
 
   tell(newest: number): void {
-    if (this.#isEnded || newest === this.#told) return;
+    if (this.#ended.signal.aborted || newest === this.#told) return;
     this.#told = newest;
     this.#listener(newest);
   }
 
-  async #look(): Promise<void> {
-    const told = this.#told;
-    try {
-      const newest = await this.#engine.newest();
+  async #look(engine: Pick<Engine, 'newest' | 'watchPause'>): Promise<void> {
+    while (!this.#ended.signal.aborted) {
+      const told = this.#told;
+      // Calls that read or record say why a look fails.
+      const newest = await engine.newest().catch(() => undefined);
       // A position told meanwhile may be newer than what the look saw.
-      if (this.#told === told) this.tell(newest);
-    } catch {
-      // Calls that read or record say why; the next look may go well.
+      if (newest !== undefined && this.#told === told) this.tell(newest);
+      await pause(engine.watchPause, this.#ended.signal);
     }
-    if (!this.#isEnded) this.#timer = setTimeout(() => void this.#look(), this.#engine.watchPause);
   }
 
   end(): void {
-    this.#isEnded = true;
-    clearTimeout(this.#timer);
+    this.#ended.abort();
   }
 }
 
@@ -42,45 +38,40 @@ export class LogWatch {
 export class RetentionLoop {
   /** Applies from the next step on. */
   retention: Retention;
-  readonly #steps: RetentionSteps;
-  readonly #took: (error?: unknown) => void;
-  #timer: NodeJS.Timeout | undefined;
-  #step: Promise<void>;
-  #isStopped = false;
+  readonly #stopped = new AbortController();
+  readonly #run: Promise<void>;
 
   /** @param took - called once nothing is left to forget, and after each step that failed, with its error. */
   constructor(steps: RetentionSteps, retention: Retention, took: (error?: unknown) => void) {
     this.retention = retention;
-    this.#steps = steps;
-    this.#took = took;
-    this.#step = this.#take();
+    this.#run = this.#takeSteps(steps, took);
   }
 
   /** Takes no further step; resolves once none is in progress. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    clearTimeout(this.#timer);
-    await this.#step;
+    this.#stopped.abort();
+    await this.#run;
   }
 
-  async #take(): Promise<void> {
-    const { busyPause, idlePause } = this.#steps;
-    const { maxEvents, maxAge } = this.retention;
-    let more = false;
-    try {
-      if (maxEvents !== undefined || maxAge !== undefined) more = await this.#steps.step({ maxEvents, maxAge });
-      // One that leaves more to do may have done nothing.
-      if (!more) this.#took();
-    } catch (error) {
-      // The disk is full, the database locked or the cluster away: the next step may go well. Closing ends a step, too.
-      if (!this.#isStopped) this.#took(error);
+  async #takeSteps(steps: RetentionSteps, took: (error?: unknown) => void): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      const { maxEvents, maxAge } = this.retention;
+      let more = false;
+      try {
+        if (maxEvents !== undefined || maxAge !== undefined) more = await steps.step({ maxEvents, maxAge });
+        // One that leaves more to do may have done nothing.
+        if (!more) took();
+      } catch (error) {
+        // Closing ends a step, too.
+        if (!signal.aborted) took(error);
+      }
+      await pause(more ? steps.busyPause : steps.idlePause, signal);
     }
-    if (this.#isStopped) return;
-    this.#timer = setTimeout(
-      () => {
-        this.#step = this.#take();
-      },
-      more ? busyPause : idlePause,
-    );
   }
+}
+
+/** Waits, unless the signal ends it. */
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return delay(milliseconds, undefined, { signal }).catch(() => undefined);
 }

@@ -3,7 +3,7 @@ import type { NewEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
 import type { EventQuery, LoggedEvent, LogStats, SearchQuery, SearchResult } from './queries';
 
-/** Thrown when a log cannot do what was asked. The message is fit for a caller and names no file; the `cause` says why. */
+/** Thrown when a log cannot do what was asked. The message is fit for callers; the `cause` says why. */
 export class EventLogError extends Error {
   override readonly name = 'EventLogError';
   readonly code = 'ERR_WEBHOOK_EVENT_LOG';
@@ -33,7 +33,7 @@ export interface EventLogSettings {
 
 /** Which events a log forgets. A limit that is undefined does not apply. */
 export interface Retention {
-  /** Maximum number of events; those with the lowest positions are forgotten first. */
+  /** Those with the lowest positions are forgotten first. */
   readonly maxEvents?: number | undefined;
   /** How long an event is kept after it was recorded, in milliseconds. */
   readonly maxAge?: number | undefined;
@@ -55,12 +55,9 @@ export interface Recorded {
   readonly newest?: number | undefined;
 }
 
-/**
- * The primitives of an engine, from which an `EventLog` is made. An engine may throw any error and is not called after `close`.
- * Methods without a description promise what those of `EventLog` with the same names do.
- */
+/** The primitives of an `EventLog`, whose methods with the same names say what they promise. They may throw any error. */
 export interface Engine {
-  /** Maximum size of the calls that share a commit, as `sizeOf` counts; without it each call is a commit of its own. */
+  /** Maximum characters of the calls that share a commit; without it each call is a commit of its own. */
   readonly commitSize?: number;
   readonly maxEventBytes?: number;
   /** @throws {EventTooLargeError} */
@@ -92,27 +89,23 @@ export interface Engine {
 
   readonly upkeep?: Upkeep;
 
-  /** Finishes what is in progress. A step of retention or a watch may fail afterwards. */
+  /** A step of retention or a watch may fail afterwards. */
   close(): Promise<void>;
 }
 
 /** The care of a log in a file of this machine. */
 export interface Upkeep {
-  /**
-   * Copies the log, as it is at one moment, to a new file, while others go on writing.
-   *
-   * @throws the file exists already, or cannot be written.
-   */
+  /** Copies the log to a new file, while others go on writing. @throws the file exists already, or cannot be written. */
   backup(file: string): Promise<void>;
-  /** Writes the file anew, without remains of forgotten events in its free space. Calls that record wait meanwhile. */
+  /** Writes the file anew, without remains of forgotten events. Calls that record wait meanwhile. */
   rewrite(): Promise<void>;
-  /** Gives the space of forgotten events back to the file system, while others go on writing, and resolves to its bytes. */
+  /** Gives the space of forgotten events back, while others go on writing, and resolves to its bytes. */
   compact(): Promise<number>;
 }
 
 /** How an engine forgets events that are past retention. */
 export interface RetentionSteps {
-  /** Pauses between two steps, in milliseconds: while there is more to do, and otherwise. */
+  /** Pauses after a step that leaves more to do, and after others, in milliseconds. */
   readonly busyPause: number;
   readonly idlePause: number;
   /** Set if servers forget the events, by settings that the log was made with. */

@@ -13,16 +13,11 @@ interface Waiting<Request, Result> extends Pick<Deferred<Result>, 'resolve' | 'r
   readonly size: number;
 }
 
-/**
- * Commits requests in groups: those that arrive during a commit share the next one, in their order. One that is larger than a group is
- * committed alone, in turns with the groups.
- */
+/** Commits requests in groups: those that arrive during a commit share the next one, in their order. */
 export class GroupCommit<Request, Result> {
   readonly #maxSize: number;
   readonly #commit: (requests: readonly Request[]) => Promise<readonly Result[]>;
   #waiting: Waiting<Request, Result>[] = [];
-  #largeWaiting: Waiting<Request, Result>[] = [];
-  #wasLarge = false;
   #isCommitting = false;
 
   /**
@@ -36,7 +31,7 @@ export class GroupCommit<Request, Result> {
 
   add(request: Request, size: number): Promise<Result> {
     return new Promise((resolve, reject) => {
-      (size > this.#maxSize ? this.#largeWaiting : this.#waiting).push({ request, size, resolve, reject });
+      this.#waiting.push({ request, size, resolve, reject });
       if (!this.#isCommitting) void this.#commitWaiting();
     });
   }
@@ -45,7 +40,7 @@ export class GroupCommit<Request, Result> {
     this.#isCommitting = true;
     // Requests that arrive in the same turn of the event loop share the commit.
     await nextTurn();
-    while (this.#waiting.length + this.#largeWaiting.length > 0) {
+    while (this.#waiting.length > 0) {
       await this.#gather();
       const group = this.#takeGroup();
       try {
@@ -67,12 +62,10 @@ export class GroupCommit<Request, Result> {
     }
   }
 
+  /** The first requests, as many as fit into a group: at least one. */
   #takeGroup(): Waiting<Request, Result>[] {
-    const large = this.#largeWaiting;
-    this.#wasLarge = large.length > 0 && (this.#waiting.length === 0 || !this.#wasLarge);
-    if (this.#wasLarge) return large.splice(0, 1);
     let total = 0;
-    const end = this.#waiting.findIndex(({ size }) => (total += size) > this.#maxSize);
+    const end = this.#waiting.findIndex(({ size }, i) => (total += size) > this.#maxSize && i > 0);
     return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
   }
 }

@@ -1,10 +1,10 @@
 import type { StoredEvent } from '../events/stored-event';
 
-/** The place in a log from which its events are read. */
+/** The place in a log from which its events are read. Times are in milliseconds since 1970-01-01T00:00Z. */
 export interface Start {
   /** Only events after this position. */
   readonly after: number;
-  /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
+  /** Only events recorded at this time or later. */
   readonly since?: number | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface EventQuery {
   readonly before?: number | undefined;
   /** Only events of this type, or, if it ends in `.*`, of one that begins with all before the `*`; not with `id` or `position`. */
   readonly type?: string | undefined;
-  /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z; with `after` alone. */
+  /** As {@link Start.since}; with `after` alone. */
   readonly since?: number | undefined;
   /** Maximum number of events; at least 1. */
   readonly limit: number;
@@ -48,29 +48,22 @@ export const DATA_START = 120;
 /** Longest text that can be searched for, in characters. */
 export const MAX_SEARCH_TEXT = 200;
 
-/** Which events {@link EventLog.search} looks for, and where. */
-export interface SearchQuery {
-  /** Only events before this position. */
-  readonly before?: number | undefined;
+/** Which events {@link EventLog.search} looks for, and where. Those with all that is given are found. */
+export interface SearchQuery extends Pick<EventQuery, 'before' | 'limit' | 'type'> {
   /** Only events after this position, from there to newer ones; without it the search goes from the newest to older ones. */
   readonly after?: number | undefined;
-  /** Maximum number of events; at least 1. */
-  readonly limit: number;
   /**
-   * Only events with this text in the JSON text of their attributes, data or arrival, names of members included. ASCII letters match in
-   * either case, and the text also where JSON escapes it. `data_base64` is not searched.
+   * A text in the JSON text of attributes, data or arrival, names of members included. ASCII letters match in either case, and the text
+   * also where JSON escapes it. `data_base64` is not searched.
    */
   readonly text?: string | undefined;
   readonly binding?: string | undefined;
-  /** As {@link EventQuery.type}. */
-  readonly type?: string | undefined;
-  /** Only events whose sender had this address. */
+  /** The sender's address. */
   readonly sender?: string | undefined;
-  /** Only events of the known sender with this short name. */
+  /** The short name of a known sender. */
   readonly fromSender?: string | undefined;
-  /** Only events recorded at this time or later, in milliseconds since 1970-01-01T00:00Z. */
+  /** From when to before when an event was recorded, in milliseconds since 1970-01-01T00:00Z. */
   readonly from?: number | undefined;
-  /** Only events recorded before this time. */
   readonly to?: number | undefined;
 }
 
@@ -101,7 +94,7 @@ export interface DataSummary {
   readonly kind: 'json' | 'text' | 'bytes';
   /** In bytes: of the string in UTF-8, of the JSON text, or of what the base64 stands for. */
   readonly bytes: number;
-  /** The first {@link DATA_START} characters of the same. */
+  /** The first {@link DATA_START} characters of the string, the JSON text or the base64. */
   readonly start: string;
   /** Whether there is more data than `start`. */
   readonly cut: boolean;

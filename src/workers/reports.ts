@@ -6,13 +6,10 @@ import type { WorkerProcess } from './worker-process';
 
 type ReportingWorker = Pick<WorkerProcess, 'ended' | 'lastReport' | 'report'>;
 
-/**
- * The metrics and the refused calls of several workers together. What the last report of a worker that has ended says stays in
- * both: a counter that goes back looks to Prometheus like a restart of everything.
- */
+/** The metrics and the refused calls of all workers. The counts of a worker that has ended stay: no counter goes back. */
 export class Reports {
   readonly #workers = new Set<ReportingWorker>();
-  /** The metrics of this process: of its admin server. */
+  /** The metrics of this process. */
   readonly own = new Metrics();
   readonly #processes = new Gauge({
     name: 'webhook_workers',
@@ -28,7 +25,6 @@ export class Reports {
     return this.own.registry.contentType;
   }
 
-  /** Includes a worker. */
   add(worker: ReportingWorker): void {
     this.#workers.add(worker);
     void worker.ended.then(() => {
@@ -36,7 +32,7 @@ export class Reports {
     });
   }
 
-  /** Never rejects: the report of another build may have another form, and is left out then. */
+  /** Never rejects: leaves out the report of another build in another form. */
   async #merge(worker: ReportingWorker): Promise<void> {
     let { figures, refusals } = this.#left;
     try {
@@ -79,7 +75,7 @@ export class Reports {
     return RefusedCalls.merged([own(), ...[left, ...reports].map(({ refusals }) => refusals)]);
   }
 
-  /** The report of each worker: a fresh one, or, if it does not answer, what it had counted and refused when it last did. */
+  /** The report of each worker: a fresh one, or, if it does not answer, the counts of its last one. */
   #reports() {
     return Promise.all(
       [...this.#workers].map(async (worker) => {
@@ -93,7 +89,6 @@ export class Reports {
   }
 }
 
-/** A report with the figures alone that only grow. */
 function countersOf({ figures, refusals }: Report): Report {
   return { figures: figures.filter(({ type }) => ['counter', 'histogram'].includes(String(type))), refusals };
 }

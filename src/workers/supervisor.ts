@@ -10,17 +10,10 @@ import { Observer } from '../telemetry/observer';
 import { Reports } from './reports';
 import { WorkerProcess, type End } from './worker-process';
 
-/** How long workers may take, in milliseconds. */
-const LIMITS = {
-  /** To be ready after their start. */
-  start: 60_000,
-  /** To end after another one has taken their place: callers get time to come back, and their calls to end. */
-  retire: 30_000,
-  /** To end after a signal: a little more than the calls in flight get. */
-  stop: 15_000,
-};
+/** How long workers may take to be ready, to end after another one has taken their place, and to end after a signal, in milliseconds. */
+const LIMITS = { start: 60_000, retire: 30_000, stop: 15_000 };
 
-/** A worker that lived for less time than this is replaced after a pause of the same length, in milliseconds. */
+/** A worker that lived for less time is replaced after a pause of the same length, in milliseconds. */
 const SHORT_LIFE = 1000;
 
 /**
@@ -67,17 +60,13 @@ export async function supervise(
   await supervisor.start(announce);
 }
 
-/** One of the workers that there should be. */
 interface Place {
   ready: WorkerProcess | undefined;
-  /** The start of a worker that will be the ready one; resolves to undefined once it is, or to how it ended before. */
+  /** Resolves to undefined once the worker that is starting is ready, or to how it ended before. */
   start: Promise<End | undefined> | undefined;
 }
 
-/**
- * Keeps a number of workers running. A worker that ends is replaced. On request it replaces all of them, one after the other: the
- * new one listens before the old one stops, so that no request is dropped.
- */
+/** Keeps a number of workers running. A new one listens before the one that it replaces stops, so that no request is dropped. */
 class Supervisor {
   readonly #logger: Logger;
   readonly #fork: () => WorkerProcess;
@@ -94,7 +83,7 @@ class Supervisor {
     this.#places = Array.from({ length: count }, () => ({ ready: undefined, start: undefined }));
   }
 
-  /** Starts the first worker, and then the others. If the first cannot start, none can: then the process ends with its exit code. */
+  /** Starts the first worker, and then the others. If the first cannot start, the process ends with its exit code. */
   async start(announce: (url: string) => void): Promise<void> {
     const [first, ...others] = this.#places;
     if (first === undefined || this.#stopping) return;
@@ -121,7 +110,7 @@ class Supervisor {
     this.#exitIfAlone();
   }
 
-  /** Replaces every worker. However often it is asked for while that is under way, it is done once more after it. */
+  /** Replaces every worker. If that is asked for while it is under way, it is done once more afterwards. */
   async renew(): Promise<void> {
     this.#renewAgain = true;
     this.#renewing ??= this.#renewWhileAsked().finally(() => (this.#renewing = undefined));

@@ -23,18 +23,14 @@ export class WorkerProcess {
   });
   readonly #url = new Deferred<string>();
   readonly #ended = new Deferred<End>();
-  /** Resolves to the address of the endpoint when the worker is ready to answer. */
+  /** Resolves to the address of the endpoint. */
   readonly ready = this.#url.promise;
-  /** Resolves when the process has ended and nothing more can come from it, or if it could not be started. */
+  /** Resolves when nothing more can come from the process. */
   readonly ended = this.#ended.promise;
   /** The last report that it sent. */
   lastReport = NO_REPORT;
 
-  /**
-   * Starts a worker with these variables added to its environment.
-   *
-   * @param refusals - collects the refused calls of all workers.
-   */
+  /** Starts a worker with these variables added to its environment. */
   constructor(environment: Readonly<Record<string, string>>, refusals: SupervisorFunctions['refusals']) {
     const failed = (error: Error) => {
       this.#ended.resolve({ code: undefined, cause: `no process could be started (${error.message})` });
@@ -72,14 +68,13 @@ export class WorkerProcess {
     return this.#worker?.process.pid;
   }
 
-  /** Asks for a fresh report. @throws {Error} the worker hangs, is not ready yet, or has ended. */
+  /** @throws {Error} the worker hangs, is not ready yet, or has ended. */
   async report(): Promise<Report> {
     const asked = this.#remote.ask('report');
     this.lastReport = await within(asked, REPORT_TIMEOUT, () => new Error('the worker does not answer'));
     return this.lastReport;
   }
 
-  /** Says that another worker has taken its place. */
   retire(): void {
     this.#remote.tell('retire');
   }

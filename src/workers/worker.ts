@@ -4,26 +4,22 @@ import type { Refusals } from '../telemetry/refused-calls';
 import { within } from '../util/promises';
 import { Remote } from '../util/remote';
 
-/** How long a worker that ends waits for the supervisor to take its report, in milliseconds. */
+/** How long the supervisor may take to receive the last report, and to collect the refused calls of all workers, in milliseconds. */
 const LEAVE_TIMEOUT = 1000;
-
-/** How long the supervisor may take to collect the refused calls of all workers, in milliseconds. */
 const COLLECT_TIMEOUT = 2000;
 
-/** Counts and refusals of a worker. */
 export interface Report {
   /** As `prom-client` aggregates them. */
   readonly figures: Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
   readonly refusals: Refusals;
 }
 
-/** The report of a worker before anything has happened. */
 export const NO_REPORT: Report = { figures: [], refusals: { calls: [], perMinute: new Map() } };
 
 /** The functions of a worker. Its supervisor may be of an earlier build. */
 export interface WorkerFunctions {
   report(): Promise<Report>;
-  /** Another worker has taken its place: it ends. */
+  /** Ends the worker: another one has taken its place. */
   retire(): void;
 }
 
@@ -33,7 +29,6 @@ export interface SupervisorFunctions {
   ready(url: string): void;
   /** Takes the report of a worker that ends. */
   leave(report: Report): void;
-  /** The refused calls of all workers. */
   refusals(): Promise<Refusals>;
 }
 

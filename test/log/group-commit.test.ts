@@ -19,23 +19,9 @@ describe('a group commit', () => {
   it.each([
     { what: 'fill a group to its last byte', sizes: [4, 6], groups: [[4, 6]] },
     { what: 'have a byte more than a group', sizes: [4, 7], groups: [[4], [7]] },
-    { what: 'begin with one that is larger than a group', sizes: [11, 1, 2], groups: [[11], [1, 2]] },
-    { what: 'end with one that is larger than a group', sizes: [1, 2, 11], groups: [[11], [1, 2]] },
-    { what: 'have several that are larger', sizes: [11, 12, 1, 13, 5, 9], groups: [[11], [1, 5], [12], [9], [13]] },
+    { what: 'have several that are larger', sizes: [11, 12, 1, 2, 13, 5], groups: [[11], [12], [1, 2], [13], [5]] },
   ])('takes requests that $what', async ({ sizes, groups }) => {
     expect(await groupsOf(sizes, 10)).toEqual(groups);
-  });
-
-  it('lets those that come during a large commit go before the next large one', async () => {
-    const groups: number[][] = [];
-    const later: Promise<number>[] = [];
-    const group = new GroupCommit<number, number>(10, (requests) => {
-      if (groups.push([...requests]) === 1) later.push(group.add(1, 1));
-      return Promise.resolve(requests);
-    });
-    await Promise.all([11, 12, 13].map((size) => group.add(size, size)));
-    await Promise.all(later);
-    expect(groups).toEqual([[11], [1], [12], [13]]);
   });
 
   it('takes those that come during a commit into the next one', async () => {

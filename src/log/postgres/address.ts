@@ -1,6 +1,5 @@
 import { ValueError } from '../../util/text';
 
-/** A database, and how it is reached. */
 export interface PostgresAddress {
   /** The hosts to try, in this order; one that begins with a slash is the folder of a Unix socket. */
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
@@ -8,7 +7,7 @@ export interface PostgresAddress {
   /** Without one, `PGUSER` or the user of this process. */
   readonly user: string | undefined;
   readonly sslmode: (typeof SSL_MODES)[number];
-  /** A file with the certificates of the authorities that the server's certificate may be from, in place of Node's. */
+  /** A file with certificates of authorities, in place of Node's. */
   readonly sslrootcert: string | undefined;
   /** Maximum connections of this process. */
   readonly connections: number;
@@ -19,7 +18,6 @@ export interface PostgresAddress {
 /** As in libpq: the last two check the server's certificate, and so does `require` if there is an `sslrootcert`. */
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 
-/** The parameters of an address, with the values that they may have. */
 const PARAMETERS: ReadonlyMap<string, RegExp> = new Map([
   ['sslmode', new RegExp(`^(?:${SSL_MODES.join('|')})$`)],
   ['sslrootcert', /./],
@@ -74,7 +72,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ['password', `must not hold a password: give it in ${PASSWORDS}`],
 ]);
 
-/** A host, or the folder of a Unix socket, in which slashes are percent-encoded. */
+/** A host, or the folder of a Unix socket. */
 function hostOf(text: string): { host: string; port: number } {
   const [, folder, ofFolder = '5432'] = /^(%2f.*?)(?::(\d{1,5}))?$/i.exec(text) ?? [];
   if (folder !== undefined) return { host: decoded(folder), port: Number(ofFolder) };

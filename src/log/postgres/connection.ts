@@ -15,7 +15,7 @@ const RETRY_PAUSE = 50;
 /** The oldest server that has all that the log uses. */
 const OLDEST = 12;
 
-/** The connections to a database, on the one of its hosts that takes writes. They are restored whenever they are lost. */
+/** The connections to a database, on the one of its hosts that takes writes. Lost ones are replaced. */
 export class PostgresConnection {
   readonly #address: PostgresAddress;
   readonly #settings: EventLogSettings;
@@ -25,12 +25,7 @@ export class PostgresConnection {
   #isEncrypted: boolean;
   #isClosed = false;
 
-  /**
-   * Connects when it is first used.
-   *
-   * @param settings - if there is no password in them, the file that `PGPASSFILE` names gives it.
-   * @param authorities - the certificates in the file `sslrootcert`, in PEM.
-   */
+  /** Connects when it is first used. @param authorities - the certificates in the file `sslrootcert`, in PEM. */
   constructor(address: PostgresAddress, settings: EventLogSettings, authorities: string | undefined) {
     this.#address = address;
     this.#settings = settings;
@@ -39,12 +34,12 @@ export class PostgresConnection {
     this.#pool = this.#newPool();
   }
 
-  /** When a call that begins now gives up, as `performance.now` tells the time. */
+  /** When a call that begins now gives up, in milliseconds of `performance.now`. */
   deadline(): number {
     return performance.now() + this.#settings.timeout;
   }
 
-  /** Runs one statement, and again while the failure may pass. */
+  /** As {@link run}, for one statement. */
   async query<Row extends object>(
     sql: string,
     values?: readonly unknown[],
@@ -56,9 +51,9 @@ export class PostgresConnection {
   /**
    * Runs an action on a connection, and again while its failure may pass.
    *
+   * @param action - `isRepeated` says that an earlier attempt may have done its work, and its answer was lost.
    * @param deadline - when it fails for want of an answer; may be Infinity.
-   * @param retries - from when on it is not run again.
-   * @param action - gets to know whether an earlier attempt may have done its work all the same: its answer was lost.
+   * @param retries - until when it is run again.
    */
   async run<T>(
     action: (client: PoolClient, isRepeated: boolean) => Promise<T>,
@@ -77,7 +72,7 @@ export class PostgresConnection {
         return await within(done, deadline - performance.now(), () => new ServerTimeoutError());
       } catch (error) {
         failure = error as Error;
-        // An earlier attempt may have got a better answer: the last one was cut short, or asked for TLS, which the next one does not.
+        // An earlier attempt may have failed for a better reason than that it was cut short, or asked for TLS.
         if (!(failure instanceof ServerTimeoutError || isWithoutTls(failure))) reason = failure;
         reason ??= failure;
         isRepeated ||= client !== undefined;
@@ -91,13 +86,12 @@ export class PostgresConnection {
     }
   }
 
-  /** Ends all connections; nothing is tried again. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#pool.end();
   }
 
-  /** Goes on with new connections, to the next host; those that are in use end when they are released. */
+  /** Goes on with new connections to the next host; those in use end when they are released. */
   #leave(pool: Pool, failure: Error): void {
     if (pool !== this.#pool || this.#isClosed) return;
     const { hosts, sslmode } = this.#address;
@@ -111,7 +105,6 @@ export class PostgresConnection {
     const pool = new Pool({
       ...this.#config(),
       max: this.#address.connections,
-      // An idle connection that is dead without a word does not keep the process from ending.
       allowExitOnIdle: true,
       // The pool waits for it, which its types do not say.
       onConnect: (client): unknown => this.#require(client),
@@ -166,11 +159,7 @@ export class PostgresConnection {
     this.requireDurable(fsync, commit);
   }
 
-  /**
-   * Checks the settings under which a transaction has been committed.
-   *
-   * @throws {UnfitServerError} the server may lose it, and the operator has not accepted that.
-   */
+  /** @throws {UnfitServerError} the server may lose what it commits, and the operator has not accepted that. */
   requireDurable(fsync: string | undefined, commit: string | undefined): void {
     if ((fsync !== 'off' && commit !== 'off') || this.#address.isRelaxed) return;
     throw new UnfitServerError(
@@ -196,7 +185,7 @@ async function connected(pool: Pool, deadline: number): Promise<PoolClient> {
   }
 }
 
-/** The server's process behind a connection, and the key to cancel its statement; the library has them, which its types do not say. */
+/** What cancels the statement of a connection; the library has it, which its types do not say. */
 interface BackendKey {
   readonly processID?: number | null;
   readonly secretKey?: number | null;
@@ -205,7 +194,7 @@ interface BackendKey {
 /** The code of a CancelRequest (PostgreSQL's documentation, section 55.7). */
 const CANCEL_REQUEST = 80877102;
 
-/** Asks the server to give up the statement of a connection, which would wait on there for a lock, say. There is no answer. */
+/** Asks the server to give up the statement of a connection, which would wait on for a lock, say. There is no answer. */
 function cancelStatement(client: PoolClient & BackendKey & Partial<Pick<Client, 'host' | 'port'>>): void {
   const { processID, secretKey, host = '', port = 0 } = client;
   if (typeof processID !== 'number' || typeof secretKey !== 'number') return;
@@ -220,11 +209,7 @@ function cancelStatement(client: PoolClient & BackendKey & Partial<Pick<Client, 
     .end(request);
 }
 
-/**
- * Called if the server asks for a password and none was given.
- *
- * @param connection - its library gives it, which its types do not say.
- */
+/** Called if the server asks for a password and none was given. @param connection - its types do not have it. */
 async function passwordFromFile(connection?: PasswordOf): Promise<string> {
   const password = await new Promise<string | undefined>((resolve) => {
     pgpass(connection ?? {}, resolve);

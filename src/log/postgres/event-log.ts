@@ -11,12 +11,7 @@ import { checkRecording, recordEvents } from './recorder';
 import { forgetEvents, retentionIn } from './removal';
 import { provideTables, TOTAL } from './schema';
 
-/**
- * Connects to the database, and makes or checks the tables.
- *
- * @param options.create - whether missing tables are made.
- * @throws {EventLogError} no host answers in time or takes writes, the user is refused, or the tables are of another version.
- */
+/** @throws {EventLogError} no host answers in time or takes writes, the user is refused, or the tables are of another version. */
 export async function openPostgresLog(
   options: PostgresAddress & EventLogSettings & { readonly create: boolean },
 ): Promise<EventLog> {
@@ -42,7 +37,7 @@ class PostgresEngine implements Engine {
   readonly retention: Engine['retention'];
   readonly #connection: PostgresConnection;
   readonly #reader: PostgresReader;
-  /** The events of the last commit, if the disk had no room for them. */
+  /** The events of the last call to `append`, if the disk had no room for them. */
   #refused: readonly NewEvent[] = [];
 
   constructor(connection: PostgresConnection, connections: number, forgets: boolean) {
@@ -91,7 +86,7 @@ class PostgresEngine implements Engine {
     return row?.newest ?? 0;
   }
 
-  /** The events themselves are the caller's to read, and pages of tables and indexes the server's to check (`pg_amcheck`). */
+  /** The server checks tables and indexes (`pg_amcheck`). */
   async verify(): Promise<string[]> {
     const sql = `SELECT (SELECT count(*) FROM webhook_events)::float8 AS found, ${TOTAL}::float8 AS noted`;
     const [totals] = await this.#connection.query<Record<'found' | 'noted', number>>(sql, undefined, Infinity);

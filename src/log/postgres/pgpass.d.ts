@@ -1,6 +1,5 @@
 /** Reads the password files of PostgreSQL's own programs. */
 declare module 'pgpass' {
-  /** For which connection a password is looked for. */
   export interface PasswordOf {
     readonly host?: string;
     readonly port?: number;

@@ -18,24 +18,21 @@ const EVENT = `
   sequence::float8 AS position, id, source, attributes, arrival, idempotency_key AS "idempotencyKey",
   webhook_id AS "webhookId", round(extract(epoch FROM recorded_at) * 1000)::float8 AS "recordedAt"`;
 
-/** A row of a page; columns that are not read, or hold nothing, are null. */
 type Row = { [Name in keyof StoredEvent]: StoredEvent[Name] | null } & {
   readonly position: number;
   readonly recordedAt: number;
 };
 
-/** Conditions of a statement, with their values. */
 class Conditions {
   readonly values: unknown[] = [];
   readonly #sql: string[] = [];
 
-  /** Adds one, in which `?` stands for the value, unless that is undefined. */
+  /** Adds a condition, in which `?` stands for the value, unless that is undefined. */
   add(sql: string, value: unknown): this {
     this.#sql.push(this.filled(sql, value));
     return this;
   }
 
-  /** One with its value in it, which is not added. */
   filled(sql: string, value: unknown): string {
     return value === undefined ? 'true' : sql.replaceAll('?', this.value(value));
   }
@@ -49,7 +46,7 @@ class Conditions {
   }
 }
 
-/** Selects the first rows in a direction, as long as those before one do not have more bytes than a limit. */
+/** Selects the first rows in a direction, until they have more bytes than a limit. */
 function pageOf(columns: string, where: Conditions, isUpwards: boolean, limit: number, counted: string, bytes: number) {
   const order = `ORDER BY sequence ${isUpwards ? 'ASC' : 'DESC'}`;
   return `
@@ -73,7 +70,6 @@ function timestamp(time: number | undefined): number | undefined {
   return time === undefined ? undefined : Math.max(EARLIEST, Math.min(LATEST, time)) / 1000;
 }
 
-/** The condition that an event has a type that a query's `type` stands for, and its value. */
 function ofType(type: string | undefined): [sql: string, value: string | undefined] {
   const most = String(TYPE_CHARACTERS);
   const prefix = typePrefix(type);
@@ -85,7 +81,7 @@ function ofType(type: string | undefined): [sql: string, value: string | undefin
       ];
 }
 
-/** Reads events of the log. */
+/** Has the methods of `Engine` that read. */
 export class PostgresReader {
   readonly #connection: PostgresConnection;
 
@@ -93,7 +89,6 @@ export class PostgresReader {
     this.#connection = connection;
   }
 
-  /** As `Engine.read`. */
   async read({ id, position, type, after, before, since, limit, maxBytes }: EventQuery): Promise<LoggedEvent[]> {
     const where = new Conditions()
       .add('recorded_at >= to_timestamp(?)', timestamp(since))
@@ -121,10 +116,7 @@ export class PostgresReader {
     return isUpwards ? events : events.reverse();
   }
 
-  /**
-   * As `Engine.search`. The server narrows to the type and the text; letters are folded as in the C locale, which knows those of
-   * ASCII.
-   */
+  /** The server narrows to the type and the text. */
   async search(query: SearchQuery): Promise<SearchResult> {
     const { after, before, limit, text, binding, type, sender, fromSender, from, to } = query;
     const where = new Conditions()
@@ -162,7 +154,6 @@ export class PostgresReader {
     return { events: after === undefined ? events : events.reverse(), reached, more: seen < (rows[0]?.total ?? 0) };
   }
 
-  /** As `Engine.counts`. */
   async counts(times: readonly number[]): Promise<number[]> {
     const rows = await this.#connection.query<{ events: number }>(
       `SELECT (SELECT count(*) FROM webhook_events WHERE recorded_at >= to_timestamp(first) AND recorded_at < to_timestamp(next))::float8

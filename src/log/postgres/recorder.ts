@@ -5,13 +5,12 @@ import type { Appended, Recorded } from '../engine';
 import type { PostgresConnection } from './connection';
 import { DIGESTS, shown } from './schema';
 
-/** How long a check is tried again, in milliseconds: `/readyz` waits for a second, and says the reason if it has one by then. */
+/** How long a check is tried again, in milliseconds: `/readyz` waits for a second. */
 const CHECK_TIME = 800;
 
 /**
- * Records events in one transaction. The counter is locked until it has committed, so that no event becomes visible before one with
- * a lower position. Every answer waits for a commit, that of a repetition too: what it repeats is durable by then, even
- * if that one's commit is waiting for a standby. The counter is a subquery for the reason that `TOTAL` has.
+ * Records events in one transaction. The counter is locked until it has committed, so that no event becomes visible before one with a
+ * lower position. A repetition waits for a commit, too: what it repeats is durable by then, even if that was waiting for a standby.
  */
 const INSERT = `
   WITH counter AS (
@@ -36,7 +35,7 @@ const INSERT = `
          current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit
   FROM total`;
 
-/** The events that others repeat, for each of their names: by id and source, by `Idempotency-Key`, by `webhook-id`. */
+/** The events that others repeat: by id and source, by `Idempotency-Key`, by `webhook-id`. */
 const FIND = `
   SELECT place::int, rank, first.id, sequence::float8 AS position,
          first.data IS NOT DISTINCT FROM given.data AND first.type IS NOT DISTINCT FROM given.type AS "isSame",
@@ -90,8 +89,7 @@ export async function recordEvents(connection: PostgresConnection, events: reado
 /**
  * Checks that events could be recorded now: commits none, which needs the rights and the standbys that events need.
  *
- * @param refused - events that the disk had no room for; whether it has by now is tried first.
- * @throws {Error} saying why they could not.
+ * @param refused - events that the disk had no room for, which are tried first.
  */
 export async function checkRecording(connection: PostgresConnection, refused: readonly NewEvent[]): Promise<void> {
   const retries = performance.now() + CHECK_TIME;
@@ -109,18 +107,16 @@ export async function checkRecording(connection: PostgresConnection, refused: re
 }
 
 interface Inserted {
+  /** The places, from 1, of the events that are new. */
   readonly places: readonly number[];
+  /** The position of the last of them. */
   readonly newest: number | undefined;
 }
 
 /** The warning of a server that has committed here alone, since the wait for its standby was cancelled. */
 const WARNING = '01000';
 
-/**
- * Inserts events in a transaction and resolves to the places, from 1, of those that are new, and the position of the last of them.
- *
- * @throws {Error} they were not committed, or not as durably as the log promises.
- */
+/** @throws {Error} the events were not committed, or not as durably as the log promises. */
 async function insert(
   connection: PostgresConnection,
   client: ClientBase,
@@ -154,7 +150,7 @@ function outcomeOf([first, ...others]: readonly FoundRow[], own: Set<number> | u
   return { id: first.id, recorded: isOwn };
 }
 
-/** A column of the events of a commit, as an array in the binary format. */
+/** Makes a column of events, as an array in the binary format. */
 type Column = (events: readonly NewEvent[]) => Buffer;
 
 const time: Column = (events) =>
@@ -178,7 +174,7 @@ const digests = DIGESTS.map(
       binaryArray(BYTEA, events.map(digest)),
 );
 
-/** The columns of both statements, in the order of their parameters. */
+/** The parameters of `INSERT` and of `FIND`. */
 const INSERTED: readonly Column[] = [
   time,
   texts(({ id }) => shown(id)),
@@ -193,7 +189,6 @@ const INSERTED: readonly Column[] = [
 ];
 const COMPARED: readonly Column[] = [time, type, arrival, data, ...digests];
 
-/** Others run after each large column. */
 async function columnsOf(events: readonly NewEvent[], columns: readonly Column[]): Promise<Buffer[]> {
   const made: Buffer[] = [];
   for (const column of columns) {
@@ -223,10 +218,7 @@ const BYTEA = 17;
 const TEXT = 25;
 const FLOAT8 = 701;
 
-/**
- * Writes an array of one dimension as `array_recv` reads it: the library would write it as a text, and escape each element with regular
- * expressions, which take seconds for a large one.
- */
+/** Writes an array as `array_recv` reads it: the library would escape each text with regular expressions, which take seconds. */
 function binaryArray(type: number, elements: readonly (Buffer | undefined)[]): Buffer {
   const { length } = elements;
   // Dimensions, whether there are nulls, the type; of the dimension its length and lower bound.

@@ -28,7 +28,7 @@ const SURPLUS = removal(`sequence <= (
   ) AS surplus
 ) ORDER BY sequence`);
 
-/** Removes events as `EventLog.forget` does; the tables and indexes of the server hold them no more. */
+/** As `EventLog.forget`. */
 export async function forgetEvents(connection: PostgresConnection, positions: readonly number[]): Promise<number[]> {
   const removed = new Set<number>();
   for (let done = 0; done < positions.length; done += STEP) {
@@ -40,7 +40,7 @@ export async function forgetEvents(connection: PostgresConnection, positions: re
   return positions.filter((position) => removed.has(position));
 }
 
-/** Resolves to the warning of a server that skipped it, as it does for a role that does not own the table. */
+/** Resolves to the warning of a server that skips it for a role that does not own the table. */
 async function vacuum(client: ClientBase): Promise<string | undefined> {
   let warning: string | undefined;
   const warned = ({ message }: { message: string | undefined }) => (warning = message);

@@ -2,18 +2,15 @@ import { createHash } from 'node:crypto';
 import type { NewEvent } from '../../events/stored-event';
 import type { PostgresConnection } from './connection';
 
-/** Raised with every change of the tables, with the version of this program that is the first to read them. */
+/** The version of the tables, and the first one of this program that reads them. */
 const VERSION = 1;
 const READABLE_SINCE = '1.1.0';
 
-/** The part of a type that is in its index, whose entries have 2.7 kB at most, in the order of bytes. Queries must write it as the index does. */
+/** The part of a type that is in its index. Queries must write it as the index does. */
 export const TYPE_CHARACTERS = 200;
 export const TYPE_START = `left(type, ${String(TYPE_CHARACTERS)}) COLLATE "C"`;
 
-/**
- * The names of events are found by digests, since an entry of an index has 2.7 kB at most. `last` and `gaps` stand in rows of their
- * own: commits lock the first, and what forgets events the second.
- */
+/** Indexes have digests, since their entries have 2.7 kB at most. Commits lock the row with `last`, removals the one with `gaps`. */
 const SCHEMA = `
   SELECT pg_advisory_xact_lock(hashtext('webhook_log'));
   CREATE TABLE IF NOT EXISTS webhook_events (
@@ -51,11 +48,7 @@ const SCHEMA = `
 /** How many events the log holds. Subqueries: a join of tables without statistics looks so large that the server compiles it (JIT). */
 export const TOTAL = '((SELECT last FROM webhook_log) - (SELECT gaps FROM webhook_gaps))';
 
-/**
- * Checks the tables, and makes them if they are missing; several processes may do so at once.
- *
- * @throws {Error} they have another version, or are missing and not to be made.
- */
+/** Makes missing tables, if it may. @throws {Error} they have another version, or are missing. */
 export async function provideTables(connection: PostgresConnection, create: boolean): Promise<void> {
   const [tables] = await connection.query<Record<'found' | 'complete', boolean>>(
     `SELECT to_regclass('webhook_gaps') IS NOT NULL AS found, to_regclass('webhook_events_types') IS NOT NULL AS complete`,
@@ -73,7 +66,6 @@ export async function provideTables(connection: PostgresConnection, create: bool
   );
 }
 
-/** Bytes of the digest of an id. */
 const ID_DIGEST = 24;
 
 /** The digests by which an event is found: of its id and source, its `Idempotency-Key` and its `webhook-id`. */
