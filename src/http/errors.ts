@@ -31,7 +31,7 @@ const CLOSE = { Connection: 'close' };
 const RETRY = { 'Retry-After': '1' };
 
 /** The content codings of requests that can be undone, as `Accept-Encoding` lists them. */
-const ACCEPTED_CODINGS = 'gzip, deflate, br';
+const ACCEPTED_CODINGS = 'gzip, deflate';
 
 const HANDSHAKE_PROBLEMS: Readonly<Record<string, string>> = {
   ERR_SSL_HTTP_REQUEST: 'the caller speaks plain HTTP; its address must begin with https://',

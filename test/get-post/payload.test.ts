@@ -1,4 +1,4 @@
-import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
+import { deflateSync, gzipSync } from 'node:zlib';
 import * as iconv from 'iconv-lite';
 import { callOperation, eventsOf, resultOf, type CloudEvent } from '../support/bindings';
 import { send } from '../support/http';
@@ -19,7 +19,7 @@ describe('the payload of HTTP POST', () => {
   };
 
   it.each([
-    ['iso-8859-1', 'é \u0085'],
+    ['iso-8859-1', 'é ß'],
     ['windows-1252', '€ ž'],
     ['shift_jis', '日本語'],
     ['utf-16', 'é \u{1F600}'],
@@ -46,7 +46,6 @@ describe('the payload of HTTP POST', () => {
   describe.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
-    ['br', (body: Buffer) => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } })],
   ])('compressed with %s', (coding, compress) => {
     const headers = { 'Content-Type': 'text/plain', 'Content-Encoding': coding };
 

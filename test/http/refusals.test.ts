@@ -58,7 +58,7 @@ describe('a request that is refused', () => {
       coding: 'lzw',
       body: Buffer.from('x'),
       status: 415,
-      reason: 'The content coding lzw is not supported. Send gzip, deflate, br, or none.',
+      reason: 'The content coding lzw is not supported. Send gzip, deflate, or none.',
     },
     {
       what: 'a broken gzip stream',

@@ -161,9 +161,9 @@ describe('the operator gets one line for each kind', () => {
     },
     {
       key: 'charset',
-      charset: '; charset=us-ascii',
-      body: envelope11('HelloWorld', 'ü'),
-      message: 'not valid us-ascii',
+      charset: '; charset=utf-8',
+      body: Buffer.from(envelope11('HelloWorld', 'ü'), 'latin1'),
+      message: 'not valid utf-8',
     },
   ])('$key: $charset', async ({ key, charset, body, message }) => {
     const before = endpoint.hints.length;

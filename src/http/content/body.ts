@@ -1,21 +1,20 @@
-import {
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createInflateRaw,
-  type BrotliDecompress,
-  type Gunzip,
-  type Inflate,
-  type InflateRaw,
-} from 'node:zlib';
+import { createInflateRaw, createUnzip } from 'node:zlib';
 import { HTTP_ERRORS, RequestError } from '../errors';
 import { GrowingBuffer, MessageMemory, type HttpRequest } from '../request';
 import type { HttpResponse } from '../response';
-import { Semaphore } from '../../util/promises';
 import { shortened } from '../../util/text';
 import { Charset } from './charset';
 
 const EMPTY = Buffer.alloc(0);
+
+/** Bodies of up to this many bytes do not count: on all connections together they take less than a process has. */
+const SMALL_BODY = 65_536;
+
+/** The content codings that can be undone (RFC 9110, section 8.4.1). */
+const CODINGS: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate']);
+
+/** Values of `Content-Encoding` that code nothing: some senders write encodings of MIME. Others write a character set. */
+const NOT_CODINGS: ReadonlySet<string> = new Set(['none', '7bit', '8bit', 'binary', 'base64', 'quoted-printable']);
 
 /** The most bytes of a body, as it arrives and after `Content-Encoding` is undone, and what is said of one with more. */
 interface BodyLimit {
@@ -27,7 +26,6 @@ interface BodyLimit {
 export class BodyReader {
   readonly #limit: BodyLimit;
   readonly #memory: MessageMemory;
-  readonly #decoding = new Decoding();
   readonly #hint: (key: string, message: string) => void;
 
   /**
@@ -42,9 +40,9 @@ export class BodyReader {
   }
 
   /**
-   * Resolves to the body after `Content-Encoding` is undone; empty if the request has none. A body that is not coded, whatever
-   * the header says, is left as it is. Sends `100 Continue` to a caller that waits for it, once nothing in the header speaks
-   * against the body. Call it once for each request.
+   * Resolves to the body after `Content-Encoding` is undone; empty if the request has none. A text that is not coded, whatever the
+   * header says, is left as it is. Sends `100 Continue` to a caller that waits for it, once nothing in the header speaks against the
+   * body. Call it once for each request.
    *
    * @param lower - a lower limit for this body
    * @throws {RequestError} the body is larger than allowed (413, or the refusal of the lower limit), in an unknown content
@@ -56,20 +54,13 @@ export class BodyReader {
     const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
     if (!request.hasBody || request.isBodyMissing) return Promise.resolve(EMPTY);
     if (length !== undefined && length > limit.maxBytes) return Promise.reject(limit.refusal());
-    const { failure } = request;
-    if (failure !== undefined) return Promise.reject(failure);
     const field = headers['content-encoding'];
     const coding = field === undefined ? 'identity' : this.#codingIn(field);
     if (coding !== 'identity' && !CODINGS.has(coding)) return Promise.reject(HTTP_ERRORS.contentCoding(coding));
     const isSmall = length !== undefined && length <= SMALL_BODY;
-    let body: Promise<Buffer>;
-    if (isSmall && coding === 'identity') body = request.takeBody(length);
-    else {
-      const arrived = receive(request, (bytes) => this.#refusal(bytes, limit, response));
-      body = coding === 'identity' ? arrived : this.#decode(arrived, coding, limit, response);
-    }
+    const arrived = request.takeBody(isSmall ? undefined : (bytes) => this.#refusal(bytes, limit, response));
     if (headers.expect !== undefined) response.sendContinue();
-    return body;
+    return coding === 'identity' ? arrived : this.#decode(arrived, coding, limit, response);
   }
 
   /** Gives back the room of the body that was read with a response, once nothing holds it any more. */
@@ -87,10 +78,10 @@ export class BodyReader {
   /** The coding that a `Content-Encoding` names, or `identity`. */
   #codingIn(field: string): string {
     const names = field.split(',').map((name) => name.trim().toLowerCase());
-    const codings = names.filter((name) => name !== '' && name !== 'identity' && !isNoCoding(name));
-    if (names.some(isNoCoding))
+    const codings = names.filter((name) => !NOT_CODINGS.has(name) && !Charset.named(name).isKnown);
+    if (codings.length < names.length)
       this.#giveHint(`the Content-Encoding ${shortened(field)}, which names no content coding`);
-    return codings.join(', ') || 'identity';
+    return codings.filter((name) => name !== '' && name !== 'identity').join(', ') || 'identity';
   }
 
   #giveHint(what: string): void {
@@ -102,24 +93,48 @@ export class BodyReader {
 
   async #decode(arrived: Promise<Buffer>, coding: string, limit: BodyLimit, response: HttpResponse): Promise<Buffer> {
     const coded = await arrived;
-    const body = new GrowingBuffer();
-    const isCoded = await this.#decoding.decode(coded, coding, (piece) => {
-      // The coded body is held beside it, but only of four bodies at a time.
-      const error = this.#refusal(Math.max(body.length + piece.length, coded.length), limit, response);
-      if (error !== undefined) throw error;
-      body.add(piece);
-    });
-    if (!isCoded) {
-      if ((coding === 'br' || coding === 'deflate' || isGzip(coded)) && !Charset.isPlainText(coded)) {
+    let body: Buffer | undefined;
+    try {
+      body = await decoded(coded, coding, (bytes) => this.#refusal(Math.max(bytes, coded.length), limit, response));
+    } catch (error) {
+      if (error instanceof RequestError) throw error;
+    }
+    if (body === undefined) {
+      if (!Charset.isPlainText(coded)) {
         this.release(response);
         throw HTTP_ERRORS.undecodable(coding);
       }
       this.#giveHint(`the Content-Encoding ${coding} and a body that is not`);
     }
-    const whole = isCoded ? body.take() : coded;
+    const whole = body ?? coded;
     this.#memory.resize(response, whole.length);
     return whole;
   }
+}
+
+/**
+ * Undoes a content coding. Undefined: something else follows.
+ *
+ * @throws the bytes are not in this coding, or what `refusal` returns for the length so far.
+ */
+async function decoded(
+  coded: Buffer,
+  coding: string,
+  refusal: (bytes: number) => RequestError | undefined,
+): Promise<Buffer | undefined> {
+  // Senders confuse the three formats: gzip is told by its first byte (RFC 1952), the next by the method in its first (RFC 1950).
+  const [first = 0] = coded;
+  const decoder = coding === 'deflate' && first !== 0x1f && (first & 0x0f) !== 8 ? createInflateRaw() : createUnzip();
+  const body = new GrowingBuffer();
+  decoder.end(coded);
+  for await (const piece of decoder as AsyncIterable<Buffer>) {
+    const error = refusal(body.length + piece.length);
+    if (error !== undefined) throw error;
+    body.add(piece);
+  }
+  // Archives of gzip may be filled up with zeros.
+  const rest = coded.subarray(decoder.bytesWritten);
+  return rest.length === 0 || (first === 0x1f && rest.every((byte) => byte === 0)) ? body.take() : undefined;
 }
 
 /**
@@ -127,96 +142,10 @@ export class BodyReader {
  *
  * @throws {RequestError} 400: the body is broken or cut short; 413: it is larger than 64 KiB
  */
-export function skipBody(request: HttpRequest, response: HttpResponse): Promise<void> {
-  const { failure, headers } = request;
-  if (failure !== undefined) return Promise.reject(failure);
+export function skipBody(request: HttpRequest, response: HttpResponse): Promise<unknown> {
   const tooLarge = () => HTTP_ERRORS.unneededBodyTooLarge(String(request.method), SMALL_BODY);
-  if (Number(headers['content-length'] ?? 0) > SMALL_BODY) return Promise.reject(tooLarge());
-  const skipped = receive(request, (bytes) => (bytes > SMALL_BODY ? tooLarge() : undefined));
-  if (headers.expect !== undefined) response.sendContinue();
-  return skipped.then(() => undefined);
-}
-
-/** Resolves to a body once all of it has arrived. `refusal` returns the reason why a body may not have a length. */
-function receive(request: HttpRequest, refusal: (bytes: number) => RequestError | undefined): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const body = new GrowingBuffer();
-    const take = (piece: Buffer): void => {
-      const error = refusal(body.length + piece.length);
-      if (error === undefined) body.add(piece);
-      else fail(error);
-    };
-    const end = (): void => {
-      forget();
-      resolve(body.take());
-    };
-    const fail = (error: Error): void => {
-      forget();
-      request.pause();
-      reject(error instanceof RequestError ? error : HTTP_ERRORS.cutShort());
-    };
-    // A call that waits would hold its body by way of these.
-    const forget = (): void => {
-      request.off('data', take).off('end', end).off('error', fail);
-    };
-    request.on('data', take).on('end', end).on('error', fail);
-  });
-}
-
-/** Bodies of up to this many bytes do not count: on all connections together they take less than a process has. */
-const SMALL_BODY = 65_536;
-
-/** The content codings that can be undone (RFC 9110, section 8.4.1). */
-const CODINGS: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate', 'br']);
-
-/** Values of `Content-Encoding` that code nothing: some senders write encodings of MIME. Others write a character set. */
-const NOT_CODINGS: ReadonlySet<string> = new Set(['none', '7bit', '8bit', 'binary', 'base64', 'quoted-printable']);
-
-function isNoCoding(name: string): boolean {
-  return NOT_CODINGS.has(name) || Charset.named(name).isKnown;
-}
-
-/** Returns the decoder for a body by its first bytes, since senders confuse the three formats of zlib. Undefined: it is not coded. */
-function decoderOf(coding: string, body: Buffer): BrotliDecompress | Gunzip | Inflate | InflateRaw | undefined {
-  if (coding === 'br') return createBrotliDecompress();
-  if (isGzip(body)) return createGunzip();
-  const [method = 0, flags = 0] = body;
-  // RFC 1950, section 2.2: the method is 8, the window at most 32 KiB.
-  if ((method & 0x8f) === 8 && ((method << 8) | flags) % 31 === 0) return createInflate();
-  return coding === 'deflate' ? createInflateRaw() : undefined;
-}
-
-/** RFC 1952, section 2.3.1 */
-function isGzip(body: Buffer): boolean {
-  return body[0] === 0x1f && body[1] === 0x8b;
-}
-
-/** As many bodies are decoded at once as Node has threads for it. */
-const MAX_AT_ONCE = 4;
-
-/** Undoes content codings, a few at a time: a decoder may take a megabyte for a body of one kilobyte, which nothing counts. */
-export class Decoding {
-  readonly #running = new Semaphore(MAX_AT_ONCE);
-
-  /**
-   * Gives `take` what a body decodes to, piece by piece. Resolves to whether the body is valid in its coding, to its last byte.
-   *
-   * @throws what `take` throws.
-   */
-  async decode(body: Buffer, coding: string, take: (piece: Buffer) => void): Promise<boolean> {
-    const decoder = decoderOf(coding, body);
-    if (decoder === undefined) return false;
-    try {
-      await this.#running.run(async () => {
-        decoder.end(body);
-        for await (const piece of decoder) take(piece as Buffer);
-      });
-    } catch (error) {
-      if (error instanceof RequestError) throw error;
-      return false;
-    }
-    const rest = body.subarray(decoder.bytesWritten);
-    // Archives of gzip may be filled up with zeros.
-    return rest.length === 0 || (isGzip(body) && rest.every((byte) => byte === 0));
-  }
+  if (Number(request.headers['content-length'] ?? 0) > SMALL_BODY) return Promise.reject(tooLarge());
+  const skipped = request.takeBody((bytes) => (bytes > SMALL_BODY ? tooLarge() : undefined));
+  if (request.headers.expect !== undefined) response.sendContinue();
+  return skipped;
 }

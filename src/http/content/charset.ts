@@ -1,4 +1,4 @@
-import { isAscii, isUtf8 } from 'node:buffer';
+import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 
 /** No XML declaration that is read is longer, in bytes. */
@@ -9,32 +9,10 @@ const DECLARED_ENCODING = /^<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/;
 const LESS = 0x3c;
 const QUESTION = 0x3f;
 
-/** Names that are no labels of the Encoding standard. */
-const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
-  ['csutf8', 'utf-8'],
-  ['cp65001', 'utf-8'],
-]);
-
-/** A label of the Encoding standard, from what senders write: `utf16`, `utf_8`, `windows1252`, `iso8859_15`, `latin-1`. */
-function labelOf(charset: string): string {
-  const name = charset.toLowerCase().replace(/['"]/g, '');
-  return (
-    OTHER_NAMES.get(name) ??
-    name
-      .replace(/^(utf|ucs|windows)[-_]?(?=\d)/, '$1-')
-      .replace(/^iso[-_]?8859[-_]?(\d+)(?::\d+)?/, 'iso-8859-$1')
-      .replace(/^latin-(?=\d)/, 'latin')
-  );
-}
-
-/** Labels that the Encoding standard takes for Windows-1252. */
-const ISO_8859_1 = /^(?:iso-8859-1(?!\d)|csisolatin1|iso-ir-100|latin1$|l1$|cp819|ibm819)/;
-const ASCII = /^(?:us-)?ascii$|^ansi_x3/;
-
-/** The name of the encoding with this label; undefined if there is none. */
+/** The name of the encoding with this label of the Encoding standard; undefined if there is none. */
 function encodingWith(label: string): string | undefined {
-  if (ASCII.test(label)) return 'us-ascii';
-  if (ISO_8859_1.test(label)) return 'iso-8859-1';
+  // The standard reads it as Windows-1252; senders that name it send UTF-8.
+  if (label === 'us-ascii') return 'utf-8';
   try {
     return new TextDecoder(label).encoding;
   } catch {
@@ -53,14 +31,12 @@ export class Charset {
   readonly name: string;
   /** Whether texts can be decoded from it. */
   readonly isKnown: boolean;
-  readonly #label: string;
   readonly #encoding: string | undefined;
   readonly #isUtf16: boolean;
 
   private constructor(name: string) {
     this.name = name;
-    this.#label = labelOf(name);
-    this.#encoding = encodingWith(this.#label);
+    this.#encoding = encodingWith(name);
     this.isKnown = this.#encoding !== undefined;
     this.#isUtf16 = this.#encoding?.startsWith('utf-16') === true;
   }
@@ -72,23 +48,23 @@ export class Charset {
   /** Returns the character set of the byte order mark at the start of a body, if it has one. */
   static ofMark(body: Buffer): Charset | undefined {
     const first = body[0] ?? 0;
-    if (first !== 0 && first < 0xef) return undefined;
+    if (first < 0xef) return undefined;
     return BYTE_ORDER_MARKS.find(([mark]) => body.subarray(0, mark.length).equals(mark))?.[1];
   }
 
   /**
    * Returns the character set of an XML document: that of its byte order mark, the given one, or the one which the document
-   * announces by the zero bytes of UTF-16 or UTF-32 or by its XML declaration, whichever comes first in this list, or else UTF-8
-   * (RFC 7303, section 3; XML 1.0, appendix F).
+   * announces by the zero bytes of UTF-16 or by its XML declaration, whichever comes first in this list, or else UTF-8 (RFC 7303,
+   * section 3; XML 1.0, appendix F).
    */
   static ofXml(body: Buffer, given?: Charset): Charset {
     const named = Charset.ofMark(body) ?? given;
     if (named !== undefined) return named;
     const [first, second] = body;
     if (first === LESS && second !== QUESTION && second !== 0) return Charset.utf8;
+    if (first !== 0 && second === 0) return UTF_16LE;
+    if (first === 0 && second !== 0) return UTF_16BE;
     const beginning = body.toString('latin1', 0, MAX_DECLARATION);
-    const byZeros = XML_BEGINNINGS.find(([pattern]) => pattern.test(beginning))?.[1];
-    if (byZeros !== undefined) return byZeros;
     const declared = Charset.named(DECLARED_ENCODING.exec(beginning)?.[1]?.toLowerCase() ?? 'utf-8');
     return declared.isDeniedBy(body) ? Charset.utf8 : declared;
   }
@@ -118,7 +94,7 @@ export class Charset {
    * or as Windows-1252, in which any bytes are a text.
    */
   decodeAnyway(body: Buffer): string {
-    if (this.#isUtf16) return new TextDecoder(this.#label).decode(body);
+    if (this.#isUtf16) return new TextDecoder(this.#encoding).decode(body);
     return decodeUtf8(body) ?? decodeWindows1252(body);
   }
 
@@ -127,7 +103,7 @@ export class Charset {
     if (this.#encoding === undefined) return undefined;
     const own = OWN_DECODERS.get(this.#encoding);
     if (own !== undefined) return own;
-    const decoder = new TextDecoder(this.#label, { fatal: true });
+    const decoder = new TextDecoder(this.#encoding, { fatal: true });
     return (bytes) => {
       try {
         return decoder.decode(bytes);
@@ -139,7 +115,7 @@ export class Charset {
 
   /** UTF-16 in the byte order of a body (RFC 2781, section 4.3): without a mark big if its first byte is zero, else little, as in Windows. */
   #inOrderOf(body: Buffer): Charset {
-    if (this.#label !== 'utf-16') return this;
+    if (this.name !== 'utf-16') return this;
     return Charset.ofMark(body) ?? (body[0] === 0 ? UTF_16BE : UTF_16LE);
   }
 }
@@ -160,31 +136,16 @@ function decodeWindows1252(bytes: Buffer): string {
 
 const OWN_DECODERS: ReadonlyMap<string, Decoder> = new Map([
   ['utf-8', decodeUtf8],
-  ['us-ascii', (bytes) => (isAscii(bytes) ? bytes.toString('latin1') : undefined)],
-  ['iso-8859-1', (bytes) => bytes.toString('latin1')],
   ['windows-1252', decodeWindows1252],
 ]);
 
 const UTF_16LE = Charset.named('utf-16le');
 const UTF_16BE = Charset.named('utf-16be');
-const UTF_32LE = Charset.named('utf-32le');
-const UTF_32BE = Charset.named('utf-32be');
 
 const BYTE_ORDER_MARKS: readonly (readonly [mark: Buffer, charset: Charset])[] = [
   [Buffer.from([0xef, 0xbb, 0xbf]), Charset.utf8],
-  // Before UTF-16, since the mark of UTF-16 begins it.
-  [Buffer.from([0xff, 0xfe, 0, 0]), UTF_32LE],
-  [Buffer.from([0, 0, 0xfe, 0xff]), UTF_32BE],
   [Buffer.from([0xff, 0xfe]), UTF_16LE],
   [Buffer.from([0xfe, 0xff]), UTF_16BE],
-];
-
-/** How an XML document without a mark begins, in white space or a tag, by the size and order of its code units. */
-const XML_BEGINNINGS: readonly (readonly [beginning: RegExp, charset: Charset])[] = [
-  [/^[<\t\r\n ]\0\0\0/, UTF_32LE],
-  [/^\0\0\0[<\t\r\n ]/, UTF_32BE],
-  [/^[<\t\r\n ]\0/, UTF_16LE],
-  [/^\0[<\t\r\n ]/, UTF_16BE],
 ];
 
 /** Control characters, except white space, in UTF-8 that is read as Latin-1. */

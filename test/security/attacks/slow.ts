@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
-import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
-import { costlyBrotli } from '../../support/brotli';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { openConnection, untilClosed } from '../../support/raw';
 import { send } from '../../support/http';
 import { KEY, type Attack } from './attack';
@@ -79,8 +78,6 @@ export const SLOW_ATTACKS: readonly Attack[] = [
   ),
   slowBomb('slow bombs, gzip', 'gzip', GZIP_BOMB),
   slowBomb('slow bombs, deflate', 'deflate', deflateSync(BOMB)),
-  slowBomb('slow bombs, br', 'br', brotliCompressSync(BOMB, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })),
-  slowBomb('slow bombs, costly br', 'br', costlyBrotli()),
   many(
     'slow bombs, gzip in chunks',
     /^408 /,

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { NAMESPACE } from '../../support/bindings';
 import { send } from '../../support/http';
 import { parsedText } from '../../support/xml';
@@ -168,12 +168,6 @@ export function xmlAttacks(limit: number): readonly Attack[] {
     message('gzip bomb', /^413 [\s\S]*MAX_REQUEST_BYTES/, () => gzipSync(Buffer.alloc(100 * limit, 'x')), {
       'Content-Encoding': 'gzip',
     }),
-    message(
-      'brotli bomb',
-      /^413 [\s\S]*MAX_REQUEST_BYTES/,
-      () => brotliCompressSync(Buffer.alloc(100 * limit, 'x'), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
-      { 'Content-Encoding': 'br' },
-    ),
     message('bomb in a bomb', /^4(?:13|15) /, () => gzipSync(gzipSync(Buffer.alloc(25 * limit))), {
       'Content-Encoding': 'gzip, gzip',
     }),
