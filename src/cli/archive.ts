@@ -10,19 +10,20 @@ import type { Start } from '../log/queries';
 import type { LogChange, ReadableLog } from '../log/readable-log';
 import { writeNewFile } from '../util/files';
 import { linesOf } from './lines';
-import { matcherOf, positionBefore, type EventFilter } from './scan';
+import { endOf, FROM_THE_FIRST, matcherOf, positionBefore, type EventFilter } from './scan';
 import { eventLine, fileError, print, printableJson, quoted } from './terminal';
 
 /** How events are printed, and which. */
-export interface PrintForm extends EventFilter {
+interface PrintForm extends EventFilter {
+  readonly since?: Start;
   /** Each as one CloudEvent, on a terminal, too; by default {@link eventLine} writes them there. */
-  readonly json: boolean;
+  readonly json?: boolean;
 }
 
-/** Prints the events from a start on, or says that there are none. */
-export async function printEvents(log: ReadableLog, start: Start, form: PrintForm, stop: AbortSignal): Promise<void> {
+/** Prints the events from a start on, by default all, or says that there are none. */
+export async function printEvents(log: ReadableLog, form: PrintForm, stop: AbortSignal): Promise<void> {
   let [printed, read] = [0, 0];
-  await printPages(log.pages(start), form, stop, (chosen, all) => {
+  await printPages(log.pages(form.since ?? FROM_THE_FIRST), form, stop, (chosen, all) => {
     printed += chosen;
     read += all;
   });
@@ -32,9 +33,9 @@ export async function printEvents(log: ReadableLog, start: Start, form: PrintFor
     console.error(`None of the ${String(read)} events matches ${conditions}.`);
 }
 
-/** Prints the events from a start on, and those that are recorded until the signal. Says what it waits for, and how many it printed. */
-export async function followEvents(log: ReadableLog, start: Start, form: PrintForm, stop: AbortSignal): Promise<void> {
-  const after = await positionBefore(log, start);
+/** Prints the events from a start on, by default the end, until the signal. Says what it waits for, and how many it printed. */
+export async function followEvents(log: ReadableLog, form: PrintForm, stop: AbortSignal): Promise<void> {
+  const after = await positionBefore(log, form.since ?? (await endOf(log)));
   const conditions = conditionsOf(form);
   console.error(`Waiting for events after ${String(after)}${conditions && ` with ${conditions}`}.`);
   let printed = 0;
@@ -46,8 +47,8 @@ export async function followEvents(log: ReadableLog, start: Start, form: PrintFo
 }
 
 /** The options of a filter, as they are given. */
-function conditionsOf({ headers, type, binding, sender, fromSender, text }: EventFilter): string {
-  const fields = headers.map((field) => ['header', field.join('=')] as const);
+function conditionsOf({ header = [], type, binding, sender, fromSender, text }: EventFilter): string {
+  const fields = header.map((field) => ['header', field.join('=')] as const);
   return [...Object.entries({ type, binding, sender, 'from-sender': fromSender, text }), ...fields]
     .flatMap(([name, value]) => (value === undefined ? [] : `--${name} ${quoted(value)}`))
     .join(' ');
@@ -55,12 +56,12 @@ function conditionsOf({ headers, type, binding, sender, fromSender, text }: Even
 
 async function printPages(
   pages: AsyncIterable<readonly StoredEvent[]>,
-  { json, ...filter }: PrintForm,
+  form: PrintForm,
   stop: AbortSignal,
   printed: (events: number, read: number) => void,
 ): Promise<void> {
-  const lineOf = process.stdout.isTTY && !json ? eventLine : jsonLine();
-  const isChosen = matcherOf(filter);
+  const lineOf = process.stdout.isTTY && form.json !== true ? eventLine : jsonLine();
+  const isChosen = matcherOf(form);
   try {
     for await (const page of pages) {
       const chosen = page.filter((event) => isChosen(event) && isWhole(event));
@@ -100,14 +101,14 @@ function sayChange(change: LogChange, position: number, newest: number): number 
 export async function exportEvents(
   file: string,
   log: ReadableLog,
-  start: Start,
+  start: Start | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
   let events = 0;
   let damaged = 0;
   const lineOf = file === '-' ? jsonLine() : ArchiveLine.of;
   const lines = async function* (): AsyncGenerator<string> {
-    for await (const page of log.pages(start)) {
+    for await (const page of log.pages(start ?? FROM_THE_FIRST)) {
       const whole = page.filter(isWhole);
       yield pageText(whole, lineOf);
       damaged += page.length - whole.length;

@@ -1,45 +1,35 @@
 import { urlToHttpOptions } from 'node:url';
-import type { Option } from 'commander';
+import { Option } from 'commander';
 import { Binding } from '../config/values';
 import { MAX_SEARCH_TEXT, type Start } from '../log/queries';
-import { parseSince, type EventFilter } from './scan';
 import { Sender } from '../senders/sender';
+import { parseSince, type EventFilter, type EventSelection } from './scan';
 import { misuse, quoted } from './terminal';
-import { option, repeatable, type ToolCommand } from './tool-command';
-
-/** The log that a command reads: by default the one that EVENT_LOG names. */
-export interface LogSource {
-  /** The address of a service that has it. */
-  readonly from?: URL | undefined;
-  /** A file with a read key of that service; by default WEBHOOK_READ_KEY has it. */
-  readonly keyFile?: string | undefined;
-  /** A file with authorities in PEM that are trusted, too. */
-  readonly ca?: string | undefined;
-}
+import { option, repeatable } from './tool-command';
+import type { LogSource } from './tool-log';
 
 /** The options of the commands that read a log, as commander reads them. */
-export interface ReadingValues extends LogSource, FilterValues {
+export interface ReadingValues extends LogSource, EventFilter {
   readonly since?: Start;
 }
 
-/** The values of {@link filterOptions}. */
-interface FilterValues extends Partial<Record<'type' | 'binding' | 'sender' | 'fromSender' | 'text', string>> {
-  readonly header?: EventFilter['headers'];
-}
-
-/** Adds options to a command, and returns it. */
-export function withOptions(command: ToolCommand, options: readonly Option[]): ToolCommand {
-  for (const each of options) command.addOption(each);
-  return command;
+/** The options that select events, as commander reads them. */
+export interface SelectionValues extends ReadingValues {
+  readonly event?: readonly string[];
+  readonly until?: Start;
 }
 
 /** Options that choose some of the events; one must match all that are given. */
 export function filterOptions(): Option[] {
   return [
     option('--type <type>', 'only events with this type, or with all that begin alike, as in com.github.*'),
-    option('--binding <name>', `only events that came over ${Binding.all.join(', ')}`, binding),
+    option('--binding <name>', `only events that came over ${Binding.all.join(', ')}`, oneOf('binding', Binding.all)),
     option('--sender <ip>', 'only events that came from this address'),
-    option('--from-sender <name>', 'only events of this known sender, as in github', knownSender),
+    option(
+      '--from-sender <name>',
+      'only events of this known sender, as in github',
+      oneOf('from-sender', Sender.recognised),
+    ),
     option(
       '--text <text>',
       'only events with this text in their attributes, their data or how they arrived',
@@ -49,24 +39,24 @@ export function filterOptions(): Option[] {
   ];
 }
 
-export function filterOf({ type, binding, sender, fromSender, text, header = [] }: FilterValues): EventFilter {
-  return { type, binding, sender, fromSender, text, headers: header };
+/** Returns a parser for one of several names, in any letter case. */
+export function oneOf(option: string, names: readonly string[]): (text: string) => string {
+  return (text) => {
+    const name = text.toLowerCase();
+    if (names.includes(name)) return name;
+    throw misuse(`--${option} ${quoted(text)} is not one of ${names.join(', ')}.`);
+  };
 }
 
-function knownSender(text: string): string {
-  const name = Sender.named(text.toLowerCase())?.shortName;
-  if (name !== undefined) return name;
-  throw misuse(`--from-sender ${quoted(text)} is not one of ${Sender.recognised.join(', ')}.`);
-}
-
-function headerField(text: string): EventFilter['headers'][number] {
+function headerField(text: string): readonly [string, string] {
   const [, name = '', value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (value === undefined) throw misuse(`--header ${quoted(text)} is not NAME=VALUE.`);
   return [name.toLowerCase(), value];
 }
 
-export function sourceOf({ from, keyFile, ca }: LogSource): LogSource {
-  return { from, keyFile, ca };
+function searchText(text: string): string {
+  if (text.length <= MAX_SEARCH_TEXT) return text;
+  throw misuse(`--text can have at most ${String(MAX_SEARCH_TEXT)} characters.`);
 }
 
 /** Options that name a log elsewhere. */
@@ -88,14 +78,16 @@ export function sourceOptions(): Option[] {
 }
 
 export function sinceOption(): Option {
-  return option(
-    '--since <when>',
-    'begin with the first event since a duration ago (2h, 30d, P1DT12H), a time (RFC 3339) or after a sequence',
-    startOf('since'),
-  );
+  const description =
+    'begin with the first event since a duration ago (2h, 30d, P1DT12H), a time (RFC 3339) or after a sequence';
+  return option('--since <when>', description, startOf('since'));
 }
 
-export function startOf(name: string): (text: string) => Start {
+export function untilOption(): Option {
+  return option('--until <when>', 'only events before a time, or up to a sequence', startOf('until'));
+}
+
+function startOf(name: string): (text: string) => Start {
   return (text) => {
     const start = parseSince(text);
     if (start !== undefined) return start;
@@ -108,26 +100,15 @@ export function namedFile(text: string): string {
   return text;
 }
 
-function binding(name: string): string {
-  if (Binding.all.some((each) => each === name)) return name;
-  throw misuse(`--binding ${quoted(name)} is not one of ${Binding.all.join(', ')}.`);
-}
-
-function searchText(text: string): string {
-  if (text.length <= MAX_SEARCH_TEXT) return text;
-  throw misuse(`--text can have at most ${String(MAX_SEARCH_TEXT)} characters.`);
-}
-
 /** The end of the address that the service page offers to senders: a request there would record an event. */
 const RECORDING = /\/+RecordEvent(?:\/.*)?$/i;
 
 function serviceAddress(text: string): URL {
   const url = httpAddress(text);
-  if (url !== undefined) {
-    url.pathname = url.pathname.replace(RECORDING, '');
-    return url;
-  }
-  throw misuse('--from needs an http or https address, as in https://host/webhooks/Services/WebHooks.asmx.');
+  if (url === undefined)
+    throw misuse('--from needs an http or https address, as in https://host/webhooks/Services/WebHooks.asmx.');
+  url.pathname = url.pathname.replace(RECORDING, '');
+  return url;
 }
 
 /** Messages do not show the address, which may hold a password. */
@@ -141,4 +122,15 @@ export function httpAddress(text: string): URL | undefined {
     // The error shows the text.
   }
   return undefined;
+}
+
+/** The events that options select, if any of them does. */
+export function selectionOf(values: SelectionValues): EventSelection | undefined {
+  const { event, since, until, header, type, binding, sender, fromSender, text } = values;
+  if (event !== undefined) return { names: event };
+  if ([until, header, type, binding, sender, fromSender, text].every((value) => value === undefined)) return undefined;
+  // A sequence stands for its event and those before it.
+  const before = until?.since === undefined ? until && until.after + 1 : undefined;
+  const range = { after: since?.after, from: since?.since, before, to: until?.since };
+  return { search: { ...range, type, binding, sender, fromSender, text }, header };
 }

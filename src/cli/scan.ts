@@ -42,25 +42,27 @@ export async function positionBefore(log: Pick<EventLog, 'scan' | 'stats'>, { af
 /** Which events a command works on, of those from its start on. */
 export interface EventFilter extends Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'fromSender'> {
   /** Header fields that the request had: names in lower case, and their values. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly header?: readonly (readonly [name: string, value: string])[] | undefined;
 }
 
 /** Returns a function that tells whether an event is one of those. A damaged one matches no condition. */
-export function matcherOf({ headers, ...query }: EventFilter): (event: StoredEvent) => boolean {
-  if (headers.length === 0 && Object.values(query).every((value) => value === undefined)) return () => true;
+export function matcherOf(filter: EventFilter): (event: StoredEvent) => boolean {
+  const { text, binding, type, sender, fromSender, header } = filter;
+  const query = { text, binding, type, sender, fromSender };
+  const isQuery = Object.values(query).some((value) => value !== undefined);
   const matches = eventMatcher({ ...query, limit: 1 });
   return (event) => {
-    if (matches(event) === undefined) return false;
-    if (headers.length === 0) return true;
+    if (isQuery && matches(event) === undefined) return false;
+    if (header === undefined) return true;
     const had = Arrival.readable(new Arrival(event).headers);
-    return headers.every(([name, value]) => had.some(([field, text]) => field === name && text === value));
+    return header.every(([name, value]) => had.some(([field, text]) => field === name && text === value));
   };
 }
 
 /** Some events of a log, by name (an id or a sequence) or by a search that is bounded in time. */
 export type EventSelection =
   | { readonly names: readonly string[] }
-  | { readonly search: Omit<SearchQuery, 'limit'>; readonly headers: EventFilter['headers'] };
+  | ({ readonly search: Omit<SearchQuery, 'limit'> } & Pick<EventFilter, 'header'>);
 
 /** Most events of one id that are looked for: enough to say that it names several. */
 const SAME_ID = 10;
@@ -81,7 +83,7 @@ export async function* selectedEvents(
     missing(`Event ${String(position)} is no longer in the log.`);
   };
   if ('search' in selection) {
-    const matches = matcherOf({ headers: selection.headers });
+    const matches = matcherOf({ header: selection.header });
     for await (const event of log.find(selection.search, stop, gone)) if (matches(event)) yield event;
     return;
   }

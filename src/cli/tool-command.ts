@@ -20,6 +20,11 @@ export class ToolCommand extends Command {
     return this.version(BUILD, '-v, --version', 'print the version');
   }
 
+  addOptions(options: readonly Option[]): this {
+    for (const each of options) this.addOption(each);
+    return this;
+  }
+
   /** @throws {UsageError} an option is followed by another one instead of its value. */
   override parseOptions(args: string[]): ReturnType<Command['parseOptions']> {
     const end = args.indexOf('--');

@@ -82,9 +82,9 @@ it('prints JSON on a terminal with escapes for what a terminal would act on', as
   jest.spyOn(console, 'error').mockReturnValue();
   const stop = new AbortController();
   const start = { after: 0 };
-  await printEvents(log, start, { headers: [], json: true }, stop.signal);
+  await printEvents(log, { json: true }, stop.signal);
   await exportEvents('-', log, start, stop.signal);
-  const following = followEvents(log, start, { headers: [], json: true }, stop.signal);
+  const following = followEvents(log, { since: start, json: true }, stop.signal);
   await eventually('it is printed', () => printed.length === 3);
   stop.abort();
   await following;

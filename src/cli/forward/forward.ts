@@ -1,39 +1,19 @@
 import type { StoredEvent } from '../../events/stored-event';
 import type { PostedForm } from '../../forward/message';
 import { Target } from '../../forward/target';
-import type { Start } from '../../log/queries';
 import { changeAt, type ReadableLog } from '../../log/readable-log';
-import { endOf, matcherOf, positionBefore, selectedEvents, type EventFilter, type EventSelection } from '../scan';
-import type { MetricsAddress } from './metrics';
+import { endOf, matcherOf, positionBefore, selectedEvents, type EventSelection } from '../scan';
+import type { ForwardValues } from './command';
 import { missingBetween, PositionFile, refuseChange, type ForwardPosition } from './position';
 import { ForwardProgress } from './progress';
 
-/** Posting events to an address. */
-export interface ForwardTask extends PostedForm {
-  /** An http or https address, which may hold a user and a password. */
-  readonly url: URL;
-  /** The file that keeps the position. */
-  readonly position: string | undefined;
-  /** The start; by default the events that are yet to be recorded. A position that was kept comes first. */
-  readonly since: Start | undefined;
-  /** Whether to continue with events as they are recorded. */
-  readonly follow: boolean;
-  /** Only some events, once each; by default those from `since` on. Leaves the position alone. */
-  readonly selection: EventSelection | undefined;
-  /** Which events are posted of those that are recorded; the others are passed over without a word. */
-  readonly filter?: EventFilter | undefined;
-  /** Whether to go on after the target refuses an event. With `--follow` on a terminal it always goes on. */
-  readonly skipRefused: boolean;
-  /** How often an event is posted; those that are followed as often as needed. */
-  readonly tries: number;
-  /** Where the figures are served, if anywhere. */
-  readonly metrics?: MetricsAddress | undefined;
-}
-
 /** Thrown when a target does not take an event and never will; the message is one line and says what to do. */
-export class RefusedError extends Error {
+class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
+
+/** How often an event is posted without --follow. */
+const TRIES = 3;
 
 /** The longest pause between two tries, in milliseconds. It is shorter on a terminal, where a person is waiting. */
 const LONGEST_PAUSE = 60_000;
@@ -43,31 +23,38 @@ const LONGEST_PAUSE_ON_TERMINAL = 2000;
  * Posts events to an address, in the order of the log, and each until the target takes it: at least once, since an event whose answer
  * was lost is posted again.
  *
+ * @param selection - only some events, once each; leaves the position alone.
  * @param stop - ends it after the attempt that is under way.
  * @throws {RefusedError} the target refused an event, or answered with a redirect.
  * @throws it took one in none of the tries.
  */
-export async function forwardEvents(log: ReadableLog, task: ForwardTask, stop: AbortSignal): Promise<void> {
-  const { selection, url, follow } = task;
+export async function forwardEvents(
+  log: ReadableLog,
+  url: URL,
+  form: PostedForm,
+  selection: EventSelection | undefined,
+  values: ForwardValues,
+  stop: AbortSignal,
+): Promise<void> {
+  const { follow = false, tries = TRIES } = values;
   // Nothing is posted if the position is not of this log.
-  const kept = selection === undefined ? await keptPosition(log, task) : undefined;
-  const progress = new ForwardProgress(url.origin);
-  const target = new Target(url, task, {
-    most: follow ? Infinity : task.tries,
+  const kept = selection === undefined ? await keptPosition(log, values) : undefined;
+  const progress = new ForwardProgress();
+  const target = new Target(url, form, {
+    most: follow ? Infinity : tries,
     longestPause: progress.isTerminal ? LONGEST_PAUSE_ON_TERMINAL : LONGEST_PAUSE,
     wait: (problem, pause) => progress.again(problem, pause, stop),
   });
-  const metrics = task.metrics && (await import('./metrics.js')).serveMetrics(progress, log, task.metrics);
+  const what = kept === undefined ? 'selected events' : `events after ${String(kept.position.sequence)}`;
+  progress.report(`Forwarding the ${what} to ${url.origin}.`);
   try {
-    if (metrics !== undefined) progress.report(`Figures at ${(await metrics).url}.`);
     if (selection !== undefined) await forwardSelected(log, target, progress, selection, stop);
-    else if (kept !== undefined) await forwardAfter(log, target, progress, kept, task, stop);
+    else if (kept !== undefined) await forwardAfter(log, target, progress, kept, values, stop);
   } catch (error) {
     if (!stop.aborted) throw error;
   } finally {
     kept?.file?.unlock();
     progress.end();
-    await (await metrics)?.close();
   }
   if (stop.aborted && !follow) throw stop.reason;
 }
@@ -86,26 +73,29 @@ async function forwardSelected(
 ): Promise<void> {
   let isFound = false;
   let isWhole = true;
-  progress.report(`Forwarding the selected events to ${progress.name}.`);
   const leaveOut = (problem: string): void => {
     isWhole = false;
     progress.report(problem);
   };
   for await (const event of selectedEvents(log, selection, stop, leaveOut)) {
     isFound = true;
-    const delivery = await target.post(event, stop);
-    const { outcome, text } = delivery;
-    progress.attempted(event, delivery);
+    const { outcome, text } = await target.post(event, stop);
     if (outcome === 'redirected' || outcome === 'failed') throw new Error(text);
-    if (outcome === 'refused' || outcome === 'damaged') {
+    if (outcome === 'delivered') progress.delivered(event, text);
+    else if (outcome !== 'stopped') {
       isWhole = false;
       progress.skipped(text);
     }
     if (stop.aborted) return;
   }
-  if (stop.aborted) return;
   if (!isWhole) throw new Error('Some of the events were not found or not taken.');
   if (!isFound) throw new Error('No event was found.');
+}
+
+/** Where forwarding begins, and the file that keeps the position, if there is one. */
+interface KeptPosition {
+  readonly file: PositionFile | undefined;
+  readonly position: ForwardPosition;
 }
 
 /**
@@ -113,7 +103,7 @@ async function forwardSelected(
  *
  * @throws another forwarder goes on from it, the file is damaged, or its position is not one of this log.
  */
-async function keptPosition(log: ReadableLog, { position: name, since }: ForwardTask): Promise<KeptPosition> {
+async function keptPosition(log: ReadableLog, { position: name, since }: ForwardValues): Promise<KeptPosition> {
   const file = name === undefined ? undefined : new PositionFile(name);
   await file?.lock();
   let position = await file?.read();
@@ -128,29 +118,22 @@ async function keptPosition(log: ReadableLog, { position: name, since }: Forward
   return { file, position };
 }
 
-interface KeptPosition {
-  readonly file: PositionFile | undefined;
-  readonly position: ForwardPosition;
-}
-
 /** Posts the events after a position, and keeps the position of the last. */
 async function forwardAfter(
   log: ReadableLog,
   target: Target,
   progress: ForwardProgress,
   { file, position: { sequence: after, event } }: KeptPosition,
-  { follow, filter, skipRefused }: ForwardTask,
+  { follow = false, skipRefused = false, ...filter }: ForwardValues,
   stop: AbortSignal,
 ): Promise<void> {
   const skips = skipRefused || (follow && progress.isTerminal);
-  const isChosen = matcherOf(filter ?? { headers: [] });
+  const isChosen = matcherOf(filter);
   let reached = after;
   const moveTo = async ({ position, id, recordedAt }: StoredEvent): Promise<void> => {
-    reached = progress.position = position;
+    reached = position;
     await file?.write({ sequence: position, event: { id, recordedAt } });
   };
-  progress.report(`Forwarding the events after ${String(after)} to ${progress.name}.`);
-  progress.position = after;
   for await (const page of follow ? log.follow({ after, event }, stop, refuseChange) : log.pages({ after })) {
     const missing = page[0] && (await missingBetween(log, reached, page[0].position));
     if (missing !== undefined) progress.report(missing);
@@ -159,14 +142,13 @@ async function forwardAfter(
       if (stop.aborted) return;
       passed = isChosen(each) ? undefined : each;
       if (passed !== undefined) continue;
-      const delivery = await target.post(each, stop);
-      const { outcome, text } = delivery;
-      progress.attempted(each, delivery);
+      const { outcome, text } = await target.post(each, stop);
       if (outcome === 'stopped') return;
       if (outcome === 'failed') throw new Error(text);
       if (outcome === 'redirected') throw new RefusedError(text);
       if (outcome === 'refused' && !skips) throw new RefusedError(`${text} (--skip-refused passes over such events.)`);
-      if (outcome !== 'delivered') progress.skipped(text);
+      if (outcome === 'delivered') progress.delivered(each, text);
+      else progress.skipped(text);
       await moveTo(each);
     }
     // The next time it need not look at these again.

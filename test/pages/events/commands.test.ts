@@ -2,10 +2,12 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { StoredEvent } from '../../../src/events/stored-event';
 import { requestOf } from '../../support/bindings';
-import { askedFor } from '../../support/events-command';
 import { send, type Question } from '../../support/http';
 import { codeOf } from '../../support/page';
 import { startService, type TestService } from '../../support/service';
+import { startTarget, type Target } from '../../support/target';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { runToolHere } from '../../support/tool-here';
 import { htmlProblems } from '../../support/valid-html';
 
 const CLOUD_EVENT = { 'Content-Type': 'application/cloudevents+json' };
@@ -105,10 +107,16 @@ describe('the curl command on the page of an event', () => {
 });
 
 describe('the command that forwards what a page shows', () => {
-  beforeEach(() => record({ body: 'x' }));
+  const folder = useTemporaryFolder();
+  let target: Target;
+  beforeEach(async () => {
+    target = await startTarget();
+    await record({ body: 'x' });
+  });
+  afterEach(() => target.close());
 
-  /** What the tool understands of the command on a page, when a shell has read it. */
-  const taskOn = async (query: string, id = 'forward-command') => {
+  /** The arguments of the command on a page, when a shell has read it. */
+  const argumentsOn = async (query: string, id = 'forward-command') => {
     const body = await page(query);
     expect(await htmlProblems(body)).toEqual([]);
     const command = codeOf(body, id);
@@ -117,19 +125,22 @@ describe('the command that forwards what a page shows', () => {
     const { stdout } = await promisify(execFile)('sh', ['-c', script]);
     const args = stdout.split('\0').slice(0, -1);
     expect([...args.slice(0, 2), ...args.slice(-2)]).toEqual(['forward', 'URL', '--from', service.url]);
-    return (await askedFor(['forward', 'http://h', ...args.slice(2, -2)]))[2];
+    return args;
+  };
+  /** The bodies that it posts. */
+  const posted = async (query: string, id?: string) => {
+    const [, , ...args] = await argumentsOn(query, id);
+    expect(await runToolHere(['forward', target.url, ...args], {}, folder.path)).toMatchObject({ code: 0 });
+    return target.received.splice(0).map(({ body }) => body.toString());
   };
 
-  it('names an event by its whole sequence', async () => {
-    const task = { selection: { names: ['00000000000000000001'] }, received: undefined };
-    expect(await taskOn('?event=1')).toMatchObject(task);
-    expect(await taskOn('?event=1', 'as-received-command')).toMatchObject({ ...task, received: { signer: undefined } });
-  });
-
-  it('has all events where the list is not narrowed', async () => {
-    const task = { since: { after: 0 }, selection: undefined };
-    expect(await taskOn('?events')).toMatchObject(task);
-    expect(await taskOn('?events', 'as-received-command')).toMatchObject({ ...task, received: { signer: undefined } });
+  it.each([
+    ['an event', '?event=1', ['x']],
+    ['all events, where the list is not narrowed', '?events', ['x', 'y']],
+  ])('has %s', async (_what, query, bodies) => {
+    await record({ body: 'y' });
+    expect(await posted(query, 'as-received-command')).toEqual(bodies);
+    expect((await posted(query)).map((body) => (JSON.parse(body) as { data: unknown }).data)).toEqual(bodies);
   });
 
   const withType = (type: string) =>
@@ -139,19 +150,21 @@ describe('the command that forwards what a page shows', () => {
     });
 
   it.each([
-    ['text', '-x, y'],
-    ['type', 'com.example.order'],
-    ['sender', '127.0.0.1'],
-  ])('has the %s of the search: %j', async (name, value) => {
+    ['text', '-x, y', 1],
+    ['type', 'com.example.order', 1],
+    ['sender', '127.0.0.1', 2],
+  ])('has the %s of the search: %j', async (name, value, events) => {
     await withType(value);
-    const task = await taskOn(`?events&${name}=${encodeURIComponent(value)}`);
-    expect(task).toMatchObject({ selection: { search: { [name]: value } } });
+    expect(await posted(`?events&${name}=${encodeURIComponent(value)}`)).toHaveLength(events);
   });
 
   it('has binding and times of the search', async () => {
-    const task = await taskOn('?events&binding=httppost&from=2020-01-02T03:04&to=2120-01-02T03:04:05.678');
-    const times = { from: Date.UTC(2020, 0, 2, 3, 4), to: Date.UTC(2120, 0, 2, 3, 4, 5, 678) };
-    expect(task).toMatchObject({ selection: { search: { binding: 'httppost', ...times } } });
+    const args = await argumentsOn('?events&binding=httppost&from=2020-01-02T03:04&to=2120-01-02T03:04:05.678');
+    expect(args.slice(2, -2)).toEqual([
+      '--binding=httppost',
+      '--since=2020-01-02T03:04:00.000Z',
+      '--until=2120-01-02T03:04:05.678Z',
+    ]);
   });
 
   it.each(["'; calc #", '$(id)', '`id`', '%PATH%', 'a"b', 'a\nb', '\u202E', 'nothing-has-this'])(

@@ -5,7 +5,6 @@ import type { EventLog } from '../../../src/log/event-log';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { outcome, newEvent } from '../../support/events';
 import { eventually } from '../../support/eventually';
-import { metricsAt } from '../../support/metrics';
 import { startService } from '../../support/service';
 import { directly } from '../../support/sqlite';
 import { startTarget, type Received, type Target } from '../../support/target';
@@ -124,18 +123,6 @@ describe('forwarding', () => {
     }
     expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
     expect(Number(second?.headers['webhook-timestamp'])).toBeGreaterThan(Number(first?.headers['webhook-timestamp']));
-  });
-
-  it('serves its figures while it works', async () => {
-    target = await startTarget(() => 503);
-    await record('a', 'b');
-    const tool = forward(['--follow', '--since', '0', '--metrics-port', '0']);
-    await tool.said('was not taken');
-    const [, url = ''] = /^Figures at (http:.*)\.$/m.exec(tool.errors()) ?? [];
-    const figures = await metricsAt(url);
-    const of = (name: string) => figures.get(`webhook_forward_${name}{target="${target?.url ?? ''}"}`);
-    expect([of('position'), of('events_behind')]).toEqual([0, 2]);
-    expect(await tool.end('SIGTERM')).toBe(0);
   });
 
   it.each([500, 503, 429, 408])('posts an event again after %d, before the next one', async (status) => {

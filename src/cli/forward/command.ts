@@ -1,0 +1,126 @@
+import { Option } from 'commander';
+import { ProcessConfig } from '../../config/process-config';
+import { VARIABLES } from '../../config/variables';
+import type { ReceivedForm } from '../../forward/message';
+import { SIGNING, signerOf } from '../../forward/signing';
+import {
+  filterOptions,
+  httpAddress,
+  namedFile,
+  oneOf,
+  selectionOf,
+  sinceOption,
+  sourceOptions,
+  untilOption,
+  type SelectionValues,
+} from '../events-options';
+import { misuse, quoted } from '../terminal';
+import { option, repeatable, ToolCommand } from '../tool-command';
+import { textOf, withSource } from '../tool-log';
+
+/** The options of `forward`, as commander reads them. */
+export interface ForwardValues extends SelectionValues {
+  readonly follow?: boolean;
+  readonly position?: string;
+  readonly asReceived?: boolean;
+  readonly sign?: string;
+  readonly secretFile?: string;
+  readonly skipRefused?: boolean;
+  readonly secret?: readonly string[];
+  readonly tries?: number;
+}
+
+const SIGNING_NAMES = [...SIGNING.keys()];
+
+export function forwardCommand(): ToolCommand {
+  const search = [...filterOptions(), untilOption().conflicts('follow')];
+  return new ToolCommand('forward')
+    .description('Post events to an address')
+    .argument('<url>', 'an http or https address, or a port of this machine', target)
+    .option('--follow', 'go on with events as they are recorded')
+    .option('--skip-refused', 'pass over events that are answered with 4xx, instead of ending')
+    .addOptions([
+      sinceOption(),
+      option('--position <file>', 'keep the position in a file, and go on from there the next time', namedFile),
+      new Option('--as-received', 'send the request as it arrived, instead of the CloudEvent').conflicts('secret'),
+      option(
+        '--sign <sender>',
+        `sign what is sent --as-received anew, as ${SIGNING_NAMES.join(', ')} signs`,
+        oneOf('sign', SIGNING_NAMES),
+      ),
+      option('--secret-file <file>', 'a file with the secret for --sign', namedFile),
+      option('--tries <number>', 'post an event at most so often without --follow (3)', tries).conflicts('follow'),
+      option('--secret <secret>', 'sign what is posted (Standard Webhooks) with whsec_ and base64', secrets),
+      repeatable('--event <id>', 'only the event with this id or sequence; may be given several times').conflicts([
+        'follow',
+        'since',
+        ...search.map((each) => each.attributeName()),
+      ]),
+      ...search,
+      ...sourceOptions(),
+    ])
+    .addHelpText('after', `\n${NOTES}\n\n${EXIT_CODES}`)
+    .action(async (url: URL, values: ForwardValues) => {
+      const { follow = false, since, position } = values;
+      const selection = follow ? undefined : selectionOf(values);
+      if (!follow && since === undefined && position === undefined && selection === undefined)
+        throw misuse('Say what to forward: give --follow, --since, --position, --event or a search.');
+      const asReceived = await receivedForm(values);
+      const { secret: secrets = ProcessConfig.ofTool('forwardSecrets').forwardSecrets } = values;
+      const { forwardEvents } = await import('./forward.js');
+      await withSource(values, (log, stop) =>
+        forwardEvents(log, url, { secrets, asReceived }, selection, values, stop),
+      );
+    });
+}
+
+/** @throws the secret cannot be read, or is not one of the sender's; the message is one line. */
+async function receivedForm({ asReceived, sign, secretFile }: ForwardValues): Promise<ReceivedForm | undefined> {
+  if ((sign === undefined) !== (secretFile === undefined) || (sign !== undefined && asReceived !== true))
+    throw misuse('--sign and --secret-file go together, with --as-received.');
+  if (asReceived !== true) return undefined;
+  const { Contract } = await import('../../contract/contract.js');
+  const contract = await Contract.load(ProcessConfig.ofTool('namespace').namespace);
+  const sender = SIGNING.get(sign ?? '');
+  if (sender === undefined || secretFile === undefined) return { contract };
+  const signer = signerOf(sender, await textOf(secretFile));
+  if (signer === undefined) throw new Error(`${secretFile} does not hold a secret of ${sender.name}.`);
+  return { contract, sign: signer };
+}
+
+function tries(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw misuse(`--tries ${quoted(text)} is not a number from 1 on.`);
+}
+
+function secrets(text: string): readonly string[] | undefined {
+  const parsed = VARIABLES.forwardSecrets.parse(text);
+  if ('problem' in parsed) throw misuse(`--secret ${parsed.problem}.`);
+  return parsed.value;
+}
+
+/** A port of this machine, a host with a port, or `localhost`, each perhaps with a path. */
+const WITHOUT_SCHEME = /^(?:localhost|[\w.-]+:\d+|\[[\da-f:]+\]:\d+)(?=$|[/?])/i;
+
+function target(text: string): URL {
+  const address = text.replace(/^:?(?=\d{1,5}(?:$|[/?]))/, 'localhost:');
+  const url = httpAddress(WITHOUT_SCHEME.test(address) ? `http://${address}` : address);
+  if (url !== undefined) return url;
+  throw misuse(
+    'forward needs an address: http://127.0.0.1:3000/hook, localhost:3000/hook, or 3000 for a port of this machine.',
+  );
+}
+
+const NOTES = `Events are posted in order, each until the address took it: with --follow as often as
+needed, otherwise at most --tries times. On a terminal --follow passes over an event that
+the address refuses, and Enter tries again at once.
+
+--event, --type, --binding, --sender, --text, --header and --until select events; an
+event must match all of them. With --follow they are the only ones that are posted.
+Without it they are posted once and oldest first, and positions are neither read nor
+changed.
+
+FORWARD_SECRETS does what --secret does, and other users of the machine do not see it.`;
+
+const EXIT_CODES = `Exit code: 0 done, 1 failed, or some of the selected events were not found or not taken,
+2 arguments that make no sense, 3 the address refused an event or redirected it.`;
