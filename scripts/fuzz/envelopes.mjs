@@ -112,8 +112,8 @@ function saidBy(read) {
 
 function faultOf(error) {
   if (!(error instanceof Fault)) throw error;
-  const { code, status, message, subcode, notUnderstood } = error;
-  return { fault: { code, status, message, subcode, notUnderstood } };
+  const { code, status, message, details } = error;
+  return { fault: { code, status, message, details } };
 }
 
 /** Notes what a reader tells, but for white space around the root, which not every reader tells of. */

@@ -8,13 +8,11 @@ import { XmlElement } from '../xml/xml-tree';
 
 const WSDL_NAMESPACE = 'http://schemas.xmlsoap.org/wsdl/';
 
-/** An operation as the WSDLs describe it. */
+/** An operation as the WSDLs describe it; the documentation is empty if it has none. */
 export class ContractOperation extends OperationInput {
   constructor(
     readonly name: string,
-    /** As {@link Contract.actionOf} makes it. */
     readonly action: string,
-    /** Its `wsdl:documentation`; empty if it has none. */
     readonly documentation: string,
     { parameters, takesAnyXml }: OperationInput,
   ) {
@@ -36,12 +34,9 @@ export class Contract {
   readonly namespace: string;
   /** False for the placeholder of development tools. */
   readonly hasOwnNamespace: boolean;
-  /** The service's name. */
   readonly serviceName: string;
   readonly serviceDocumentation: string;
   readonly operations: readonly ContractOperation[];
-  /** Those that are on. */
-  readonly protocols: Protocols;
   /** Writes the WSDL 1.1 document of the bindings that are on, with this address for every port. */
   readonly wsdl: (address: string) => string;
   /** Writes the WSDL 1.1 document that also describes the parameters. */
@@ -49,7 +44,13 @@ export class Contract {
   readonly #byName: ReadonlyMap<string, ContractOperation>;
   readonly #byAction: ReadonlyMap<string, string>;
 
-  private constructor(wsdl: string, extendedWsdl: string, given: string | undefined, protocols: Protocols) {
+  private constructor(
+    wsdl: string,
+    extendedWsdl: string,
+    given: string | undefined,
+    /** Those that are on. */
+    readonly protocols: Protocols,
+  ) {
     const namespace = given ?? DEFAULT_NAMESPACE;
     const whole = (text: string) => wsdlWriter(text, namespace, protocols)(namespace);
     const original = definitionsOf(whole(wsdl), 'the WSDL');
@@ -72,7 +73,6 @@ export class Contract {
     this.hasOwnNamespace = given !== undefined;
     this.serviceName = nameOf(service);
     this.serviceDocumentation = documentationOf(service);
-    this.protocols = protocols;
     this.wsdl = wsdlWriter(wsdlWith(wsdl, protocols.bindings), namespace, protocols);
     this.extendedWsdl = wsdlWriter(wsdlWith(extendedWsdl, protocols.bindings), namespace, protocols);
   }
@@ -80,10 +80,8 @@ export class Contract {
   /**
    * Loads the contract for a namespace, by default the placeholder of development tools.
    *
-   * @param protocols - those that are on.
-   * @param folder - where the two WSDLs are.
-   * @throws {ContractError} a WSDL has no service, no schema or no port type, the port types differ in their operations, the extended
-   *   WSDL lacks a parameter, or the schema describes parameters that the service cannot read.
+   * @throws {ContractError} a WSDL lacks something, the two differ in their operations, or the schema describes parameters that the
+   *   service cannot read.
    */
   static async load(
     namespace: string | undefined,
@@ -100,17 +98,15 @@ export class Contract {
     return namespace + (namespace.endsWith('/') ? '' : '/') + operation;
   }
 
-  /** Names the operation whose element has this namespace and local name. */
+  /** The name of the operation with this element. */
   operation(namespace: string, localName: string): string | undefined {
     return namespace === this.namespace ? this.#byName.get(localName)?.name : undefined;
   }
 
-  /** Names the operation with this SOAP action. */
   action(soapAction: string): string | undefined {
     return this.#byAction.get(soapAction);
   }
 
-  /** Describes the operation with this name. */
   describe(operation: string): ContractOperation | undefined {
     return this.#byName.get(operation);
   }
@@ -128,10 +124,9 @@ export class Contract {
   check(service: Service): void {
     const names = this.operations.map(({ name }) => name);
     sameOperations(names, 'the WSDL', Object.keys(service), 'the service object');
-    for (const [name, { access }] of Object.entries<Partial<Service[string]>>(service)) {
-      if (access === undefined)
-        throw new ContractError(`The operation ${name} of the service object does not say who may call it (access).`);
-    }
+    const open = Object.entries<Partial<Service[string]>>(service).find(([, { access }]) => access === undefined);
+    if (open !== undefined)
+      throw new ContractError(`The operation ${open[0]} of the service object does not say who may call it (access).`);
   }
 }
 
@@ -163,9 +158,7 @@ function definitionsOf(
 ): { service: XmlElement; schema: XmlElement; portType: XmlElement } {
   const definitions = XmlElement.read(xml);
   const [service] = elements(definitions, 'service');
-  const [schema] = elements(definitions, 'types')
-    .slice(0, 1)
-    .flatMap((types) => types.children());
+  const [schema] = elements(definitions, 'types').flatMap((types) => types.children());
   const [portType, ...others] = elements(definitions, 'portType');
   if (service === undefined || schema === undefined || portType === undefined)
     throw new ContractError(`The service, the schema or the port type is missing in ${document}.`);

@@ -1,5 +1,5 @@
 import type { XmlElement } from '../xml/xml-tree';
-import { BUILT_IN, enumeration, SimpleTypeError, type BuiltInName, type SimpleType } from './simple-type';
+import { BUILT_IN, SimpleTypeError, type BuiltInName, type SimpleType } from './simple-type';
 import { detached, shortened } from '../util/text';
 import { CallError, type ParameterValues, type SimpleValue } from '../service/call';
 
@@ -19,8 +19,8 @@ export class ContractError extends Error {
   override readonly name = 'ContractError';
 }
 
-/** The texts that a caller gave for a parameter, in order; none: it did not give it. */
-export type GivenTexts = (parameter: Pick<Parameter, 'name' | 'isRequired'>) => readonly string[];
+/** The texts that a caller gave for a parameter, in order; none if it did not give it. */
+type GivenTexts = (parameter: Pick<Parameter, 'name' | 'isRequired'>) => readonly string[];
 
 /** The values for an operation without parameters. */
 export const NO_VALUES: ParameterValues = Object.create(null) as ParameterValues;
@@ -35,13 +35,13 @@ export class OperationInput {
   ) {}
 
   /**
-   * Reads what an operation takes from the element that the schema declares for it: a sequence of elements of simple types,
-   * built in or enumerations, and of any XML (XML Schema Part 1, sections 3.3 and 3.4).
+   * Reads what an operation takes from the element that the schema declares for it: a sequence of elements of built-in simple
+   * types, and of any XML (XML Schema Part 1, sections 3.3 and 3.4).
    *
    * @throws {ContractError} the schema does not declare the element, or declares something else.
    */
   static read(schema: XmlElement, operation: string): OperationInput {
-    const element = named(schema, 'element', operation);
+    const element = children(schema, 'element').find((one) => one.attribute('name') === operation);
     if (element === undefined) throw new ContractError(`The schema has no element ${operation}.`);
     const [complexType] = children(element, 'complexType');
     if (complexType === undefined) throw new ContractError(`The element ${operation} has no complex type of its own.`);
@@ -56,10 +56,8 @@ export class OperationInput {
     const twice = names.find((name, i) => names.indexOf(name) < i);
     if (twice !== undefined)
       throw new ContractError(`The parameter ${twice} of the operation ${operation} is declared twice.`);
-    return new OperationInput(
-      parameters,
-      particles.some(({ name }) => name === 'any'),
-    );
+    const takesAnyXml = particles.some(({ name }) => name === 'any');
+    return new OperationInput(parameters, takesAnyXml);
   }
 
   /**
@@ -108,50 +106,20 @@ function parameterOf(schema: XmlElement, element: XmlElement, operation: string)
   const [documentation] = children(element, 'annotation').flatMap((note) => children(note, 'documentation'));
   return {
     name,
-    type: typeOf(schema, element, where),
+    type: typeOf(element, where),
     isRequired: minOccurs === '1',
     documentation: documentation === undefined ? '' : documentation.text.trim(),
   };
 }
 
-/** The type that an element names: a built-in one, or an enumeration that the schema declares. */
-function typeOf(schema: XmlElement, element: XmlElement, where: string): SimpleType {
-  const name = element.attribute('type');
-  if (name === undefined) throw new ContractError(`${where} names no type.`);
+/** The built-in type that an element names. */
+function typeOf(element: XmlElement, where: string): SimpleType {
+  const name = element.attribute('type') ?? '';
   const type = element.qualifiedName(name);
-  if (type?.namespace === SCHEMA_NAMESPACE) return builtInType(type.name, name, where);
-  const isOwn = type !== undefined && type.namespace === (schema.attribute('targetNamespace') ?? '');
-  const declared = isOwn ? named(schema, 'simpleType', type.name) : undefined;
-  if (declared === undefined)
-    throw new ContractError(`${where} has the type ${name}, which the schema does not declare as a simple type.`);
-  return enumerationOf(declared, where);
-}
-
-function builtInType(type: string, name: string, where: string): SimpleType {
-  if (Object.hasOwn(BUILT_IN, type)) return BUILT_IN[type as BuiltInName];
+  if (type?.namespace === SCHEMA_NAMESPACE && Object.hasOwn(BUILT_IN, type.name))
+    return BUILT_IN[type.name as BuiltInName];
   const known = Object.keys(BUILT_IN).join(', ');
-  throw new ContractError(`${where} has the type ${name}, which is not supported. Use one of ${known}.`);
-}
-
-/** Reads a restriction of a built-in type to an enumeration (XML Schema Part 2, section 4.3.5). */
-function enumerationOf(element: XmlElement, where: string): SimpleType {
-  const [restriction = element] = onlyOf(element, ['restriction'], `${where} has a simple type that`);
-  const name = restriction.attribute('base') ?? '';
-  const base = restriction.qualifiedName(name);
-  if (base?.namespace !== SCHEMA_NAMESPACE)
-    throw new ContractError(`${where} has a simple type that is not a restriction of a built-in one.`);
-  const type = builtInType(base.name, name, where);
-  const facets = onlyOf(restriction, ['enumeration'], `${where} has a restriction of ${type.name} that`);
-  if (facets.length === 0) throw new ContractError(`${where} has a restriction without an enumeration.`);
-  try {
-    return enumeration(
-      type,
-      facets.map((facet) => facet.attribute('value') ?? ''),
-    );
-  } catch (error) {
-    if (!(error instanceof SimpleTypeError)) throw error;
-    throw new ContractError(`${where} has a choice that is not a value of the type ${type.name}.`, { cause: error });
-  }
+  throw new ContractError(`${where} has the type "${name}", which is not supported. Use one of ${known}.`);
 }
 
 function withoutAttributes(element: XmlElement, names: readonly string[], where: string): void {
@@ -159,16 +127,12 @@ function withoutAttributes(element: XmlElement, names: readonly string[], where:
   if (found !== undefined) throw new ContractError(`${where} has ${found}, which is not supported.`);
 }
 
-/** The child elements of these names. @throws {ContractError} there is one of another name, other than an annotation. */
+/** The child elements, but for annotations. @throws {ContractError} one has another name than these. */
 function onlyOf(parent: XmlElement, names: readonly string[], where: string): XmlElement[] {
   const found = children(parent).filter(({ name }) => name !== 'annotation');
   const other = found.find(({ name }) => !names.includes(name));
   if (other !== undefined) throw new ContractError(`${where} has xs:${other.name}, which is not supported.`);
   return found;
-}
-
-function named(parent: XmlElement, kind: string, name: string): XmlElement | undefined {
-  return children(parent, kind).find((element) => element.attribute('name') === name);
 }
 
 function children(parent: XmlElement, name?: string): XmlElement[] {

@@ -10,13 +10,7 @@ export interface SimpleType {
   readonly className: string;
   /** A value of it, as text. */
   readonly example: string;
-  /** The only values that it allows, if it lists them. */
-  readonly choices: readonly string[] | undefined;
-  /**
-   * Reads a value as it is written.
-   *
-   * @throws {SimpleTypeError} it is not a value of this type.
-   */
+  /** Reads a value as it is written. @throws {SimpleTypeError} it is not one of this type. */
   read(this: void, text: string): SimpleValue;
 }
 
@@ -47,32 +41,8 @@ export const BUILT_IN: Readonly<Record<BuiltInName, SimpleType>> = {
   }),
 };
 
-/**
- * Returns the type whose values are some of those of a built-in one, however they are written.
- *
- * @throws {SimpleTypeError} one is not a value of the built-in type.
- */
-export function enumeration(base: SimpleType, choices: readonly string[]): SimpleType {
-  const allowed = new Set(choices.map((choice) => asText(base.read(choice))));
-  return {
-    ...base,
-    choices,
-    example: choices[0] ?? base.example,
-    read(text) {
-      const value = base.read(text);
-      if (!allowed.has(asText(value))) throw new SimpleTypeError(`It must be one of ${choices.join(', ')}.`);
-      return value;
-    },
-  };
-}
-
-/** The same text for values that are equal; a decimal has been read without zeros that say nothing. */
-function asText(value: SimpleValue): string {
-  return value instanceof Date ? value.toISOString() : String(value);
-}
-
 function builtIn(name: BuiltInName, className: string, example: string, read: SimpleType['read']): SimpleType {
-  return { name, className, example, choices: undefined, read };
+  return { name, className, example, read };
 }
 
 /** XML Schema writes booleans in lower case; .NET writes them with a capital over HTTP GET and POST. */

@@ -27,10 +27,7 @@ export class ArgumentCollector {
   /** The parameter whose element is open, and its text so far. */
   #open: { readonly name: string; text: string } | undefined;
 
-  /**
-   * @param namespace - of the operation's element.
-   * @param names - of its parameters.
-   */
+  /** For the namespace of an operation's element, and the names of its parameters. */
   constructor(namespace: string, names: ReadonlySet<string>) {
     this.#namespace = namespace;
     this.#names = names;
@@ -40,24 +37,21 @@ export class ArgumentCollector {
     return { texts: this.#texts, otherNamespace: this.#otherNamespace, withElements: this.#withElements };
   }
 
-  /** A child element of the operation's element opens. */
   openChild(tag: Tag): void {
     if (!this.#names.has(tag.local)) return;
     if (tag.uri !== this.#namespace) this.#otherNamespace ??= { namespace: tag.uri, name: tag.local };
     else if (!isNil(tag)) this.#open = { name: tag.local, text: '' };
   }
 
-  /** An element inside a child element opens. */
+  /** An element inside a child opens. */
   openInner(): void {
     this.#withElements ??= this.#open?.name;
   }
 
-  /** Text in the operation's element, or deeper. */
   addText(text: string): void {
     if (this.#open !== undefined) this.#open.text += text;
   }
 
-  /** A child element closes. */
   closeChild(): void {
     if (this.#open === undefined) return;
     const { name, text } = this.#open;

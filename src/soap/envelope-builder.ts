@@ -51,13 +51,13 @@ export interface MessageContract {
 /** A message with a single one of them is refused; more are only named in the fault. */
 const MAX_MANDATORY_HEADERS = 64;
 
-/** Namespaces of WS-Addressing: 1.0 and the submission of 2004, which WCF and older clients use. */
+/** Namespaces of WS-Addressing: 1.0 and the submission of 2004. */
 const ADDRESSING = new Set([
   'http://www.w3.org/2005/08/addressing',
   'http://schemas.xmlsoap.org/ws/2004/08/addressing',
 ]);
 
-/** How many elements are open in soap:Body, in its first element and in that element's children. */
+/** The levels of soap:Body, of its first element and of that element's children. */
 const BODY_DEPTH = 2;
 const OPERATION_DEPTH = 3;
 const ARGUMENT_DEPTH = 4;
@@ -75,7 +75,6 @@ const ATTRIBUTES_OF_SOAP: ReadonlySet<string> = new Set([
 export class EnvelopeBuilder implements XmlHandler {
   readonly #xml: string;
   readonly #contract: MessageContract;
-  /** How many elements are open. */
   #depth = 0;
   #version: SoapVersion = SoapVersion.soap11;
   #hasHeader = false;
@@ -92,7 +91,6 @@ export class EnvelopeBuilder implements XmlHandler {
   /** Whether the body says something beside the content of its first element: other elements, or attributes of that one. */
   #hasMore = false;
 
-  /** @param xml - the whole message. */
   constructor(xml: string, contract: MessageContract) {
     this.#xml = xml;
     this.#contract = contract;

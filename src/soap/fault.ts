@@ -33,9 +33,8 @@ interface FaultDetails {
   readonly mismatch?: VersionMismatch | undefined;
 }
 
-/** That the version of a message is not supported. */
-export interface VersionMismatch {
-  /** The version in which that is said. */
+interface VersionMismatch {
+  /** The version of the fault. */
   readonly version: SoapVersion['binding'];
   readonly supported: readonly SoapVersion['binding'][];
 }
@@ -43,19 +42,13 @@ export interface VersionMismatch {
 /** A SOAP call that was refused or failed. Its message is for the caller. */
 export class Fault extends RequestError {
   override readonly name = 'Fault';
-  readonly subcode: QualifiedName | undefined;
-  readonly notUnderstood: readonly ElementName[];
-  readonly mismatch: VersionMismatch | undefined;
 
   constructor(
     readonly code: FaultCode,
     message: string,
-    { status = 500, refusal, headers, subcode, notUnderstood = [], mismatch }: FaultDetails = {},
+    readonly details: FaultDetails = {},
   ) {
-    super(status, message, refusal, headers);
-    this.subcode = subcode;
-    this.notUnderstood = notUnderstood;
-    this.mismatch = mismatch;
+    super(details.status ?? 500, message, details.refusal, details.headers);
   }
 }
 
@@ -108,9 +101,9 @@ export const FAULTS = {
     ),
   unknownAction: (given: string) =>
     new Fault('Client', `Unable to handle request. The action '${shortened(given)}' was not recognized.`),
-  notUnderstood: (first: ElementName, others: readonly ElementName[]) =>
-    new Fault('MustUnderstand', `SOAP header ${shortened(first.name)} was not understood.`, {
-      notUnderstood: [first, ...others],
+  notUnderstood: (blocks: readonly ElementName[]) =>
+    new Fault('MustUnderstand', `SOAP header ${shortened(blocks[0]?.name ?? '')} was not understood.`, {
+      notUnderstood: blocks,
     }),
   security: ({ code, message }: SecurityProblem) => new Fault('Client', message, { subcode: code }),
   /** The operation failed. */
@@ -123,33 +116,34 @@ const UNREADABLE = 'Server was unable to read request.';
 /** Writes the envelope of a fault. */
 export function faultEnvelope(fault: Fault, version: SoapVersion): string {
   const { namespace } = version;
+  const { mismatch, notUnderstood = [] } = fault.details;
   const envelope = create({ version: '1.0', encoding: 'utf-8' }).ele(namespace, 'soap:Envelope').att(SCHEMA_NAMESPACES);
-  if (fault.mismatch !== undefined) writeUpgrade(envelope, fault.mismatch);
-  else if (version === SoapVersion.soap12) writeNotUnderstood(envelope, fault.notUnderstood);
+  if (mismatch !== undefined) writeUpgrade(envelope, mismatch);
+  else if (version === SoapVersion.soap12) writeNotUnderstood(envelope, notUnderstood);
   const element = envelope.ele('soap:Body').ele('soap:Fault');
-  if (namespace === SoapVersion.soap11.namespace) writeFault11(element, fault);
+  if (version === SoapVersion.soap11) writeFault11(element, fault);
   else writeFault12(element, fault);
   return envelope.end({ spaceBeforeSlash: true });
 }
 
-function writeFault11(element: XMLBuilder, fault: Fault): void {
+function writeFault11(element: XMLBuilder, { code, message, details: { subcode } }: Fault): void {
   const faultcode = element.ele('', 'faultcode');
-  if (fault.subcode === undefined) faultcode.txt(`soap:${fault.code}`);
-  else writeQualifiedName(faultcode, fault.subcode);
-  element.ele('', 'faultstring').txt(builderText(fault.message));
-  if (hasDetail(fault)) element.ele('', 'detail');
+  if (subcode === undefined) faultcode.txt(`soap:${code}`);
+  else writeQualifiedName(faultcode, subcode);
+  element.ele('', 'faultstring').txt(builderText(message));
+  if (hasDetail(code)) element.ele('', 'detail');
 }
 
-function writeFault12(element: XMLBuilder, fault: Fault): void {
-  const code = element.ele('soap:Code');
-  code.ele('soap:Value').txt(`soap:${CODES_12[fault.code]}`);
-  if (fault.subcode !== undefined) writeQualifiedName(code.ele('soap:Subcode').ele('soap:Value'), fault.subcode);
-  element.ele('soap:Reason').ele('soap:Text').att('xml:lang', 'en').txt(builderText(fault.message));
-  if (hasDetail(fault)) element.ele('soap:Detail');
+function writeFault12(element: XMLBuilder, { code, message, details: { subcode } }: Fault): void {
+  const codes = element.ele('soap:Code');
+  codes.ele('soap:Value').txt(`soap:${CODES_12[code]}`);
+  if (subcode !== undefined) writeQualifiedName(codes.ele('soap:Subcode').ele('soap:Value'), subcode);
+  element.ele('soap:Reason').ele('soap:Text').att('xml:lang', 'en').txt(builderText(message));
+  if (hasDetail(code)) element.ele('soap:Detail');
 }
 
 /** SOAP 1.1, section 4.4: detail describes errors of the body, so a fault about a header block has none. */
-function hasDetail({ code }: Fault): boolean {
+function hasDetail(code: FaultCode): boolean {
   return code !== 'MustUnderstand';
 }
 

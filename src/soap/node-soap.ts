@@ -10,7 +10,7 @@ import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
 const ADDRESS = 'a:';
 const REQUEST = Object.freeze({ url: ADDRESS, headers: Object.freeze({}), connection: Object.freeze({}) });
 
-/** A message in the form in which node-soap reads one: the element of an operation, with what stands in it. */
+/** A message as node-soap's reader would return it. */
 interface ReadMessage {
   readonly Header: MessageHeader;
   readonly Body: Readonly<Record<string, ParameterValues>>;
@@ -24,13 +24,11 @@ interface MessageHeader {
 }
 
 /**
- * Answers the calls of one SOAP version with node-soap (https://github.com/vpulim/node-soap), as its documentation shows
- * it: a `WSDL`, a service object of methods by service, port and operation, and a `Server` without a listener, which is
- * given messages with `processRequest`.
+ * Answers the calls of one SOAP version with node-soap (https://github.com/vpulim/node-soap), as its documentation shows it, but
+ * for a listener: messages come with `processRequest`.
  *
- * node-soap finds port and method in the WSDL by the message's element, calls the method of the service object with the
- * arguments, and writes the reply in the style and version that the WSDL says. `docs/architecture.md` says why messages are read
- * and arguments converted before it, and faults written in fault.ts.
+ * node-soap finds port and method in the WSDL by the message's element, and writes the reply in the style and version that the
+ * WSDL says. `docs/architecture.md` says why messages are read and arguments converted before it, and faults written in fault.ts.
  */
 export class NodeSoap {
   readonly #server: Server;

@@ -35,27 +35,22 @@ export class SoapBindings {
 
   private constructor(
     readonly messages: MessageContract,
-    /** For each version that is on. */
     readonly servers: Readonly<Partial<Record<SoapVersion['binding'], NodeSoap>>>,
   ) {}
 
-  /** Returns those of a service that are on, if any are. */
+  /** Returns those that are on, if any are. */
   static async create(contract: Contract, service: Service): Promise<SoapBindings | undefined> {
     const versions = SoapVersion.all.filter(({ binding }) => contract.protocols.bindings.has(binding));
     if (versions.length === 0) return undefined;
     const servers = await Promise.all(
       versions.map(async (version) => [version.binding, await NodeSoap.create(contract, service, version)] as const),
     );
+    const namesOf = ({ name: operation, parameters }: ContractOperation) =>
+      new Set([...parameters.map(({ name }) => name), ...(service[operation]?.refuses ?? [])]);
     const messages = {
       bindings: versions.map(({ binding }) => binding),
       namespace: contract.namespace,
-      // Also the names that it refuses.
-      parameters: new Map(
-        contract.operations.map(({ name: operation, parameters }) => [
-          operation,
-          new Set([...parameters.map(({ name }) => name), ...(service[operation]?.refuses ?? [])]),
-        ]),
-      ),
+      parameters: new Map(contract.operations.map((operation) => [operation.name, namesOf(operation)])),
       recording: new Set(Object.keys(service).filter((name) => service[name]?.access === 'record')),
     };
     return new SoapBindings(messages, Object.fromEntries(servers));
@@ -89,12 +84,19 @@ export class SoapCall extends IncomingCall {
     return this.#version.binding;
   }
 
+  /**
+   * Finds the operation as ASP.NET does. SOAP 1.1: by `SOAPAction` alone if the request has one. Otherwise, and in SOAP 1.2: by
+   * the `action` parameter of the content type, then by the body's element.
+   */
   override route(): void {
     if (this.mediaType?.isXml !== true) throw this.#unsupported(this.headers['content-type']);
-    this.#named = {
-      soap11: this.#namedInHeader(SoapVersion.soap11),
-      soap12: this.#namedInHeader(SoapVersion.soap12),
-    };
+    const { contract } = this.endpoint;
+    const { soapaction } = this.headers;
+    const { action } = this.mediaType;
+    const soap12 = action === undefined ? undefined : operationWithAction(contract, actionValue(action));
+    const soap11 =
+      soapaction === undefined ? soap12 : operationWithAction(contract, soapActionValue(String(soapaction)));
+    this.#named = { soap11, soap12 };
     this.operation = this.#named[this.binding];
   }
 
@@ -119,27 +121,23 @@ export class SoapCall extends IncomingCall {
   }
 
   #accept(message: SoapMessage): void {
-    const { security } = message;
     const version = SoapVersion.of(message.binding);
     const essence = this.mediaType?.essence;
     this.#version = version;
     this.#message = message;
-    for (const hint of message.hints) this.hint('charset', hint);
     this.#giveHints(message);
     if (version === SoapVersion.soap11 && essence !== SoapVersion.soap11.mediaType) throw this.#unsupported(essence);
     this.operation = undefined;
     this.operation = this.#named[message.binding] ?? this.#namedInBody(message);
-    requireUnderstood(message);
+    const { security, mandatoryHeaders } = message;
+    // SOAP 1.1, section 4.2.3; SOAP 1.2 part 1, section 5.2.3.
+    if (mandatoryHeaders.length > 0) throw FAULTS.notUnderstood(mandatoryHeaders);
+    if (security?.mandatory && security.problem !== undefined) throw FAULTS.security(security.problem);
     this.password = security?.password;
     this.passwordProblem = security?.problem?.message;
   }
 
-  /**
-   * Finds the operation of a message whose header fields name none, as ASP.NET does. SOAP 1.1: by `SOAPAction` alone if the
-   * request has one. Otherwise, and in SOAP 1.2: by the `action` parameter of the content type, then by the body's element.
-   *
-   * @throws {Fault} they name no operation of the contract.
-   */
+  /** The operation of a message whose header fields name none. @throws {Fault} its element names none either, or may not. */
   #namedInBody({ element }: SoapMessage): string {
     const { contract } = this.endpoint;
     const { soapaction } = this.headers;
@@ -151,16 +149,6 @@ export class SoapCall extends IncomingCall {
     throw action === undefined ? FAULTS.missingAction() : FAULTS.unknownAction(action);
   }
 
-  /** The operation that the header fields name for a message of a version, if they name one of the contract. */
-  #namedInHeader(version: SoapVersion): string | undefined {
-    const { contract } = this.endpoint;
-    const { soapaction } = this.headers;
-    if (version === SoapVersion.soap11 && soapaction !== undefined)
-      return operationWithAction(contract, soapActionValue(String(soapaction)));
-    const action = this.mediaType?.action;
-    return action === undefined ? undefined : operationWithAction(contract, actionValue(action));
-  }
-
   #unsupported(contentType: string | undefined): Fault {
     const { contract } = this.endpoint;
     const { messages } = this.#bindings;
@@ -168,9 +156,15 @@ export class SoapCall extends IncomingCall {
     return FAULTS.contentType(contentType, messages.bindings, webhooks);
   }
 
-  #giveHints({ element, hasAddressing }: SoapMessage): void {
+  #giveHints({ element, hasAddressing, hints }: SoapMessage): void {
     const { contract } = this.endpoint;
-    if (hasAddressing) this.hint('ws-addressing', ADDRESSING_HINT);
+    for (const hint of hints) this.hint('charset', hint);
+    if (hasAddressing)
+      this.hint(
+        'ws-addressing',
+        'A SOAP message has WS-Addressing headers. This service does not use them, and refuses a message that says they must be ' +
+          'understood. Let the client send none: in WCF with basicHttpBinding, or with a message version without addressing.',
+      );
     if (element === undefined || element.namespace === contract.namespace) return;
     if (contract.operation(contract.namespace, element.name) === undefined) return;
     this.hint(
@@ -212,7 +206,8 @@ export class SoapCall extends IncomingCall {
 
   override refuse(error: unknown, refusal: RequestError | undefined): void {
     const fault = faultOf(error, refusal, this.#message?.security);
-    const version = fault.mismatch === undefined ? this.#version : SoapVersion.of(fault.mismatch.version);
+    const { mismatch } = fault.details;
+    const version = mismatch === undefined ? this.#version : SoapVersion.of(mismatch.version);
     // The media types of messages (W3C Linked Data Platform 1.0, section 7.1).
     const accepted = this.#bindings.messages.bindings.map((binding) => SoapVersion.of(binding).mediaType).join(', ');
     const headers = fault.status === 415 ? { ...fault.headers, 'Accept-Post': accepted } : fault.headers;
@@ -226,16 +221,6 @@ export class SoapCall extends IncomingCall {
   protected override forgetMessage(): void {
     this.#message = undefined;
   }
-}
-
-const ADDRESSING_HINT =
-  'A SOAP message has WS-Addressing headers. This service does not use them, and refuses a message that says they must be ' +
-  'understood. Let the client send none: in WCF with basicHttpBinding, or with a message version without addressing.';
-
-/** SOAP 1.1, section 4.2.3; SOAP 1.2 part 1, section 5.2.3. */
-function requireUnderstood({ mandatoryHeaders: [unknown, ...others], security }: SoapMessage): void {
-  if (unknown) throw FAULTS.notUnderstood(unknown, others);
-  if (security?.mandatory && security.problem !== undefined) throw FAULTS.security(security.problem);
 }
 
 /** The fault of a refusal. SOAP 1.1, section 4.4.1: Client means not to send the message again, Server to try later. */

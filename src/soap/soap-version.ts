@@ -8,6 +8,8 @@ export const SCHEMA_NAMESPACES: Readonly<Record<string, string>> = {
   'xmlns:xsd': 'http://www.w3.org/2001/XMLSchema',
 };
 
+const NAMESPACE_12 = 'http://www.w3.org/2003/05/soap-envelope';
+
 /** A SOAP version: how its messages differ from the other's. */
 export class SoapVersion {
   /** SOAP 1.1 (W3C Note, 8 May 2000). */
@@ -16,21 +18,15 @@ export class SoapVersion {
   ]);
 
   /** SOAP 1.2 (W3C Recommendation, 27 April 2007). */
-  static readonly soap12 = new this(
-    'soap12',
-    'http://www.w3.org/2003/05/soap-envelope',
-    'application/soap+xml',
-    'role',
-    [
-      'http://www.w3.org/2003/05/soap-envelope/role/next',
-      'http://www.w3.org/2003/05/soap-envelope/role/ultimateReceiver',
-    ],
-  );
+  static readonly soap12 = new this('soap12', NAMESPACE_12, 'application/soap+xml', 'role', [
+    `${NAMESPACE_12}/role/next`,
+    `${NAMESPACE_12}/role/ultimateReceiver`,
+  ]);
 
   /** All versions, in the order of the WSDL. */
   static readonly all: readonly SoapVersion[] = [this.soap11, this.soap12];
 
-  /** Content type of a reply. */
+  /** Of a reply. */
   readonly contentType: string;
   /** The roles this service acts in; the empty one is that of a header block without a role. */
   readonly roles: ReadonlySet<string>;
@@ -39,7 +35,6 @@ export class SoapVersion {
     readonly binding: 'soap11' | 'soap12',
     /** Namespace of the envelope. */
     readonly namespace: string,
-    /** Media type of a message, without parameters. */
     readonly mediaType: string,
     /** Name of the attribute that addresses a header block to a role. */
     readonly roleAttribute: string,

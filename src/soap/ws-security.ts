@@ -10,36 +10,26 @@ const WSU = `${WSS}-wssecurity-utility-1.0.xsd`;
 /** The `Type` of a plain-text password, and the default (UsernameToken Profile 1.1, section 3.1). */
 const PASSWORD_TEXT = `${WSS}-username-token-profile-1.0#PasswordText`;
 
-/** How far behind a sender's clock may be, in milliseconds; WCF allows the same. */
+/** Milliseconds that a sender's clock may be behind; WCF allows the same. */
 const CLOCK_SKEW = 5 * 60 * 1000;
 
 const MAX_TEXT_LENGTH = 4096;
-
-/** Namespaces of XML Signature and XML Encryption. */
-const CRYPTOGRAPHY = new Set([
-  'http://www.w3.org/2000/09/xmldsig#',
-  'http://www.w3.org/2001/04/xmlenc#',
-  'http://www.w3.org/2009/xmlenc11#',
-  'http://www.w3.org/2009/xmldsig11#',
-]);
 
 /** A name to be written as text or in an attribute value, with its prefix. */
 export interface QualifiedName extends ElementName {
   readonly prefix: string;
 }
 
-/** Fault codes of WS-Security 1.1, section 12, by what the service means them for. */
+const wsse = (name: string): QualifiedName => ({ namespace: WSSE, prefix: 'wsse', name });
+
+/** Fault codes of WS-Security 1.1, section 12. */
 export const SECURITY_CODES = {
-  /** The header cannot be processed. */
-  invalidSecurity: { namespace: WSSE, prefix: 'wsse', name: 'InvalidSecurity' },
-  /** Its token is not as it should be. */
-  invalidToken: { namespace: WSSE, prefix: 'wsse', name: 'InvalidSecurityToken' },
-  unsupportedToken: { namespace: WSSE, prefix: 'wsse', name: 'UnsupportedSecurityToken' },
-  unsupportedAlgorithm: { namespace: WSSE, prefix: 'wsse', name: 'UnsupportedAlgorithm' },
+  invalid: wsse('InvalidSecurity'),
+  unsupported: wsse('UnsupportedSecurityToken'),
   /** The key in its token is not valid. */
-  failedAuthentication: { namespace: WSSE, prefix: 'wsse', name: 'FailedAuthentication' },
-  messageExpired: { namespace: WSU, prefix: 'wsu', name: 'MessageExpired' },
-} as const satisfies Record<string, QualifiedName>;
+  failedAuthentication: wsse('FailedAuthentication'),
+  expired: { namespace: WSU, prefix: 'wsu', name: 'MessageExpired' },
+} as const;
 
 /** Why a WS-Security header cannot be used. */
 export interface SecurityProblem {
@@ -56,7 +46,6 @@ export interface SecurityHeader {
   readonly problem: SecurityProblem | undefined;
 }
 
-/** Whether a header block is a WS-Security header. */
 export function isSecurityHeader({ uri, local }: Tag): boolean {
   return uri === WSSE && local === 'Security';
 }
@@ -88,10 +77,9 @@ export class SecurityHeaderReader {
   /** A header block opens. A message must not have two for the same receiver (WS-Security 1.1, section 5). */
   open(mandatory: boolean): void {
     this.#mandatory ||= mandatory;
-    if (++this.#headers > 1) this.#refuse(SECURITY_CODES.invalidSecurity, 'there are two');
+    if (++this.#headers > 1) this.#refuse(SECURITY_CODES.invalid, 'there are two');
   }
 
-  /** An element inside the header opens. */
   openElement(tag: Tag): void {
     const outer = this.#paths.at(-1);
     const path = outer === undefined ? tag.local : `${outer}/${tag.local}`;
@@ -100,68 +88,47 @@ export class SecurityHeaderReader {
     this.#paths.push(isUnderstood ? path : UNKNOWN);
     if (this.#problem !== undefined) return;
     const name = shortened(tag.name);
-    if (!isUnderstood) this.#refuse(unsupported(path, tag.uri), `the element ${name} is not supported`);
-    else if (this.#texts.has(path)) this.#refuse(SECURITY_CODES.invalidSecurity, `it has more than one ${name}`);
+    if (!isUnderstood) this.#refuse(SECURITY_CODES.unsupported, `the element ${name} is not supported`);
+    else if (this.#texts.has(path)) this.#refuse(SECURITY_CODES.invalid, `it has more than one ${name}`);
     else this.#texts.set(path, '');
     const type = tag.attributes.find((attribute) => attribute.name === 'Type');
     if (path === 'UsernameToken/Password' && type !== undefined && type.value !== PASSWORD_TEXT)
       this.#refuse(
-        SECURITY_CODES.unsupportedToken,
+        SECURITY_CODES.unsupported,
         'only a password of the type PasswordText is supported, no PasswordDigest',
       );
   }
 
-  /** Text of the open element. */
   addText(text: string): void {
     const path = this.#paths.at(-1) ?? '';
     const before = this.#texts.get(path);
     if (before === undefined) return;
     if (before.length + text.length > MAX_TEXT_LENGTH)
-      this.#refuse(SECURITY_CODES.invalidSecurity, `a value has more than ${String(MAX_TEXT_LENGTH)} characters`);
+      this.#refuse(SECURITY_CODES.invalid, `a value has more than ${String(MAX_TEXT_LENGTH)} characters`);
     else this.#texts.set(path, before + text);
   }
 
-  /** The open element closes. */
   closeElement(): void {
     this.#paths.pop();
   }
 
   /** Returns the header, once it has been read. */
   header(): SecurityHeader {
-    const problem = this.#problem ?? this.#missing() ?? this.#expired();
+    for (const name of ['Username', 'Password']) {
+      if (!this.#texts.has(`UsernameToken/${name}`))
+        this.#refuse(SECURITY_CODES.invalid, `it has no UsernameToken with a ${name}`);
+    }
+    const expires = this.#texts.get('Timestamp/Expires');
+    const expiry = expires === undefined ? Infinity : Date.parse(expires);
+    if (Number.isNaN(expiry)) this.#refuse(SECURITY_CODES.invalid, 'the Expires of its Timestamp is not a time');
+    if (expiry + CLOCK_SKEW < Date.now()) this.#refuse(SECURITY_CODES.expired, 'its Timestamp has expired');
+    const problem = this.#problem;
     const password = problem === undefined ? this.#texts.get('UsernameToken/Password') : undefined;
     return { mandatory: this.#mandatory, password, problem };
   }
 
+  /** Notes why the header cannot be used, unless that is known. */
   #refuse(code: QualifiedName, reason: string): void {
-    this.#problem ??= problem(code, reason);
+    this.#problem ??= { code, message: `The WS-Security header cannot be used: ${reason}.` };
   }
-
-  #missing(): SecurityProblem | undefined {
-    for (const name of ['Username', 'Password']) {
-      if (!this.#texts.has(`UsernameToken/${name}`))
-        return problem(SECURITY_CODES.invalidToken, `it has no UsernameToken with a ${name}`);
-    }
-    return undefined;
-  }
-
-  #expired(): SecurityProblem | undefined {
-    const expires = this.#texts.get('Timestamp/Expires');
-    if (expires === undefined) return undefined;
-    const time = Date.parse(expires);
-    if (Number.isNaN(time))
-      return problem(SECURITY_CODES.invalidSecurity, 'the Expires of its Timestamp is not a time');
-    if (time + CLOCK_SKEW >= Date.now()) return undefined;
-    return problem(SECURITY_CODES.messageExpired, 'its Timestamp has expired');
-  }
-}
-
-function problem(code: QualifiedName, reason: string): SecurityProblem {
-  return { code, message: `The WS-Security header cannot be used: ${reason}.` };
-}
-
-/** The code for an element that is not understood. */
-function unsupported(path: string, namespace: string): QualifiedName {
-  if (CRYPTOGRAPHY.has(namespace)) return SECURITY_CODES.unsupportedAlgorithm;
-  return path.startsWith('Timestamp') ? SECURITY_CODES.invalidSecurity : SECURITY_CODES.unsupportedToken;
 }

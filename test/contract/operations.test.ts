@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
-import { createClientAsync, type Client } from 'soap';
+import { createClientAsync } from 'soap';
 import { Contract } from '../../src/contract/contract';
 import type { Operation, Service } from '../../src/service/call';
 import { BINDINGS, envelope11, NAMESPACE, resultOf, type BindingName } from '../support/bindings';
@@ -32,60 +32,45 @@ beforeEach(() => {
 });
 afterAll(() => endpoint.stop());
 
-function call(binding: BindingName, operation: string, given: Given): Promise<Answer> {
-  const { path, ...question } = requestWith(binding, operation, given);
+type Arguments = Readonly<Record<string, string | readonly string[]>>;
+
+function call(binding: BindingName, operation: string, given: Arguments): Promise<Answer> {
+  const list: Given = Object.entries(given).flatMap(([name, texts]) =>
+    [texts].flat().map((text) => [name, text] as const),
+  );
+  const { path, ...question } = requestWith(binding, operation, list);
   return send(endpoint.url + path, question);
 }
 
-const AT: Given[number] = ['at', '2026-01-02T03:04:05Z'];
-const ARTICLE: Given[number] = ['article', 'AB-123'];
+const at = '2026-01-02T03:04:05Z';
+const article = 'AB-123';
 const ABSENT =
   'size: undefined, quantity: undefined, note: undefined, price: undefined, gift: undefined, customer: undefined';
+const NOT_A_NUMBER = '---> Input string was not in a correct format.';
 
 describe.each(BINDINGS)('over %s', (binding) => {
   const isSoap = binding.startsWith('soap');
 
-  it.each<[string, Given, string]>([
-    [
-      'Add',
-      [
-        ['a', '2'],
-        ['b', '-3'],
-      ],
-      '-1',
-    ],
-    [
-      'Add',
-      [
-        ['b', ' 3\n'],
-        ['a', '+002'],
-        ['c', '1'],
-      ],
-      '5',
-    ],
-    ['Remind', [AT], '{ person: undefined, at: 2026-01-02T03:04:05.000Z }'],
-    ['Remind', [['person', ' Zoë & <b> '], AT], "{ person: ' Zoë & <b> ', at: 2026-01-02T03:04:05.000Z }"],
+  it.each<[string, Arguments, string]>([
+    ['Add', { b: ' 3\n', a: '+002', c: '1' }, '5'],
+    ['Remind', { at }, '{ person: undefined, at: 2026-01-02T03:04:05.000Z }'],
     [
       'Remind',
-      [
-        ['at', '2026-01-02T03:04:05.5+02:00'],
-        ['person', ']]>😀\r\n\t'],
-      ],
-      "{ person: ']]>😀\\r\\n\\t', at: 2026-01-02T01:04:05.500Z }",
+      { at, person: ' ]]>Zoë & <b>\r\n\t ' },
+      "{ person: ' ]]>Zoë & <b>\\r\\n\\t ', at: 2026-01-02T03:04:05.000Z }",
     ],
-    ['Order', [ARTICLE], `{ article: 'AB-123', ${ABSENT} }`],
+    ['Order', { article }, `{ article: 'AB-123', ${ABSENT} }`],
     [
       'Order',
-      [
-        ['customer', '9007199254740993'],
-        ['gift', 'true'],
-        ['price', '0012345678901234567890.10'],
-        ['note', '😀'.repeat(20)],
-        ['quantity', '99'],
-        ['size', 'large'],
-        ARTICLE,
-      ],
-      `{ article: 'AB-123', size: 'large', quantity: 99, note: '${'😀'.repeat(20)}', price: '12345678901234567890.1', gift: true, customer: 9007199254740993n }`,
+      {
+        customer: '9007199254740993',
+        gift: 'true',
+        price: '0012345678901234567890.10',
+        note: '😀',
+        quantity: '99',
+        article,
+      },
+      "{ article: 'AB-123', size: undefined, quantity: 99, note: '😀', price: '12345678901234567890.1', gift: true, customer: 9007199254740993n }",
     ],
   ])('%s of %j is %s', async (operation, given, result) => {
     const answer = await call(binding, operation, given);
@@ -93,89 +78,18 @@ describe.each(BINDINGS)('over %s', (binding) => {
   });
 
   it('an empty text is a text, save for an optional field of a form', async () => {
-    const { body } = await call(binding, 'Order', [ARTICLE, ['note', '']]);
+    const { body } = await call(binding, 'Order', { article, note: '' });
     expect(parsedText(body)).toContain(binding === 'httppost' ? 'note: undefined' : "note: ''");
   });
 
-  it.each<[string, Given, string]>([
-    ['Add', [['a', '2']], 'Missing parameter: b.'],
-    ['Add', [], 'Missing parameter: a.'],
+  it.each<[string, Arguments, string]>([
+    ['Add', { A: '1', b: '3' }, 'Missing parameter: a.'],
+    ['Add', { a: '2', b: '' }, `Cannot convert  to System.Int32.\nParameter name: b ${NOT_A_NUMBER}`],
+    ['Add', { a: ['1', '2'], b: '3' }, 'The parameter a must be given once.'],
     [
       'Add',
-      [
-        ['a', '2'],
-        ['b', ''],
-      ],
-      'Cannot convert  to System.Int32.\nParameter name: b ---> Input string was not in a correct format.',
-    ],
-    [
-      'Add',
-      [
-        ['a', '2'],
-        ['b', '1.5'],
-      ],
-      'Cannot convert 1.5 to System.Int32.\nParameter name: b ---> Input string was not in a correct format.',
-    ],
-    [
-      'Add',
-      [
-        ['a', '2147483648'],
-        ['b', '1'],
-      ],
-      'Cannot convert 2147483648 to System.Int32.\nParameter name: a ---> Value was either too large or too small for an Int32.',
-    ],
-    [
-      'Add',
-      [
-        ['a', '1'],
-        ['a', '2'],
-        ['b', '3'],
-      ],
-      'The parameter a must be given once.',
-    ],
-    [
-      'Add',
-      [
-        ['A', '1'],
-        ['b', '3'],
-      ],
-      'Missing parameter: a.',
-    ],
-    [
-      'Add',
-      [
-        ['a', `<b>"${'x'.repeat(10_000)}`],
-        ['b', '3'],
-      ],
-      `Cannot convert <b>"${'x'.repeat(196)}… to System.Int32.\nParameter name: a ---> Input string was not in a correct format.`,
-    ],
-    [
-      'Remind',
-      [
-        ['person', 'a'],
-        ['at', 'tomorrow'],
-      ],
-      'Cannot convert tomorrow to System.DateTime.\nParameter name: at ---> String was not recognized as a valid DateTime.',
-    ],
-    [
-      'Order',
-      [ARTICLE, ['size', 'Large']],
-      'Cannot convert Large to System.String.\nParameter name: size ---> It must be one of small, large.',
-    ],
-    [
-      'Order',
-      [ARTICLE, ['price', '1,5']],
-      'Cannot convert 1,5 to System.Decimal.\nParameter name: price ---> Input string was not in a correct format.',
-    ],
-    [
-      'Order',
-      [ARTICLE, ['gift', 'constructor']],
-      'Cannot convert constructor to System.Boolean.\nParameter name: gift ---> String was not recognized as a valid Boolean.',
-    ],
-    [
-      'Order',
-      [ARTICLE, ['customer', '9223372036854775808']],
-      'Cannot convert 9223372036854775808 to System.Int64.\nParameter name: customer ---> Value was either too large or too small for an Int64.',
+      { a: `<b>"${'x'.repeat(10_000)}`, b: '3' },
+      `Cannot convert <b>"${'x'.repeat(196)}… to System.Int32.\nParameter name: a ${NOT_A_NUMBER}`,
     ],
   ])('%s is refused with what is wrong (%#)', async (operation, given, message) => {
     const answer = await call(binding, operation, given);
@@ -233,24 +147,7 @@ describe('a body of JSON', () => {
 /** Any text that XML can hold, rich in what parsers and decoders change. */
 const TEXT = fc.string({
   unit: fc.oneof(
-    fc.constantFrom(
-      ' ',
-      '\t',
-      '\r',
-      '\n',
-      '+',
-      '%41',
-      '&',
-      '=',
-      ']]>',
-      '<',
-      '&lt;',
-      '"',
-      '\\',
-      '\u0085',
-      '\u2028',
-      '😀',
-    ),
+    fc.constantFrom(...' \t\r\n+&=<"\\\u0085\u2028😀', '%41', ']]>', '&lt;'),
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }),
   ),
 });
@@ -261,12 +158,11 @@ describe('any texts', () => {
       fc.asyncProperty(
         TEXT.filter((text) => text !== ''),
         async (person) => {
-          const expected = inspect({ person, at: new Date(Date.UTC(2026, 0, 2, 3, 4, 5)) }, { breakLength: Infinity });
-          const given: Given = [AT, ['person', person]];
+          const expected = inspect({ person, at: new Date(at) }, { breakLength: Infinity });
           const headers = { 'Content-Type': 'application/json' };
-          const body = JSON.stringify({ person, at: AT[1] });
+          const body = JSON.stringify({ person, at });
           const answers = await Promise.all([
-            ...BINDINGS.map((binding) => call(binding, 'Remind', given)),
+            ...BINDINGS.map((binding) => call(binding, 'Remind', { at, person })),
             send(`${endpoint.url}/Remind`, { method: 'POST', headers, body }),
           ]);
           for (const answer of answers) expect(resultOf(answer)).toBe(expected);
@@ -313,43 +209,39 @@ describe('over SOAP', () => {
 });
 
 describe.each([
-  ['?WSDL', 'WebHookSoap', false],
-  ['?WSDL', 'WebHookSoap12', true],
-  ['?WSDL=extended', 'WebHookSoap', false],
-  ['?WSDL=extended', 'WebHookSoap12', true],
-])('a node-soap client made from %s, on port %s', (wsdl, portName, forceSoap12Headers) => {
-  let client: Client;
-  beforeAll(async () => {
-    client = await createClientAsync(endpoint.url + wsdl, { forceSoap12Headers });
-  });
-
+  ['?WSDL', 'WebHookSoap'],
+  ['?WSDL=extended', 'WebHookSoap12'],
+])('a node-soap client made from %s, on port %s', (wsdl, portName) => {
   type Port = Record<
     string,
     (input: object, done: (error: Error | null, result: Record<string, string>) => void) => void
   >;
+  let port: Port;
+  beforeAll(async () => {
+    const client = await createClientAsync(endpoint.url + wsdl, { forceSoap12Headers: portName === 'WebHookSoap12' });
+    port = (client as unknown as { WebHook: Record<string, Port> }).WebHook[portName] ?? {};
+  });
+
   const callPort = (operation: string, input: object): Promise<string> =>
     new Promise((resolve, reject) => {
-      const port = (client as unknown as { WebHook: Record<string, Port> }).WebHook[portName];
-      port?.[operation]?.(input, (error, result) => {
+      port[operation]?.(input, (error, result) => {
         if (error) reject(error);
         else resolve(result[`${operation}Result`] ?? '');
       });
     });
 
   it('sends the arguments of each type', async () => {
-    expect(await callPort('Add', { a: 2, b: 3 })).toBe('5');
-    expect(await callPort('Remind', { person: ' Zoë & <b>\tx ', at: '2026-01-02T00:00:00Z' })).toBe(
-      "{ person: ' Zoë & <b>\\tx ', at: 2026-01-02T00:00:00.000Z }",
+    expect(await callPort('Remind', { person: ' Zoë & <b>\tx ', at })).toBe(
+      "{ person: ' Zoë & <b>\\tx ', at: 2026-01-02T03:04:05.000Z }",
     );
-    const order = { article: 'AB-123', size: 'small', quantity: 1, note: ']]>', price: 1.5, gift: true };
-    expect(await callPort('Order', { ...order, customer: '9007199254740993' })).toBe(
-      "{ article: 'AB-123', size: 'small', quantity: 1, note: ']]>', price: '1.5', gift: true, customer: 9007199254740993n }",
+    const order = { article, quantity: 1, note: ']]>', price: 1.5, gift: true, customer: '9007199254740993' };
+    expect(await callPort('Order', order)).toBe(
+      "{ article: 'AB-123', size: undefined, quantity: 1, note: ']]>', price: '1.5', gift: true, customer: 9007199254740993n }",
     );
   });
 
   it('learns what is wrong', async () => {
     await expect(callPort('Add', { a: 2 })).rejects.toThrow('Missing parameter: b.');
-    await expect(callPort('Order', { article: 'x', size: 'Large' })).rejects.toThrow('Parameter name: size');
   });
 });
 

@@ -18,18 +18,14 @@ export async function withoutAddedOperations(wsdl: string): Promise<string> {
   return wsdl.replace(new RegExp(`(\\n *)<(\\S+) name="${names}"[^>]*?(?:/>|>.*?\\1</\\2>)`, 'gs'), '');
 }
 
-/**
- * The service's contract, but for HelloWorld, which takes what the schema elements in this text say.
- *
- * @param types - what else the schema declares.
- */
-export async function contractWhereHelloWorldTakes(sequence: string, types = ''): Promise<Contract> {
+/** The service's contract, but for HelloWorld, which takes what the schema elements in this text say. */
+export async function contractWhereHelloWorldTakes(sequence: string): Promise<Contract> {
   const folder = await temporaryFolder();
   try {
     const extended = await readFile(join(WSDLS, 'WebHooks.extended.wsdl'), 'utf8');
     const changed = extended.replace(
       /(<s:element name="HelloWorld">\s*)<s:complexType \/>(\s*<\/s:element>)/,
-      `$1<s:complexType><s:sequence>${sequence}</s:sequence></s:complexType>$2${types}`,
+      `$1<s:complexType><s:sequence>${sequence}</s:sequence></s:complexType>$2`,
     );
     if (changed === extended) throw new Error('the WSDL has no HelloWorld without parameters');
     await writeFile(join(folder.path, 'WebHooks.extended.wsdl'), changed);

@@ -26,7 +26,6 @@ describeWith(ZEEP, 'Python zeep', () => {
           '5',
           "{ person: 'Zoë <b> ', at: 2026-01-02T03:04:05.000Z }",
           "{ article: 'AB-123', size: 'large', quantity: 7, note: undefined, price: '1.5', gift: true, customer: 9007199254740993n }",
-          'Server was unable to read request. ---> Cannot convert Large to System.String.',
           'Server was unable to read request. ---> Missing parameter: article.',
         ].map((line) => `${port}\t${line}`),
       ),

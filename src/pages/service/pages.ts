@@ -63,16 +63,15 @@ const STEPS: ReadonlyMap<string, '1' | 'any'> = new Map([
 
 /** Chooses the field of a form for a parameter by its type. */
 function formField({ name, type, isRequired, documentation }: Parameter) {
-  const choices = type.choices ?? (type.name === 'boolean' ? ['true', 'false'] : undefined);
+  const choices = type.name === 'boolean' ? ['true', 'false'] : undefined;
   return {
     name,
     type: type.name,
     meaning: documentation,
     isRequired,
-    /** The values to choose from, if not every text is allowed. */
     choices,
     /** The `step` of a number (HTML, section 4.10.5.3.8). */
-    step: choices === undefined ? STEPS.get(type.name) : undefined,
+    step: STEPS.get(type.name),
     /** An example, if the name of the type does not show one. */
     placeholder: type.name === 'dateTime' ? type.example : '',
   };

@@ -116,7 +116,7 @@ const ANYTHING: ReadonlyMap<string, string> = new Map([['order', '17']]);
  */
 export function exampleArguments({ parameters, takesAnyXml }: ContractOperation): ReadonlyMap<string, string> {
   const required = parameters.filter(({ isRequired }) => isRequired);
-  const telling = parameters.filter(({ type }) => type.name !== 'string' || type.choices !== undefined).slice(0, 1);
+  const telling = parameters.filter(({ type }) => type.name !== 'string').slice(0, 1);
   const shown = required.length > 0 || takesAnyXml ? required : telling;
   const examples = shown.map(({ name, type }) => [name, type.example] as const);
   return new Map([...examples, ...(takesAnyXml ? ANYTHING : [])]);

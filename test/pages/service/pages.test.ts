@@ -229,9 +229,7 @@ it('the page of an operation has the field that suits the type of each parameter
     `<s:element name="count" type="s:long" />
      <s:element minOccurs="0" name="price" type="s:decimal" />
      <s:element minOccurs="0" name="on" type="s:boolean" />
-     <s:element minOccurs="0" name="at" type="s:dateTime" />
-     <s:element minOccurs="0" name="size" type="tns:Size" />`,
-    '<s:simpleType name="Size"><s:restriction base="s:string"><s:enumeration value="&lt;small>" /><s:enumeration value="large" /></s:restriction></s:simpleType>',
+     <s:element minOccurs="0" name="at" type="s:dateTime" />`,
   );
   const endpoint = await startEndpoint({}, contract);
   const html = (await send(`${endpoint.url}?op=HelloWorld`)).body;
@@ -246,7 +244,6 @@ it('the page of an operation has the field that suits the type of each parameter
   expect(html).toMatch(
     /<select name="on"[^>]*>\s*<option value=""><\/option>\s*<option>true<\/option>\s*<option>false</,
   );
-  expect(html).toMatch(/<option>&lt;small&gt;<\/option>\s*<option>large<\/option>/);
   expect(textOf(html)).toContain('count long, required');
   expect(await complaintsAbout(html)).toEqual([]);
 });
