@@ -45,7 +45,6 @@ const ALL_VISIBLE = /^[\n -~]*$/;
 const JOINED = /[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Variation_Selector}]$/u;
 const JOINING = /^[\u200C\u200D][\p{L}\p{M}\p{Extended_Pictographic}]/u;
 
-/** Whether the character at a place of a text is a joiner or a non-joiner within a word or an emoji. */
 function isJoining(text: string, place: number): boolean {
   return JOINING.test(text.slice(place, place + 3)) && JOINED.test(text.slice(Math.max(0, place - 2), place));
 }
@@ -54,11 +53,8 @@ function codePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** Most bytes of a text in a line or in a cell, unless said otherwise. */
-const LINE_BYTES = 1500;
-
 /** Writes a short text: isolated, so that its writing direction changes nothing around it; `…` shows that it was cut. */
-export function shownText(text: string, maxBytes = LINE_BYTES): string {
+export function shownText(text: string, maxBytes = 1500): string {
   const { html, isCut } = markup(text, maxBytes);
   return `<bdi>${html}${isCut ? '…' : ''}</bdi>`;
 }

@@ -15,21 +15,14 @@ export const SECURITY_HEADERS = helmet({
   referrerPolicy: { policy: 'same-origin' },
 });
 
-/** A page, and the header fields that it needs. */
 export interface HtmlPage {
   readonly contentType: string;
   readonly body: string;
   readonly headers: Readonly<Record<'Content-Security-Policy', string>>;
 }
 
-/**
- * Writes a page.
- *
- * @param title - precedes the name of the service.
- * @param endpointUrl - the public URL of the endpoint. Links are relative to its folder, so they work under any address.
- * @param values - those of the template.
- */
-export type WritePage = (title: string | undefined, endpointUrl: string, values: object) => HtmlPage;
+/** Writes a page with a title before the name of the service. Links are relative to the folder of the endpoint's public URL. */
+type WritePage = (title: string | undefined, endpointUrl: string, values: object) => HtmlPage;
 
 /** The content type of the pages. */
 export const HTML = 'text/html; charset=utf-8';
@@ -39,8 +32,6 @@ const SHARED = join(__dirname, 'templates');
 /**
  * Returns a function that prepares the pages of a template, `NAME.eta`, with scripts that run in the order given. Templates, scripts
  * and style sheets are those of a folder, or the shared ones of that name.
- *
- * @param section - the entry of the navigation to which the pages belong.
  */
 export function pageWriter(
   contract: Contract,
@@ -87,7 +78,7 @@ export function pageWriter(
 
 /** Allows a page its own style and scripts, by their hashes, and nothing from elsewhere; scripts that fetch may call this service. */
 function contentPolicy(style: string, scripts: readonly string[]): string {
-  const directives = [
+  return [
     "default-src 'none'",
     `style-src ${hashSource(style)}`,
     ...(scripts.length > 0 ? [`script-src ${scripts.map(hashSource).join(' ')}`] : []),
@@ -96,8 +87,7 @@ function contentPolicy(style: string, scripts: readonly string[]): string {
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
-  ];
-  return directives.join(';');
+  ].join(';');
 }
 
 function hashSource(text: string): string {

@@ -7,17 +7,13 @@ import { MediaType } from '../http/content/media-type';
 import { multipartBody } from '../get-post/multipart';
 import { SoapVersion } from '../soap/soap-version';
 
-/** The method of a request that may be recorded; the last three with RECORD_PATHS. */
-export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
 /** A request that brought an event, as far as the log keeps it: text in UTF-8, and not compressed. */
 interface ReceivedRequest {
-  readonly method: Method;
-  /** Path and query, in characters that a request may have; undefined if it is not known, and for an event of a batch. */
+  readonly method: string;
+  /** Path and query, in characters that a request may have; undefined for a CloudEvent alone. */
   readonly target: string | undefined;
   /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret, or do not go to another target. */
   readonly headers: Arrival['headers'];
-  /** Writes the body, if it has one. */
   readonly body: (() => Buffer) | undefined;
 }
 
@@ -34,28 +30,20 @@ export function receivedRequest(event: StoredEvent, contract: Contract): Receive
   const { binding } = JSON.parse(event.attributes) as { readonly binding?: unknown };
   const contentType = arrival.header('content-type');
   const target = arrival.target === undefined ? undefined : encodedTarget(arrival.target);
-  const post = (fields: Arrival['headers'], body?: () => Buffer): ReceivedRequest => ({
-    method: binding === 'httppost' && isBelow(arrival.method) ? arrival.method : 'POST',
-    target,
-    headers: fields,
-    body,
-  });
+  // An import may have brought any text.
+  const isBelow = binding === 'httppost' && ['PUT', 'PATCH', 'DELETE'].includes(arrival.method ?? '');
+  const method = isBelow && arrival.method !== undefined ? arrival.method : 'POST';
   if (arrival.header('host') === undefined || CLOUD_EVENTS.test(contentType ?? '')) {
     const others = headers.filter(([name]) => name !== 'content-type');
     const own = [...others, ['content-type', 'application/cloudevents+json; charset=utf-8'] as const];
-    return { ...post(own, () => structuredEvent(event)), method: 'POST', target: undefined };
+    return { method: 'POST', target: undefined, headers: own, body: () => structuredEvent(event) };
   }
   if (binding === 'soap11' || binding === 'soap12')
-    return post(withUtf8(headers), () => soapBody(data, arrival, contract, binding));
+    return { method, target, headers: withUtf8(headers), body: () => soapBody(data, arrival, contract, binding) };
   if (arrival.method === 'GET' || arrival.method === 'HEAD')
     return { method: arrival.method, target, headers, body: undefined };
-  if (data === undefined || arrival.sentAs === 'query') return post(headers);
-  return post(withUtf8(headers), () => httpBody(data, arrival, event));
-}
-
-/** An import may have brought any text. */
-function isBelow(method: string | undefined): method is 'PUT' | 'PATCH' | 'DELETE' {
-  return method === 'PUT' || method === 'PATCH' || method === 'DELETE';
+  if (data === undefined || arrival.sentAs === 'query') return { method, target, headers, body: undefined };
+  return { method, target, headers: withUtf8(headers), body: () => httpBody(data, arrival, event) };
 }
 
 /** Writes an event as a CloudEvent in the JSON format, without the attribute that the log added. */
@@ -73,25 +61,16 @@ function soapBody(
   contract: Contract,
   binding: 'soap11' | 'soap12',
 ): Buffer {
-  const message = SoapVersion[binding].request(RECORD_EVENT, contract, false);
+  const message = SoapVersion[binding].request('RecordEvent', contract, false);
   const payload = data?.bytes().toString() ?? '';
-  if (payload === '') return Buffer.from(message);
-  if (isSoapBody)
-    return Buffer.from(
-      message.replace(/(:Body>).*(<\/[^<]*<\/[^<]*)$/s, (_all, start, end) => [start, payload, end].join('')),
-    );
-  // The tag is empty: `<RecordEvent xmlns="…" />`. With a prefix its namespace does not become that of elements that have none.
-  const tag = payload.includes('<') ? 'w:RecordEvent xmlns:w' : 'RecordEvent xmlns';
-  return Buffer.from(
-    message.replace(
-      /<RecordEvent xmlns(=".*?") ?\/>/,
-      (_tag, namespace) => `<${tag}${String(namespace)}>${payload}</${tag.replace(/ .*/, '')}>`,
-    ),
-  );
+  // The element is empty: `<RecordEvent xmlns="…" />`.
+  const [element = '', namespace = ''] = /<RecordEvent xmlns(=".*?") ?\/>/.exec(message) ?? [];
+  // With a prefix its namespace does not become that of elements that have none.
+  const name = payload.includes('<') ? 'w:RecordEvent' : 'RecordEvent';
+  const declared = payload.includes('<') ? 'xmlns:w' : 'xmlns';
+  const full = isSoapBody ? payload : `<${name} ${declared}${namespace}>${payload}</${name}>`;
+  return Buffer.from(payload === '' ? message : message.replace(element, () => full));
 }
-
-/** The operation whose calls the log keeps. */
-const RECORD_EVENT = 'RecordEvent';
 
 function httpBody(data: EventData, arrival: Arrival, { attributes }: StoredEvent): Buffer {
   const { datacontenttype } = JSON.parse(attributes) as { readonly datacontenttype?: unknown };
@@ -103,7 +82,6 @@ function httpBody(data: EventData, arrival: Arrival, { attributes }: StoredEvent
   return (isForm ? formBody(data.form()) : undefined) ?? data.bytes();
 }
 
-/** Whether a `datacontenttype` is one of JSON. */
 export function isJsonType(contentType: unknown): boolean {
   return typeof contentType === 'string' && MediaType.parse(contentType)?.isJson === true;
 }
@@ -116,7 +94,7 @@ function formBody(fields: FormEntries | undefined): Buffer | undefined {
   return texts && Buffer.from(new URLSearchParams(texts).toString());
 }
 
-/** Names UTF-8 as the character set, in which text is sent again. XML needs it, since its declaration may name another. */
+/** Names UTF-8 as the character set; for XML also if none was named, since its declaration may name another. */
 function withUtf8(headers: Arrival['headers']): Arrival['headers'] {
   return headers.map(([name, value]) => {
     if (name !== 'content-type') return [name, value];
@@ -130,10 +108,10 @@ export function isXmlType(contentType: string): boolean {
   return /^[^;]*[/+]xml\s*(?:;|$)/i.test(contentType);
 }
 
-/** Escapes the characters that request targets may contain and URLs may not. */
+/** Escapes the characters, of a byte each, that request targets may contain and URLs may not. */
 function encodedTarget(target: string): string {
-  return target.replace(/[^!$-~]/g, (character) => {
-    const bytes = [...Buffer.from(character, 'latin1')];
-    return bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
-  });
+  return target.replace(
+    /[^!$-~]/g,
+    (character) => `%${Buffer.from(character, 'latin1').toString('hex').toUpperCase()}`,
+  );
 }

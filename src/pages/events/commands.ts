@@ -4,7 +4,6 @@ import { receivedRequest } from '../received-request';
 import type { Contract } from '../../contract/contract';
 import type { Filter } from './list-query';
 
-/** The endpoint whose pages show commands. */
 export interface EndpointAddress {
   readonly contract: Contract;
   /** The public URL of the service, without the path of the endpoint. */
@@ -19,18 +18,12 @@ const SAFE = /^[A-Za-z0-9 \-._~:/?&=,;@+*()#]*$/;
 
 /** A command in one line for any shell. Undefined if a word of it would mean something else in one of them. */
 function command(program: string, words: readonly string[]): string | undefined {
-  return words.every((word) => SAFE.test(word)) ? [program, ...words.map(quoted)].join(' ') : undefined;
+  // Options and names stand for themselves.
+  const quoted = words.map((word) => (/^-{0,2}[A-Za-z][A-Za-z-]*$/.test(word) ? word : `"${word}"`));
+  return words.every((word) => SAFE.test(word)) ? [program, ...quoted].join(' ') : undefined;
 }
 
-/** Options and names stand for themselves. */
-function quoted(word: string): string {
-  return /^-{0,2}[A-Za-z][A-Za-z-]*$/.test(word) ? word : `"${word}"`;
-}
-
-/**
- * Returns the command of the tool that posts an event, or all that a search finds, to an address: as CloudEvents, or as they arrived.
- * Undefined if a filter has characters that shells read differently.
- */
+/** Returns the command of the tool that posts an event, or all that a search finds, to an address, unless no command fits every shell. */
 export function forwardCommand(
   selected: { readonly position: number } | Filter,
   { base, path }: Pick<EndpointAddress, 'base' | 'path'>,
@@ -49,15 +42,10 @@ function searchOptions({ text, type, binding, sender, fromSender, from, to }: Fi
   return options.length === 0 ? ['--since', '0'] : options;
 }
 
-/** Most characters of an event's data that are put into a command. */
-const MAX_DATA = 4096;
-
-/** Returns the command with which curl sends an event again. Undefined if it is long, or has characters that shells read differently. */
-export function curlCommand(
-  event: StoredEvent,
-  { contract, base, path, needsKey }: EndpointAddress,
-): string | undefined {
-  if ((event.data?.length ?? 0) > MAX_DATA) return undefined;
+/** Returns the command with which curl sends an event again, unless that is long or fits not every shell. */
+export function curlCommand(event: StoredEvent, address: EndpointAddress): string | undefined {
+  if ((event.data?.length ?? 0) > 4096) return undefined;
+  const { contract, base, path, needsKey } = address;
   const { method, target = `${path}/RecordEvent`, headers, body } = receivedRequest(event, contract);
   // An import may have brought a name that curl takes for that of a file, or a target that would be another host.
   if (!target.startsWith('/') || !headers.every(([name]) => /^[\w-]+$/.test(name))) return undefined;

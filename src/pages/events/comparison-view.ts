@@ -19,7 +19,7 @@ const MAX_EDITS = 300;
 /** Equal lines that are shown before and after a difference; others are counted. */
 const CONTEXT = 5;
 
-/** Shows the differences between two events, opened from the list of a filter. What a sender wrote is HTML; links have only the query. */
+/** Shows the differences between two events, opened from the list of a filter. What a sender wrote is HTML. */
 export async function comparisonView(before: StoredEvent, after: StoredEvent, filter: Filter) {
   const both = [before, after] as const;
   const parts = [

@@ -6,38 +6,6 @@ import { indentedXml } from '../../xml/xml-text';
 import { longMarkup, markup, type Markup } from '../markup';
 import { hexText } from './parts';
 
-/** An event's payload for its page. */
-export interface DataView extends Markup {
-  readonly kind: 'JSON' | 'XML' | 'Form' | 'Text' | 'Bytes';
-  /** The size of the payload. */
-  readonly bytes: number;
-  /** The fields of a form, whose `html` is empty. */
-  readonly fields?: readonly { readonly name: Markup; readonly values: readonly ValueView[] }[];
-  readonly image?: ImageView | undefined;
-}
-
-/** An image that bytes are. */
-export interface ImageView {
-  readonly format: string;
-  /** A `data:` URL in characters that need no escape. Undefined if the image is too large to be shown. */
-  readonly url: string | undefined;
-}
-
-/** A text, JSON in lines of its own, or a file, whose name and type are the text. */
-export interface ValueView extends Markup {
-  readonly isJson?: boolean;
-  readonly file?: { readonly number: number; readonly size: string; readonly image: ImageView | undefined };
-}
-
-/** What an event says of its payload. */
-interface DataForm {
-  /** Whether it came as a form or in a query, or as a form with files. */
-  readonly isForm: boolean;
-  readonly isMultipart: boolean;
-  /** Whether its type is one of JSON. A string is shown in its quotes then. */
-  readonly isJson: boolean;
-}
-
 /** Most characters of a payload that are decoded, indented and shown. */
 const MAX_CHARACTERS = 128 * 1024;
 
@@ -51,17 +19,20 @@ const MAX_DUMPED = 4096;
 const MAX_FIELDS = 200;
 const MAX_FIELD_BYTES = 4000;
 
+/** How a payload came: as a form or in a query, as a form with files, with a type of JSON, whose strings are shown in quotes. */
+type DataForm = Readonly<Record<'isForm' | 'isMultipart' | 'isJson', boolean>>;
+
 /** Shows JSON and XML indented, a form as its fields, text as it is, bytes in hexadecimal and as an image. */
-export async function dataView(data: EventData, { isForm, isMultipart, isJson }: DataForm): Promise<DataView> {
-  const bytes = data.size;
+export async function dataView(data: EventData, { isForm, isMultipart, isJson }: DataForm) {
+  const size = sizeText(data.size);
   const form = isMultipart || (isForm && data.encoded.length <= MAX_CHARACTERS) ? data.form() : undefined;
   await letOthersRun();
-  if (form !== undefined) return { kind: 'Form', bytes, ...(await fieldsView(form)) };
+  if (form !== undefined) return { kind: 'Form', size, html: '', image: undefined, ...(await fieldsView(form)) };
   const { kind, text, isCut } = dataText(data, isJson);
   await letOthersRun();
   const shown = await longMarkup(text, MAX_BYTES);
   const image = kind === 'Bytes' ? imageView(data.encoded, MAX_IMAGE_BYTES) : undefined;
-  return { kind, bytes, html: shown.html, isCut: isCut || shown.isCut, image };
+  return { kind, size, html: shown.html, isCut: isCut || shown.isCut, image, fields: undefined };
 }
 
 /** A text, or the beginning of one that is cut. */
@@ -71,10 +42,7 @@ export interface ShownText {
 }
 
 /** Returns the text that {@link dataView} shows of a payload; of a form its JSON. */
-export function dataText(
-  data: EventData,
-  isJson: boolean,
-): ShownText & { readonly kind: Exclude<DataView['kind'], 'Form'> } {
+export function dataText(data: EventData, isJson: boolean): ShownText & { readonly kind: string } {
   if (data.kind === 'bytes')
     return { kind: 'Bytes', text: hexDump(data.bytesStart(MAX_DUMPED)), isCut: data.size > MAX_DUMPED };
   const isCut = data.encoded.length > MAX_CHARACTERS;
@@ -91,7 +59,7 @@ export function dataText(
 async function fieldsView(form: FormEntries) {
   let [left, imagesLeft, files] = [MAX_BYTES, MAX_IMAGE_BYTES, 0];
   const shown = (text: string): Markup => markup(text, Math.max(0, Math.min(left, MAX_FIELD_BYTES)));
-  const valueView = async (value: FormEntries[number][1][number]): Promise<ValueView> => {
+  const valueView = async (value: FormEntries[number][1][number]) => {
     if (typeof value === 'string') {
       const json = jsonIn(value);
       return json === undefined ? shown(value) : { ...(await longMarkup(json, left)), isJson: true };
@@ -102,21 +70,21 @@ async function fieldsView(form: FormEntries) {
     const size = sizeText(Buffer.byteLength(base64, 'base64'));
     return { ...shown([filename, contentType].join(' ')), file: { number: files++, size, image } };
   };
-  const fields: NonNullable<DataView['fields']>[number][] = [];
+  const fields: { readonly name: Markup; readonly values: readonly Markup[] }[] = [];
   for (const [name, given] of form) {
-    const values: ValueView[] = [];
+    const values: Markup[] = [];
     const field = { name: shown(name), values };
     fields.push(field);
     for (const value of given) {
-      if (values.length === MAX_FIELDS || left <= 0) return { fields, html: '', isCut: true };
+      if (values.length === MAX_FIELDS || left <= 0) return { fields, isCut: true };
       const view = await valueView(value);
       left -= Buffer.byteLength(view.html) + MARKUP_AROUND;
       values.push(view);
     }
     left -= Buffer.byteLength(field.name.html) + MARKUP_AROUND;
-    if (fields.length === MAX_FIELDS || left <= 0) return { fields, html: '', isCut: fields.length < form.length };
+    if (fields.length === MAX_FIELDS || left <= 0) return { fields, isCut: fields.length < form.length };
   }
-  return { fields, html: '', isCut: false };
+  return { fields, isCut: false };
 }
 
 /** The JSON that a text of a form is, indented. Undefined if it is none or long. */
@@ -139,8 +107,8 @@ const IMAGES: readonly (readonly [format: string, start: RegExp])[] = [
   ['WebP', /^RIFF....WEBP/s],
 ];
 
-/** The image that bytes are by their beginning, whatever their sender calls them. */
-function imageView(base64: string, maxBytes: number): ImageView | undefined {
+/** The image that bytes are by their beginning; one that is too large has no `data:` URL. */
+function imageView(base64: string, maxBytes: number) {
   const start = Buffer.from(base64.slice(0, 24), 'base64').toString('latin1');
   const format = IMAGES.find(([, pattern]) => pattern.test(start))?.[0];
   if (format === undefined) return undefined;
@@ -154,14 +122,9 @@ const JSON_TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\
 /** Deeper levels are indented no further: the indentation of 10,000 levels would be the page. */
 const MAX_DEPTH = 20;
 
-/**
- * Indents JSON text; numbers keep their digits and members their order.
- *
- * @param json - valid JSON, of which the end may be missing.
- */
+/** Indents valid JSON, of which the end may be missing; numbers keep their digits and members their order. */
 function indentedJson(json: string): string {
-  let text = '';
-  let depth = 0;
+  let [text, depth] = ['', 0];
   const line = () => `\n${'  '.repeat(Math.min(depth, MAX_DEPTH))}`;
   for (const [token] of json.matchAll(JSON_TOKEN)) {
     if (token === '}' || token === ']') {

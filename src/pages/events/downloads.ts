@@ -22,11 +22,6 @@ const MAX_SEARCHES = 2;
 /** How many characters of lines are put together, at least, before they are sent. */
 const CHUNK = 64 * 1024;
 
-/** Most events that are read at a time, and about how many bytes of them; and most of one id. */
-const PAGE_EVENTS = 200;
-const PAGE_BYTES = 256 * 1024;
-const SAME_ID = 10;
-
 /** How long events gather before those who wait for them get them, in milliseconds: one write for many. */
 const GATHERING = 200;
 
@@ -39,26 +34,10 @@ const MAX_WAIT = 600;
 const EMPTY_LINE = '\n';
 
 /** The parameters of a download, besides those that a page has. */
-const PARAMETERS = [
-  'id',
-  'after',
-  'before',
-  'from',
-  'to',
-  'type',
-  'binding',
-  'sender',
-  'fromsender',
-  'text',
-  'limit',
-  'wait',
-];
+const PARAMETERS = 'id after before from to type binding sender fromsender text limit wait'.split(' ');
 
-/** The events of a download. */
 interface DownloadQuery extends Pick<ListQuery, 'filter' | 'place'> {
-  /** Only events with this id. */
   readonly id?: string | undefined;
-  /** Maximum number of events. */
   readonly limit: number;
   /** How long events are sent as they are recorded, in milliseconds; without it the download ends with the newest event. */
   readonly wait?: number | undefined;
@@ -68,27 +47,19 @@ interface DownloadQuery extends Pick<ListQuery, 'filter' | 'place'> {
   readonly end: string;
 }
 
-/**
- * Reads the query of `?events=download`, for people, which has all that the list finds, or of `?events=export`, for programs.
- *
- * @throws {RequestError} 400: it makes no sense.
- */
+/** Reads the query of `?events=download`, for people, which has all that the list finds, or of `?events=export`, for programs. */
 function downloadQuery(parameters: URLSearchParams): DownloadQuery {
-  const {
-    problem = refusedParameter((name) => parameters.has(name), OTHER_FILTERS, PARAMETERS),
-    filter,
-    place,
-  } = listQuery(parameters);
+  const { problem: unreadable, filter, place } = listQuery(parameters);
+  const problem = unreadable ?? refusedParameter((name) => parameters.has(name), OTHER_FILTERS, PARAMETERS);
   if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
   if (parameters.get('events') === 'download') return { filter, place: {}, limit: Infinity, isSearch: true, end: '' };
   const limit = wholeNumber(parameters, 'limit', Number.MAX_SAFE_INTEGER) ?? Infinity;
   const seconds = wholeNumber(parameters, 'wait', MAX_WAIT);
-  const wait = seconds === undefined ? undefined : seconds * 1000;
   const id = parameters.get('id') || undefined;
   const isSearch = isNarrowed({ ...filter, from: undefined }) || place.before !== undefined;
-  if (wait !== undefined && (isSearch || [filter.from, id].some((value) => value !== undefined) || limit !== Infinity))
+  if (seconds !== undefined && (isSearch || filter.from !== undefined || id !== undefined || limit !== Infinity))
     throw HTTP_ERRORS.invalidInput('wait goes with after alone: a search and a limit end by themselves.');
-  return { filter, place, id, limit, wait, isSearch, end: EMPTY_LINE };
+  return { filter, place, id, limit, wait: seconds && seconds * 1000, isSearch, end: EMPTY_LINE };
 }
 
 function wholeNumber(parameters: URLSearchParams, name: string, most: number): number | undefined {
@@ -125,10 +96,8 @@ export class Downloads {
       const sent = { 'X-Events-Last': String(last), 'X-Accel-Buffering': 'no' };
       const headers = { ...NO_STORE, ...downloadHeaders('events.ndjson'), ...sent };
       await ticket.whileIdle((stop) => {
-        const lines =
-          wait === undefined
-            ? linesOf(this.#found(query, last, stop), query)
-            : this.#followed(query, performance.now() + wait, stop);
+        const found = () => linesOf(this.#found(query, last, stop), query);
+        const lines = wait === undefined ? found() : this.#followed(query, performance.now() + wait, stop);
         return response.replyInParts('application/x-ndjson', lines, headers, stop);
       });
     } finally {
@@ -143,14 +112,14 @@ export class Downloads {
       yield* this.#eventsUntil(newest, query, stop);
       return;
     }
-    const named = id === undefined ? undefined : await this.#log.read({ id, limit: SAME_ID });
+    const named = id === undefined ? undefined : await this.#log.read({ id, limit: 10 });
     for await (const event of named ?? this.#log.find({ ...filter, ...place }, stop, () => undefined))
       if (problemOf(event) === undefined) yield event;
   }
 
   /** Reads the events from a position and a time on, the large ones one at a time. */
   async *#eventsUntil(newest: number, { filter, place, limit }: DownloadQuery, stop: AbortSignal) {
-    const query = { since: filter.from, limit: Math.min(PAGE_EVENTS, limit), maxBytes: PAGE_BYTES };
+    const query = { since: filter.from, limit: Math.min(200, limit), maxBytes: 256 * 1024 };
     for (let after = place.after ?? 0; after < newest && !stop.aborted;) {
       const page = await this.#log.read({ ...query, after });
       for (const event of page) {

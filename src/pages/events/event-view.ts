@@ -12,28 +12,25 @@ import { addressQuery, filterValues, isNarrowed, type Filter } from './list-quer
 import { shownText } from '../markup';
 import { bindingView, PAIRS_BYTES, pairs, timeView, type Pair } from './parts';
 import { MediaType } from '../../http/content/media-type';
-import { replaceInvisible, sizeText } from '../../util/text';
+import { replaceInvisible } from '../../util/text';
 
 /** Most bytes of the header fields as markup: enough for 16 KiB in one field. */
 const HEADERS_BYTES = 40_000;
 
 /** Finds the newest event with an id, whatever its source. */
 export async function positionOf(log: EventLog, id: string | null): Promise<number | undefined> {
-  if (id === null) return undefined;
-  const events = await log.read({ id, limit: 1, maxBytes: 1 });
-  return events[0]?.position;
+  const [found] = id === null ? [] : await log.read({ id, limit: 1, maxBytes: 1 });
+  return found?.position;
 }
 
-/**
- * Finds the neighbours of a position in the list of a filter, and the event of its type before it, as queries of links. Where a search
- * did not come to its end in time, the list goes on with it.
- */
+/** Finds the neighbours of a position in the list of a filter, and the event of its type before it, as queries of links. */
 export async function neighbours(log: EventLog, position: number, type: string | undefined, filter: Filter) {
   const values = filterValues(filter);
   const find = async (place: 'after' | 'before') => {
     const { events, reached, more } = await log.search({ ...filter, [place]: position, limit: 1 });
     const [found] = events;
     if (found !== undefined) return `?${addressQuery({ event: found.position, ...values })}`;
+    // The list goes on with a search that did not come to its end in time.
     return more && reached ? `?${addressQuery({ events: '', ...values, [place]: reached.position })}` : undefined;
   };
   const findSame = async () => {
@@ -53,11 +50,12 @@ export async function eventView(event: StoredEvent, filter: Filter, address: End
     sequence: String(position),
     id: shownText(event.id),
     type: shownText(String(attributes.type)),
+    ofType: typeof attributes.type === 'string' ? attributes.type : undefined,
     ...timeView(event.recordedAt),
     ...bindingView(typeof attributes.binding === 'string' ? attributes.binding : undefined),
     ...attributesOf(event, attributes),
     keys: keysOf(event),
-    data: await dataOf(event),
+    data: await dataOf(event, attributes.datacontenttype),
     arrival: arrivalView(event),
     curl: curlCommand(event, address),
     forward: forwardCommand(event, address),
@@ -70,23 +68,21 @@ export async function eventView(event: StoredEvent, filter: Filter, address: End
   };
 }
 
-async function dataOf(event: StoredEvent) {
+async function dataOf(event: StoredEvent, dataType: unknown) {
   const data = EventData.of(event);
   if (data === undefined) return undefined;
   const arrival = new Arrival(event);
   const sent = arrival.header('content-type');
   const type = sent === undefined ? undefined : MediaType.parse(sent);
   const isForm = sent === undefined ? arrival.target?.includes('?') === true : type?.isForm === true;
-  const isJson = isJsonType(attributesIn(event).datacontenttype);
-  const view = await dataView(data, { isForm, isMultipart: type?.isMultipart === true, isJson });
-  return { ...view, size: sizeText(view.bytes) };
+  return dataView(data, { isForm, isMultipart: type?.isMultipart === true, isJson: isJsonType(dataType) });
 }
 
 function attributesIn({ attributes }: StoredEvent) {
   return JSON.parse(attributes) as Readonly<Record<string, unknown>>;
 }
 
-/** The attributes; those that the top of the page has too are apart. */
+/** Those that the top of the page has too are apart. */
 function attributesOf({ position, recordedAt }: StoredEvent, attributes: Readonly<Record<string, unknown>>) {
   const all = [...Object.entries(attributes), ['sequence', sequenceOf(position)] as const];
   const isAbove = ([name, value]: readonly [string, unknown]) =>
@@ -111,29 +107,20 @@ function arrivalView(event: StoredEvent) {
 /** The keys under which the log records the event once. Before them may stand what they are about, each with a line feed. */
 function keysOf({ idempotencyKey, webhookId }: StoredEvent): Pair[] {
   const lines = webhookId?.split('\n') ?? [];
-  const keys: [string, string | undefined][] = [
+  const keys = [
     ['Idempotency-Key', idempotencyKey?.split('\n').at(-1)],
     [lines.length > 1 ? (lines[0] ?? '') : 'webhook-id', lines.at(-1)],
-  ];
-  return pairs(keys.filter((pair): pair is [string, string] => pair[1] !== undefined));
-}
-
-/** A file that a browser saves and never shows. */
-interface Download {
-  readonly name: string;
-  readonly contentType: string;
-  readonly body: Buffer;
+  ] as const;
+  return pairs(keys.filter(([, key]) => key !== undefined));
 }
 
 const BYTES = 'application/octet-stream';
 
 /** Returns a file of an event, if it has one of this name: `event`, `data`, or `file0` and so on of a form. */
-export function downloadOf(what: string, event: StoredEvent): Download | undefined {
+export function downloadOf(what: string, event: StoredEvent) {
   const names = fileNames(event);
-  if (what === 'event') {
-    const body = Buffer.from(eventJson(event));
-    return { name: names.event, contentType: 'application/cloudevents+json', body };
-  }
+  if (what === 'event')
+    return { name: names.event, contentType: 'application/cloudevents+json', body: Buffer.from(eventJson(event)) };
   const data = EventData.of(event);
   if (what === 'data') return data && { name: names.data, contentType: BYTES, body: data.bytes() };
   const [, number] = /^file(\d{1,3})$/.exec(what) ?? [];
@@ -156,8 +143,7 @@ export function downloadHeaders(name: string): OutgoingHttpHeaders {
 
 const ENDINGS = { json: 'json', text: 'txt', bytes: 'bin' } as const;
 
-/** The names of the files that {@link downloadOf} makes. */
-function fileNames(event: StoredEvent): Readonly<Record<'event' | 'data', string>> {
+function fileNames(event: StoredEvent) {
   const name = `event-${String(event.position)}`;
   const kind = EventData.of(event)?.kind ?? 'bytes';
   const isXml = kind === 'text' && isXmlType(String(attributesIn(event).datacontenttype));

@@ -12,7 +12,7 @@ import { Ticket } from '../../call/admission';
 import type { Endpoint } from '../../call/endpoint';
 import { comparisonView } from './comparison-view';
 import { downloadHeaders, downloadOf, eventView, neighbours, positionOf } from './event-view';
-import { listQuery, type Filter, type ListQuery } from './list-query';
+import { listQuery, type ListQuery } from './list-query';
 import { Downloads, NO_STORE } from './downloads';
 import { eventLink, listView } from './list-view';
 import type { EndpointAddress } from './commands';
@@ -51,28 +51,23 @@ function preparedPages({ contract }: Endpoint) {
   };
 }
 
-/** Reads the query. Names are case-insensitive, as on the service's other pages. */
+/** Names are case-insensitive, as on the service's other pages. */
 function parametersOf(url: string): URLSearchParams {
   const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
   return new URLSearchParams([...query].map(([name, value]): [string, string] => [name.toLowerCase(), value]));
 }
 
 class EventsPages {
-  readonly #endpoint: Endpoint;
   /** Whether RecordEvent needs a key. */
   readonly #needsKey: boolean;
   readonly #pages: ReturnType<typeof preparedPages>;
-  /** A search may take long, and must leave most slots of MAX_IN_FLIGHT to calls. */
-  readonly #maxInProgress: number;
   readonly #downloads: Downloads;
   #inProgress = 0;
 
-  constructor(endpoint: Endpoint) {
-    this.#endpoint = endpoint;
+  constructor(private readonly endpoint: Endpoint) {
     this.#needsKey = endpoint.access.credentials.record.includes('key');
     this.#pages = preparedPages(endpoint);
     this.#downloads = new Downloads(endpoint);
-    this.#maxInProgress = Math.max(1, Math.floor(endpoint.config.limits.maxInFlight / 4));
   }
 
   /**
@@ -81,11 +76,13 @@ class EventsPages {
    * @throws the same, once it is answered; not for an event that was forgotten, which is no refusal.
    */
   async answer(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
-    const { rate, access, admission } = this.#endpoint;
+    const { rate, access, admission, config } = this.endpoint;
     try {
       rate.count(response.req);
       access.checkViewer(response.req);
-      if (this.#inProgress >= this.#maxInProgress) throw HTTP_ERRORS.pagesInFlight(this.#maxInProgress);
+      // A search may take long, and must leave most slots to calls.
+      const most = Math.max(1, Math.floor(config.limits.maxInFlight / 4));
+      if (this.#inProgress >= most) throw HTTP_ERRORS.pagesInFlight(most);
       this.#inProgress++;
       const ticket = new Ticket(admission, response);
       try {
@@ -119,7 +116,7 @@ class EventsPages {
     values: object,
     status = 200,
   ) {
-    const { callers, path } = this.#endpoint;
+    const { callers, path } = this.endpoint;
     const { body, headers } = this.#pages[page](title, callers.baseUrl(response.req) + path, values);
     const fields = { ...NO_STORE, ...headers };
     // Encoding a page of megabytes takes as long as writing it.
@@ -130,46 +127,33 @@ class EventsPages {
 
   /** @param named - the events whose sequence or id is the number that is searched for. */
   async #showList(response: HttpResponse, query: ListQuery, named: readonly number[] = []): Promise<void> {
-    const { log, refusals } = this.#endpoint;
+    const { log, refusals } = this.endpoint;
     const [stats, refused, list] = await Promise.all([
       log.stats(),
       refusedInLastHour(refusals()),
       listView(log, query, this.#address(response)),
     ]);
     const { problem } = query;
-    const values = {
-      ...list,
-      named: named.map((position) => eventLink(position, query.filter)),
-      count: eventsText(stats.events),
-      refused,
-      needsKey: this.#needsKey,
-    };
+    const links = named.map((position) => eventLink(position, query.filter));
+    const values = { ...list, named: links, count: eventsText(stats.events), refused, needsKey: this.#needsKey };
     await this.#send(response, 'list', 'Events', values, problem === undefined ? 200 : 400);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
   }
 
-  /**
-   * Leads to the event whose id or sequence was typed into the search box. A shorter number than a sequence may be a text as well:
-   * its list shows what it finds, and links to the events that it names.
-   */
+  /** Leads to the event whose id or sequence was typed into the search box. A shorter number may be a text as well: its list has links. */
   async #find(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
     const query = listQuery(parameters);
     const text = query.filter.text?.trim();
     if (query.problem !== undefined || text === undefined) return this.#showList(response, query);
-    const named = await this.#namedBy(text);
-    const [first] = named;
-    if (first === undefined || /^\d{1,19}$/.test(text)) return this.#showList(response, query, named);
-    const { href, position } = eventLink(first, query.filter);
-    response.reply(303, 'text/plain; charset=utf-8', `Event ${position}\n`, { ...NO_STORE, Location: href });
-  }
-
-  /** Finds the events with a sequence or an id. */
-  async #namedBy(text: string): Promise<number[]> {
-    const { log } = this.#endpoint;
+    const { log } = this.endpoint;
     const position = positionIn(text);
     const [withSequence] = position === undefined ? [] : await log.read({ position, limit: 1 });
     const found = [withSequence?.position, await positionOf(log, text)];
-    return [...new Set(found)].filter((one) => one !== undefined);
+    const named = [...new Set(found)].filter((one) => one !== undefined);
+    const [first] = named;
+    if (first === undefined || /^\d{1,19}$/.test(text)) return this.#showList(response, query, named);
+    const { href } = eventLink(first, query.filter);
+    response.replyText(303, 'See the event.', { ...NO_STORE, Location: href });
   }
 
   /** Sends many events. The caller may read them slowly, and is no page in progress meanwhile. */
@@ -184,18 +168,18 @@ class EventsPages {
 
   async #showRate(response: HttpResponse, per: string): Promise<void> {
     if (!isRateSpan(per)) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');
-    const { log, refusals } = this.#endpoint;
+    const { log, refusals } = this.endpoint;
     const rate = await rateView(log, per, Date.now(), await refusals());
     await this.#send(response, 'rate', 'Rate', rate);
   }
 
   async #showRefusals(response: HttpResponse, reason: string | undefined): Promise<void> {
-    const view = await refusalsView(await this.#endpoint.refusals(), reason, Date.now());
+    const view = await refusalsView(await this.endpoint.refusals(), reason, Date.now());
     await this.#send(response, 'refusals', 'Refusals', view);
   }
 
   async #showEvent(response: HttpResponse, text: string, parameters: URLSearchParams): Promise<void> {
-    const { log } = this.#endpoint;
+    const { log } = this.endpoint;
     const position = positionIn(text) ?? (await positionOf(log, parameters.get('id')));
     if (position === undefined) throw HTTP_ERRORS.noSuchEvent();
     const download = parameters.get('download');
@@ -208,30 +192,19 @@ class EventsPages {
     const { filter } = listQuery(parameters);
     const other = parameters.get('with') || undefined;
     if (other !== undefined) {
-      return this.#compare(response, position, positionIn(other) ?? (await positionOf(log, other)), filter);
+      const after = await this.#event(positionIn(other) ?? (await positionOf(log, other)));
+      const view = await comparisonView(await this.#event(position), after, filter);
+      const title = `Events ${view.events.map((event) => event.position).join(' and ')}`;
+      return this.#send(response, 'comparison', title, view);
     }
-    // The event and its view, which may be large, are not held meanwhile.
-    const around = await neighbours(log, position, await this.#typeAt(position), filter);
     const view = await eventView(await this.#event(position), filter, this.#address(response));
+    const around = await neighbours(log, position, view.ofType, filter);
     await this.#send(response, 'event', `Event ${view.sequence}`, { ...view, ...around });
-  }
-
-  async #compare(response: HttpResponse, position: number, other: number | undefined, filter: Filter): Promise<void> {
-    const view = await comparisonView(await this.#event(position), await this.#event(other), filter);
-    const title = `Events ${view.events.map((event) => event.position).join(' and ')}`;
-    await this.#send(response, 'comparison', title, view);
-  }
-
-  /** @throws {RequestError} 404: the log holds no such event. */
-  async #typeAt(position: number): Promise<string | undefined> {
-    const [found] = await this.#endpoint.log.read({ position, limit: 1, maxBytes: 1 });
-    if (found === undefined || problemOf(found) !== undefined) throw HTTP_ERRORS.noSuchEvent();
-    return (JSON.parse(found.attributes) as { readonly type?: string }).type;
   }
 
   /** @throws {RequestError} 404: the log holds no such event. */
   async #event(position: number | undefined): Promise<StoredEvent> {
-    const [event] = position === undefined ? [] : await this.#endpoint.log.read({ position, limit: 1 });
+    const [event] = position === undefined ? [] : await this.endpoint.log.read({ position, limit: 1 });
     // Taking over a large event takes as long as parsing it.
     if (event !== undefined) await letOthersRun();
     if (event === undefined || problemOf(event) !== undefined) throw HTTP_ERRORS.noSuchEvent();
@@ -240,14 +213,14 @@ class EventsPages {
   }
 
   #address(response: HttpResponse): EndpointAddress {
-    const { contract, callers, path } = this.#endpoint;
+    const { contract, callers, path } = this.endpoint;
     return { contract, base: callers.baseUrl(response.req), path, needsKey: this.#needsKey };
   }
 
   async #refuse(response: HttpResponse, error: unknown): Promise<void> {
-    const refusal = error instanceof RequestError ? error : undefined;
-    const { status, headers = {} } = refusal ?? HTTP_ERRORS.failed(error);
-    const reason = refusal?.message ?? messageChain(error);
+    const isRefusal = error instanceof RequestError;
+    const { status, headers = {} } = isRefusal ? error : HTTP_ERRORS.failed(error);
+    const reason = isRefusal ? error.message : messageChain(error);
     for (const [name, value] of Object.entries(headers)) {
       if (value !== undefined) response.setHeader(name, value);
     }

@@ -3,7 +3,6 @@ import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/queries';
 import { shortened } from '../../util/text';
 import { parseTime, timeText } from '../../util/time';
 
-/** The filters of the list of events. */
 export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'fromSender' | 'from' | 'to'>;
 
 /** The position of the list in the log; by default the newest events. */
@@ -33,8 +32,9 @@ export function listQuery(parameters: URLSearchParams): ListQuery {
     return undefined;
   };
   const time = 'a time such as 2026-11-22T14:02:00Z';
+  const shortText = `at most ${String(MAX_SEARCH_TEXT)} characters`;
   const filter: Filter = {
-    text: read('text', (text) => (text.length <= MAX_SEARCH_TEXT ? text : undefined), TEXT_LIMIT),
+    text: read('text', (text) => (text.length <= MAX_SEARCH_TEXT ? text : undefined), shortText),
     binding: given('binding'),
     type: given('type'),
     sender: given('sender'),
@@ -51,8 +51,6 @@ export function listQuery(parameters: URLSearchParams): ListQuery {
   return { filter, place, problem: problems[0], invalid };
 }
 
-const TEXT_LIMIT = `at most ${String(MAX_SEARCH_TEXT)} characters`;
-
 /** Whether the list is narrowed to anything. */
 export function isNarrowed(filter: Filter): boolean {
   return Object.values(filter).some((value) => value !== undefined);
@@ -66,33 +64,23 @@ export function addressQuery(values: Readonly<Record<string, string | number | u
   return pairs.join('&').replace(/^events=&|^events=$/, (start) => start.replace('=', ''));
 }
 
-/** A filter as parameters of an address; with values of a form for its inputs. */
+/** A filter as parameters of an address, and as values of inputs, whose times are in UTC. */
 export function filterValues({
-  text,
-  binding,
-  type,
-  sender,
-  fromSender,
+  fromSender: fromsender,
   from,
   to,
+  ...texts
 }: Filter): Record<string, string | undefined> {
-  const time = (value: number | undefined) => (value === undefined ? undefined : inputTime(value));
-  return { text, binding, type, sender, fromsender: fromSender, from: time(from), to: time(to) };
+  const time = (value: number | undefined) =>
+    value === undefined ? undefined : new Date(value).toISOString().replace(/(?::00)?\.000Z$|Z$/, '');
+  return { ...texts, fromsender, from: time(from), to: time(to) };
 }
 
 /** The value of an input of the type `datetime-local`: without a zone, perhaps without seconds. */
 const LOCAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
-/**
- * Reads a time in milliseconds since 1970-01-01T00:00Z: RFC 3339, or what an input of the type `datetime-local` gives, taken as
- * UTC. Returns undefined for anything else.
- */
+/** Reads a time in milliseconds since 1970-01-01T00:00Z: RFC 3339, or that of an input, taken as UTC. */
 function parseInputTime(text: string): number | undefined {
   if (!LOCAL.test(text)) return parseTime(text);
   return parseTime(`${text.length === 'yyyy-mm-ddThh:mm'.length ? `${text}:00` : text}Z`);
-}
-
-/** Writes a time for an input of the type `datetime-local`, in UTC. */
-function inputTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace(/(?::00)?\.000Z$|Z$/, '');
 }

@@ -21,11 +21,8 @@ const MAX_LINKED = 100;
 const BYTES_IN_ROW = 40;
 
 /** Searches for the events of one page of the list. Links have only the query. */
-export async function listView(
-  log: EventLog,
-  { filter, place, problem, invalid }: ListQuery,
-  service: EndpointAddress,
-) {
+export async function listView(log: EventLog, query: ListQuery, service: EndpointAddress) {
+  const { filter, place, problem, invalid } = query;
   const values = filterValues(filter);
   const search = { filter: { ...values, ...invalid }, invalid, bindings: BINDING_LABELS, senders: Sender.recognised };
   if (problem !== undefined) return { ...search, problem, rows: [], isNarrowed: true };
@@ -35,6 +32,7 @@ export async function listView(
   const found = await log.search({ ...filter, ...place, limit: EVENTS_ON_PAGE });
   const { events, reached, more } = found;
   const isUnfinished = more && events.length < EVENTS_ON_PAGE;
+  const mayFind = events.length > 0 || isUnfinished;
   const { newer, older } = neighbours(found, place);
   const address = (to: ListPosition) => `?${addressQuery({ events: '', ...values, ...to })}`;
   const last = reached?.position ?? place.after ?? 0;
@@ -52,11 +50,9 @@ export async function listView(
     older: older === undefined ? undefined : address({ before: older }),
     /** Whether the search stopped before the page was full. */
     isUnfinished,
-    /** Posts all that the search finds to an address. Undefined if it found nothing yet or no command fits every shell. */
-    forward: events.length > 0 || isUnfinished ? forwardCommand(filter, service) : undefined,
+    forward: mayFind ? forwardCommand(filter, service) : undefined,
     forwardAsReceived: forwardCommand(filter, service, '--as-received'),
-    /** Saves all that the search finds. Undefined if it found nothing yet. */
-    download: events.length > 0 || isUnfinished ? `?${addressQuery({ events: 'download', ...values })}` : undefined,
+    download: mayFind ? `?${addressQuery({ events: 'download', ...values })}` : undefined,
     /** Whether it went towards newer events. */
     isUpwards: place.after !== undefined,
     /** Whether new events appear on the page. */
@@ -79,6 +75,7 @@ function neighbours({ events, reached, more }: SearchResult, { before, after }: 
 function rowView(event: FoundEvent, filter: Filter) {
   const { position, recordedAt, binding, type, remoteAddress, sender, data, match } = event;
   const values = filterValues(filter);
+  /** A link that narrows the list, unless it is narrowed so already or the value is long. */
   const narrowed = (name: 'type' | 'sender' | 'fromsender', value: string | undefined) =>
     value === undefined || value === values[name] || value.length > MAX_LINKED
       ? undefined
@@ -89,7 +86,6 @@ function rowView(event: FoundEvent, filter: Filter) {
     ...timeView(recordedAt),
     ...bindingView(binding),
     type: shownText(type ?? '–', CELL_BYTES),
-    /** Narrows the list. Undefined if it is narrowed so already, or the type is long. */
     ofType: narrowed('type', type),
     /** The known sender, or the address of another. */
     sender: shownText(Sender.named(sender)?.name ?? sender ?? remoteAddress ?? '–', CELL_BYTES),

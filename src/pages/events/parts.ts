@@ -4,10 +4,7 @@ import { timeText } from '../../util/time';
 import { shownText } from '../markup';
 
 /** A name with its value, both HTML. */
-export interface Pair {
-  readonly name: string;
-  readonly value: string;
-}
+export type Pair = Readonly<Record<'name' | 'value', string>>;
 
 /** Most pairs of each kind, and most bytes of all of them, as markup. */
 const MAX_PAIRS = 200;
@@ -54,7 +51,6 @@ export function timeView(milliseconds: number) {
   return { time: timeText(milliseconds), dateTime: new Date(milliseconds).toISOString() };
 }
 
-/** Writes a number with its thousands apart. */
 export function countText(count: number): string {
   return count.toLocaleString('en');
 }
@@ -69,7 +65,6 @@ export function dayText(milliseconds: number): string {
   return new Date(milliseconds).toUTCString().slice(0, 'Sun, 22 Nov 2026'.length);
 }
 
-/** Writes bytes in hexadecimal, with a space between them. */
 export function hexText(bytes: Buffer): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
 }

@@ -12,38 +12,35 @@ import { timeText } from '../../util/time';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** The spans of time for which events are counted. Refused calls are counted in the minutes of the last hour. */
+/** The spans of time for which events are counted; refused calls are counted by the minute alone. */
 const RATE_SPANS = {
   minute: { span: MINUTE, spans: 60, title: 'Last 60 minutes' },
   hour: { span: HOUR, spans: 48, title: 'Last 48 hours' },
   day: { span: 24 * HOUR, spans: 30, title: 'Last 30 days' },
 } as const;
 
-type RateSpan = keyof typeof RATE_SPANS;
-
-export function isRateSpan(text: string): text is RateSpan {
+export function isRateSpan(text: string): text is keyof typeof RATE_SPANS {
   return Object.hasOwn(RATE_SPANS, text);
 }
 
 /** Counts events and refused calls for the chart. Spans begin with whole minutes, hours or days in UTC; the last has not ended. */
-export async function rateView(log: EventLog, per: RateSpan, now: number, refusals: Refusals) {
+export async function rateView(log: EventLog, per: keyof typeof RATE_SPANS, now: number, refusals: Refusals) {
   const { span, spans, title } = RATE_SPANS[per];
   const until = (Math.floor(now / span) + 1) * span;
   const times = Array.from({ length: spans + 1 }, (_, i) => until - (spans - i) * span);
-  const rates = (await log.counts(times)).map((events, i) => {
-    const from = times[i] ?? 0;
-    return { from, events, refused: per === 'minute' ? callsInMinutes(refusals, from, 1) : 0 };
-  });
-  const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
-  const [events, refused] = [sum(rates.map((rate) => rate.events)), sum(rates.map((rate) => rate.refused))];
-  const top = Math.max(1, ...rates.map(({ events, refused }) => events + refused));
+  const counts = await log.counts(times);
+  const refusedCalls = times.map((from) => (per === 'minute' ? callsInMinutes(refusals, from, 1) : 0));
+  const sum = (all: readonly number[]) => all.reduce((one, other) => one + other, 0);
+  const refused = sum(refusedCalls);
+  const top = Math.max(1, ...counts.map((events, i) => events + (refusedCalls[i] ?? 0)));
   // A single event or refused call stays visible beside many.
   const heightOf = (count: number) => (count === 0 ? 0 : Math.max(top / 100, count));
   const textOf = (from: number) => timeText(from).slice(0, per === 'day' ? 10 : 16);
   return {
     period: title.toLowerCase(),
     each: per,
-    bars: rates.map(({ from, events, refused }) => {
+    bars: counts.map((events, i) => {
+      const [from = 0, refused = 0] = [times[i], refusedCalls[i]];
       const [start, end] = [from, from + span].map((time) => new Date(time).toISOString().slice(0, 16));
       return {
         height: heightOf(events),
@@ -58,10 +55,9 @@ export async function rateView(log: EventLog, per: RateSpan, now: number, refusa
     }),
     /** The highest number, which is as high as the chart. */
     top,
-    total: eventsText(events),
-    isEmpty: events + refused === 0,
-    refused: `${countText(refused)} refused ${refused === 1 ? 'call' : 'calls'}`,
-    hasRefused: refused > 0,
+    total: eventsText(sum(counts)),
+    isEmpty: sum(counts) + refused === 0,
+    refused: refused === 0 ? undefined : `${countText(refused)} refused ${refused === 1 ? 'call' : 'calls'}`,
     lines: [countText(top), '0'],
     /** The times below the chart, at equal distances. */
     times: [textOf(until - spans * span), textOf(until - (spans / 2) * span), 'now'],
@@ -76,14 +72,8 @@ export async function rateView(log: EventLog, per: RateSpan, now: number, refusa
 /** Longest that a page waits for numbers beside what it shows, in milliseconds. */
 const NUMBERS_TIMEOUT = 500;
 
-/**
- * Counts the events, for callers who may look at them; otherwise undefined. The service page is for everybody, and works while the log
- * does not.
- */
-export async function eventCount(
-  request: IncomingMessage,
-  { log, access }: Pick<Endpoint, 'log' | 'access'>,
-): Promise<number | undefined> {
+/** Counts the events, for callers who may look at them; the service page is for everybody, and works while the log does not. */
+export async function eventCount(request: IncomingMessage, { log, access }: Endpoint): Promise<number | undefined> {
   try {
     access.checkViewer(request);
     const { events } = await within(log.stats(), NUMBERS_TIMEOUT, () => new EventLogError('The log did not answer.'));

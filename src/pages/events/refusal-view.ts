@@ -16,18 +16,13 @@ const REASON_BYTES = 900;
 const CELL_BYTES = 250;
 const HEADERS_BYTES = 8000;
 
-/**
- * Shows the refused calls, or those with a reason, newest first: those of one caller for the same reason as one row. Links have only the
- * query.
- */
+/** Shows the refused calls, or those with a reason, newest first: those of one caller for the same reason as one row. */
 export async function refusalsView(refusals: Refusals, reason: string | undefined, now: number) {
-  const { calls } = refusals;
+  const shown = refusals.calls.filter(({ refusal = 'failed' }) => reason === undefined || reason === refusal);
   const alike = new Map<string, RefusedCall[]>();
-  for (const call of calls.filter(({ refusal }) => reason === undefined || reason === (refusal ?? 'failed'))) {
+  for (const call of shown) {
     const key = JSON.stringify([call.remoteAddress, call.refusal, call.reason]);
-    const same = alike.get(key);
-    if (same === undefined) alike.set(key, [call]);
-    else same.push(call);
+    alike.set(key, [...(alike.get(key) ?? []), call]);
   }
   const rows: ReturnType<typeof refusalView>[] = [];
   for (const [newest, ...earlier] of alike.values()) {
@@ -47,8 +42,7 @@ export async function refusalsView(refusals: Refusals, reason: string | undefine
 
 /** Shows a refused call as a row of the table, and how many were like it. What a caller wrote is HTML. */
 function refusalView(call: RefusedCall, earlier: readonly RefusedCall[]) {
-  const { time, remoteAddress, binding, operation, method = '', path, status, refusal, reason, requestId } = call;
-  const { sender, headers = [] } = call;
+  const { time, binding, operation, method = '', path, status, refusal, sender, headers = [] } = call;
   const cell = (text: string | undefined) => shownText(text ?? NONE, CELL_BYTES);
   const fields = new Map(headers);
   const delivery = deliveryOf(call, fields);
@@ -57,15 +51,15 @@ function refusalView(call: RefusedCall, earlier: readonly RefusedCall[]) {
     count: earlier.length + 1,
     since: timeView(earlier.at(-1)?.time ?? time),
     ...timeView(time),
-    address: cell(remoteAddress),
+    address: cell(call.remoteAddress),
     ...bindingView(binding),
     called: operation === undefined ? '' : cell(operation),
     // A binding names the method.
     path: cell(binding === undefined && path !== undefined ? `${method} ${path}` : path),
     status: status === undefined ? NONE : String(status),
     word: refusal ?? 'failed',
-    reason: shownText(reason, REASON_BYTES),
-    requestId: cell(requestId),
+    reason: shownText(call.reason, REASON_BYTES),
+    requestId: cell(call.requestId),
     userAgent: fields.has('user-agent') ? cell(fields.get('user-agent')) : undefined,
     sender,
     delivery: delivery && cell(delivery),

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { Router } from 'express';
 import { create } from 'xmlbuilder2';
 import { HTTP_ERRORS, type RequestError } from '../../http/errors';
@@ -6,17 +5,13 @@ import type { Contract } from '../../contract/contract';
 import type { Endpoint } from '../../call/endpoint';
 import type { SoapBindings } from '../../soap/soap-call';
 import { builderText } from '../../xml/characters';
-import { Semaphore } from '../../util/promises';
 import { SECURITY_HEADERS, type HtmlPage } from '../page-writer';
 import { eventCount } from '../events/rate-view';
 import { loadPages, type Pages } from './pages';
 
-interface Document {
-  /** Why it stands in for the one that was asked for. */
+/** With a refusal it stands in for the one that was asked for. */
+interface Document extends Omit<HtmlPage, 'headers'>, Partial<Pick<HtmlPage, 'headers'>> {
   readonly refusal?: RequestError;
-  readonly contentType: string;
-  readonly body: string;
-  readonly headers?: HtmlPage['headers'];
 }
 
 const XML = 'text/xml; charset=utf-8';
@@ -30,7 +25,6 @@ export async function documents(endpoint: Endpoint, soap: SoapBindings | undefin
   const { contract, path, callers, rate } = endpoint;
   if (!contract.protocols.documentation) return withoutDocuments(endpoint);
   const pages = await loadPages(endpoint, soap);
-  const pagesInTurn = new Semaphore(1);
   const { hasSoap } = contract.protocols;
   const allow = hasSoap ? 'GET, HEAD, OPTIONS, POST' : 'GET, HEAD, OPTIONS';
   const router = Router({ strict: true });
@@ -39,8 +33,6 @@ export async function documents(endpoint: Endpoint, soap: SoapBindings | undefin
     .all(SECURITY_HEADERS)
     .get(async (request, response) => {
       rate.count(request);
-      // Pages are no calls, which are counted: of many that are asked for at once, each is made in a turn of its own.
-      await pagesInTurn.run(() => setImmediate());
       const endpointUrl = callers.baseUrl(request) + path;
       const document: Document =
         documentOf(request.url, contract, pages, endpointUrl) ??
@@ -74,7 +66,7 @@ export async function documents(endpoint: Endpoint, soap: SoapBindings | undefin
   return router;
 }
 
-/** The document that a query names. Undefined for the service page. */
+/** Undefined for the service page. */
 function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: string): Document | undefined {
   const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
   const fields = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]));
@@ -84,29 +76,28 @@ function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: 
   if (fields.has('disco')) return { contentType: XML, body: discoveryDocument(contract, endpointUrl) };
   const operation = fields.get('op');
   if (operation === undefined) return undefined;
-  return (
-    pages.operation(operation, endpointUrl) ?? {
-      refusal: HTTP_ERRORS.noSuchOperation(operation),
-      ...pages.unknownOperation(operation, endpointUrl),
-    }
-  );
+  const page = pages.operation(operation, endpointUrl);
+  if (page !== undefined) return page;
+  return { refusal: HTTP_ERRORS.noSuchOperation(operation), ...pages.unknownOperation(operation, endpointUrl) };
 }
 
-/** Writes the discovery document (DISCO): the addresses of the WSDL and of the SOAP bindings. */
+/** The addresses of the WSDL and of the SOAP bindings. */
 function discoveryDocument({ namespace, serviceName, protocols }: Contract, endpointUrl: string): string {
   const address = builderText(endpointUrl);
   const discovery = create({ version: '1.0', encoding: 'utf-8' }).ele('http://schemas.xmlsoap.org/disco/', 'discovery');
   discovery
     .ele('http://schemas.xmlsoap.org/disco/scl/', 'contractRef')
     .att({ ref: `${address}?wsdl`, docRef: address });
-  const { bindings } = protocols;
-  const soap = [...(bindings.has('soap11') ? ['Soap'] : []), ...(bindings.has('soap12') ? ['Soap12'] : [])];
-  for (const binding of soap) {
+  for (const [binding, port] of [
+    ['soap11', 'Soap'],
+    ['soap12', 'Soap12'],
+  ] as const) {
+    if (!protocols.bindings.has(binding)) continue;
     discovery
       .ele('http://schemas.xmlsoap.org/disco/soap/', 'soap')
       .att('address', address)
       .att('http://www.w3.org/2000/xmlns/', 'xmlns:q1', builderText(namespace))
-      .att('binding', `q1:${serviceName}${binding}`);
+      .att('binding', `q1:${serviceName}${port}`);
   }
   return discovery.end({ prettyPrint: true, spaceBeforeSlash: true });
 }

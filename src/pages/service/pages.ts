@@ -19,11 +19,7 @@ export async function loadPages({ contract, service, access }: Endpoint, soap: S
   const { bindings: on } = contract.protocols;
 
   return {
-    /**
-     * Lists the operations and links to the service description.
-     *
-     * @param events - how many there are, for callers who may know.
-     */
+    /** Lists the operations and, to callers who may know, says how many events there are. */
     service: (url: string, events: number | undefined): HtmlPage => servicePage(undefined, url, { events }),
 
     /** Shows one operation: a form that calls it, and its messages. */
@@ -72,7 +68,6 @@ function formField({ name, type, isRequired, documentation }: Parameter) {
     choices,
     /** The `step` of a number (HTML, section 4.10.5.3.8). */
     step: STEPS.get(type.name),
-    /** An example, if the name of the type does not show one. */
     placeholder: type.name === 'dateTime' ? type.example : '',
   };
 }

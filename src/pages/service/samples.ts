@@ -8,7 +8,7 @@ import { MediaType } from '../../http/content/media-type';
 import { stringReply } from '../../get-post/reply-format';
 
 /** Stands for what differs from call to call, as `length` does. */
-const RESULT_PLACEHOLDER = 'string';
+const RESULT = 'string';
 
 interface SampleRequest {
   readonly method: 'GET' | 'POST';
@@ -25,14 +25,14 @@ export async function sampleWriter(contract: Contract, soap: SoapBindings | unde
   const soap11 = await soapReplies(contract, soap, SoapVersion.soap11);
   const soap12 = await soapReplies(contract, soap, SoapVersion.soap12);
   const { bindings } = contract.protocols;
-  const { contentType, body } = stringReply(contract.namespace)(RESULT_PLACEHOLDER);
+  const { contentType, body } = stringReply(contract.namespace)(RESULT);
   const string = response(contentType, body);
 
   return (operation: ContractOperation, needsKey: boolean, endpointUrl: string) => {
     const { name, action } = operation;
     const given = exampleArguments(operation);
     const url = `${endpointUrl}/${name}`;
-    const fields = formFields(given);
+    const fields = new URLSearchParams([...given]).toString();
     const key: Headers = needsKey ? { 'X-API-Key': 'KEY' } : {};
     const overSoap = (version: SoapVersion, headers: Headers): SampleRequest => ({
       method: 'POST',
@@ -49,21 +49,18 @@ export async function sampleWriter(contract: Contract, soap: SoapBindings | unde
     ];
     return all
       .filter(([binding]) => bindings.has(binding))
-      .map(([binding, request, reply]) => sample(Binding.names[binding], request, reply));
+      .map(([binding, request, response = '']) => ({
+        binding: Binding.names[binding],
+        request: httpMessage(request),
+        response,
+        curl: curlOf(request),
+      }));
   };
 }
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Writes arguments as the fields of a query string or form. */
-function formFields(given: ReadonlyMap<string, string>): string {
-  return new URLSearchParams([...given]).toString();
-}
-
-/**
- * Collects the reply to each operation over one SOAP version from the node-soap server that answers real calls. Empty for a
- * version that is off.
- */
+/** Collects the reply to each operation over a SOAP version, unless that is off, from the server that answers real calls. */
 async function soapReplies(
   { operations }: Contract,
   soap: SoapBindings | undefined,
@@ -72,14 +69,10 @@ async function soapReplies(
   const server = soap?.servers[version.binding];
   if (server === undefined) return new Map();
   const replies = operations.map(async ({ name }) => {
-    const reply = await server.answer(name, {}, { result: RESULT_PLACEHOLDER });
+    const reply = await server.answer(name, {}, { result: RESULT });
     return [name, response(version.contentType, indentedXml(reply) ?? '')] as const;
   });
   return new Map(await Promise.all(replies));
-}
-
-function sample(binding: string, request: SampleRequest, responseMessage = '') {
-  return { binding, request: httpMessage(request), response: responseMessage, curl: curlOf(request) };
 }
 
 function httpMessage({ method, url, headers, body }: SampleRequest): string {
@@ -107,17 +100,14 @@ function curlOf({ method, url, headers, body }: SampleRequest): string {
   return [`curl ${method === 'POST' && body === undefined ? '-X POST ' : ''}${word(url)}`, ...options].join(' \\\n  ');
 }
 
-/** The argument in the samples of an operation that takes any XML: an element, or a field of a query string or form. */
-const ANYTHING: ReadonlyMap<string, string> = new Map([['order', '17']]);
-
 /**
- * Arguments for the samples, which the operation accepts: those it requires or, if it requires none, the first whose type shows
- * what a value looks like. An operation that takes any XML gets an element.
+ * Arguments for the samples: those the operation requires or, if it requires none, the first whose type shows what a value looks
+ * like. An operation that takes any XML gets an element, or a field of a query string or form.
  */
 export function exampleArguments({ parameters, takesAnyXml }: ContractOperation): ReadonlyMap<string, string> {
   const required = parameters.filter(({ isRequired }) => isRequired);
   const telling = parameters.filter(({ type }) => type.name !== 'string').slice(0, 1);
   const shown = required.length > 0 || takesAnyXml ? required : telling;
   const examples = shown.map(({ name, type }) => [name, type.example] as const);
-  return new Map([...examples, ...(takesAnyXml ? ANYTHING : [])]);
+  return new Map([...examples, ...(takesAnyXml ? [['order', '17'] as const] : [])]);
 }

@@ -99,7 +99,7 @@ describe('the data of an event', () => {
   it('that is bytes is shown as hexdump shows it', async () => {
     const bytes = Buffer.from('PNG\u0000<script>0123456789', 'latin1');
     const view = await dataView(new EventData(`"data_base64":"${bytes.toString('base64')}"`), false);
-    expect([view.kind, view.bytes]).toEqual(['Bytes', bytes.length]);
+    expect([view.kind, view.size]).toEqual(['Bytes', '22 B']);
     expect(text(view.html)).toBe(
       '00000000  50 4e 47 00 3c 73 63 72  69 70 74 3e 30 31 32 33  |PNG.<script>0123|\n' +
         '00000010  34 35 36 37 38 39                                 |456789|',
