@@ -10,7 +10,8 @@ import { missingFor, runClient, type Transcript } from './toolchain';
 const PROXIES = CLIENTS.filter(({ folder }) => ['zeep', 'php', 'jax-ws'].includes(folder));
 
 /** Proxies that were made from the WSDLs of a namespace that does not end with a slash. */
-describe.each(['urn:shop:hooks', 'http://example.com/hooks'])('under the namespace %s', (namespace) => {
+describe('under the namespace urn:shop:hooks', () => {
+  const namespace = 'urn:shop:hooks';
   const transcripts = new Map<string, Transcript>();
   beforeAll(async () => {
     const folder = await temporaryFolder();

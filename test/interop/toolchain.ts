@@ -23,7 +23,6 @@ export const ENVIRONMENT = {
 
 /** What a client printed. */
 export interface Transcript {
-  readonly version: string;
   /** Value of each check, by `binding check`. */
   readonly values: ReadonlyMap<string, string>;
   /** What it printed on standard error if it failed; otherwise empty. */
@@ -42,42 +41,28 @@ export function missingFor(client: Client): string | undefined {
   return stdout.trim().replaceAll('\n', ', ') || undefined;
 }
 
-/** Makes the clients of a toolchain from both WSDLs of a service, each in a new folder inside the given one, and runs them. */
+/** Makes the client of a toolchain from the WSDL of a service in a new folder, and runs it. */
 export async function runClient(
   client: Client,
   url: string,
   folder: string,
   namespace = NAMESPACE,
 ): Promise<Transcript> {
-  const run = (script: string, wsdl: string, inside: string) =>
-    runScript(client, script, [url + wsdl, client.text ?? TEXT, namespace], join(folder, inside));
-  const output = [await run('run.sh', '?WSDL', 'original')];
-  if (existsSync(join(folderOf(client), 'extended.sh'))) {
-    output.push(await run('extended.sh', '?WSDL=extended', 'extended'));
-  }
-  const lines = output.flatMap(({ stdout }) => stdout.split('\n').map((line) => line.split('\t')));
-  return {
-    version: lines.find(([first]) => first === 'version')?.[1] ?? '',
-    values: new Map(lines.map(([binding, check, ...value]) => [`${binding ?? ''} ${check ?? ''}`, value.join('\t')])),
-    trouble: output.map(({ trouble }) => trouble).join(''),
-  };
-}
-
-interface Output {
-  readonly stdout: string;
-  readonly trouble: string;
-}
-
-async function runScript(client: Client, script: string, values: readonly string[], folder: string): Promise<Output> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder);
   const options = { cwd: folder, env: ENVIRONMENT, timeout: ALLOWED, maxBuffer: 64 * 1024 * 1024 };
-  return execute('bash', [join(folderOf(client), script), ...values], options).then(
+  const command = [join(folderOf(client), 'run.sh'), `${url}?WSDL`, client.text ?? TEXT, namespace];
+  const { stdout, trouble } = await execute('bash', command, options).then(
     (ended) => ({ stdout: ended.stdout, trouble: '' }),
     (error: unknown) => {
       const ended = error as { stdout: string; stderr: string; message: string };
       return { stdout: ended.stdout, trouble: ended.stderr || ended.message };
     },
   );
+  const lines = stdout.split('\n').map((line) => line.split('\t'));
+  const values = new Map(
+    lines.map(([binding = '', check = '', ...value]) => [`${binding} ${check}`, value.join('\t')]),
+  );
+  return { values, trouble };
 }
 
 function folderOf(client: Client): string {

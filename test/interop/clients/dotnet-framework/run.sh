@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # One proxy for each protocol, as Visual Studio's "Add Web Reference" makes it, and one program that uses the four.
 set -euo pipefail
-printf 'version\t%s\n' "$(mono --version | sed -n '1s/ (.*//; 1s/.*version /Mono /p')"
 here=$(dirname "$0")
 for protocol in SOAP SOAP12 HttpGet HttpPost; do
   wsdl -nologo -protocol:"$protocol" -namespace:"Proxy.$protocol" -out:"$protocol.cs" "$1" >/dev/null

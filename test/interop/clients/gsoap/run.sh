@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # C++ from the WSDL: wsdl2h reads it, soapcpp2 writes the proxy, once for each SOAP version.
 set -euo pipefail
-printf 'version\t%s\n' "gSOAP $(soapcpp2 -V 2>&1 | tail -n 1)"
 here=$(dirname "$0")
 wsdl2h -o webhook.h "$1" >/dev/null 2>&1
 for version in 1 2; do

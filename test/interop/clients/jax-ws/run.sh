@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 set -euo pipefail
-printf 'version\t%s\n' "$(wsimport -version 2>&1 | tail -n 1 | tr -d '"')"
 here=$(dirname "$0")
 export CLASSPATH="/usr/share/jaxws/lib/*:/usr/share/java/*:."
 java com.sun.tools.ws.WsImport -extension -quiet -Xnocompile -keep -p webhook "$1"

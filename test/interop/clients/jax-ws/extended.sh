@@ -1,7 +1,0 @@
-#!/usr/bin/env bash
-set -euo pipefail
-here=$(dirname "$0")
-export CLASSPATH="/usr/share/jaxws/lib/*:/usr/share/java/*:."
-java com.sun.tools.ws.WsImport -extension -quiet -Xnocompile -keep -p webhook "$1"
-javac -nowarn -d . "$here/Extended.java" webhook/*.java 2>/dev/null || javac -d . "$here/Extended.java" webhook/*.java
-java -Dfile.encoding=UTF-8 Extended "$2"
