@@ -71,7 +71,6 @@ export class RetentionLoop {
   }
 }
 
-/** Waits, unless the signal ends it. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return delay(milliseconds, undefined, { signal }).catch(() => undefined);
 }

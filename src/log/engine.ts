@@ -18,7 +18,6 @@ export class EventTooLargeError extends EventLogError {
   }
 }
 
-/** Settings of an event log besides its location. */
 export interface EventLogSettings {
   /** How long a call waits for a server, in milliseconds. */
   readonly timeout: number;
@@ -35,7 +34,7 @@ export interface EventLogSettings {
 export interface Retention {
   /** Those with the lowest positions are forgotten first. */
   readonly maxEvents?: number | undefined;
-  /** How long an event is kept after it was recorded, in milliseconds. */
+  /** In milliseconds after an event was recorded. */
   readonly maxAge?: number | undefined;
 }
 
@@ -81,7 +80,6 @@ export interface Engine {
   forget(positions: readonly number[]): Promise<number[]>;
   verify(): Promise<string[]>;
 
-  /** Sets what is called when a file of the log is lost. */
   onLost?(listener: (problem: string) => void): void;
 
   /** Forgets events past retention, step by step; missing if this process is not to. */
@@ -103,7 +101,6 @@ export interface Upkeep {
   compact(): Promise<number>;
 }
 
-/** How an engine forgets events that are past retention. */
 export interface RetentionSteps {
   /** Pauses after a step that leaves more to do, and after others, in milliseconds. */
   readonly busyPause: number;

@@ -18,9 +18,7 @@ export interface EventLogLocation {
   /** Whether it is known that there is no log yet. */
   isMissing?(): boolean;
 
-  /**
-   * @throws {EventLogError} it cannot be opened, or is missing and not to be created; the message names the location, but never a password.
-   */
+  /** @throws {EventLogError} it cannot be opened, or is missing and not to be created. The message names the location, but no password. */
   open(settings: EventLogSettings): Promise<EventLog>;
 
   /** Resolves to what keeps this process from opening the log, unless the error of opening it says it best. */
@@ -46,18 +44,17 @@ interface EngineChoice {
    * @throws {ValueError} saying what is allowed in a part of it, without any part of the address.
    */
   locate(text: string): EventLogLocation | undefined;
-  /** Replaces what may be a secret in an address, also in one that is written wrong. */
-  withoutSecrets(text: string): string;
+  /** The parameters of its addresses that hold no secret; undefined if nothing in them is secret. */
+  readonly shown?: readonly string[];
 }
 
 const SQLITE: EngineChoice = {
   schemes: ['sqlite'],
   form: 'sqlite: and the path of a file, as in sqlite:data/events.db',
-  withoutSecrets: (text) => text,
   locate(text) {
     const path = text.slice('sqlite:'.length);
     if (path === '') return undefined;
-    // A host, as in the addresses of servers: nobody means the folder of that name in the root.
+    // A host, as in the addresses of servers, not a folder in the root.
     if (/^\/\/[^/]/.test(path))
       throw new ValueError('must have one slash or none after sqlite: as in sqlite:data/events.db');
     const file = resolve(path);
@@ -83,7 +80,7 @@ const SQLITE: EngineChoice = {
 const JETSTREAM: EngineChoice = {
   schemes: ['nats', 'tls'],
   form: 'the address of a NATS stream, as in nats://user:password@host1:4222,host2:4222/EVENTS?replicas=3',
-  withoutSecrets: (text) => hideSecrets(text, ['replicas', 'creds']),
+  shown: ['replicas', 'creds'],
   locate(text) {
     const address = jetStreamAddress(text);
     if (address === undefined) return undefined;
@@ -101,7 +98,7 @@ const JETSTREAM: EngineChoice = {
 const POSTGRES: EngineChoice = {
   schemes: ['postgres', 'postgresql'],
   form: 'the address of a PostgreSQL database, as in postgres://user@host1:5432,host2:5432/database',
-  withoutSecrets: (text) => hideSecrets(text, PARAMETER_NAMES),
+  shown: PARAMETER_NAMES,
   locate(text) {
     const address = postgresAddress(text);
     if (address === undefined) return undefined;
@@ -119,7 +116,6 @@ const POSTGRES: EngineChoice = {
 const MEMORY: EngineChoice = {
   schemes: ['memory'],
   form: 'memory: for a log that ends with the service',
-  withoutSecrets: (text) => text,
   locate(text) {
     if (text !== 'memory:') return undefined;
     return {
@@ -137,7 +133,7 @@ const MEMORY: EngineChoice = {
 
 const ENGINES: readonly EngineChoice[] = [SQLITE, JETSTREAM, POSTGRES, MEMORY];
 
-/** The addresses of event logs, as EVENT_LOG has them. */
+/** Reads the addresses in EVENT_LOG. */
 export const eventLogAddress = {
   /** @throws {ValueError} saying what is allowed, without any part of the address. */
   locate(this: void, text: string): EventLogLocation {
@@ -147,20 +143,17 @@ export const eventLogAddress = {
     throw new ValueError(`must be ${(engine ? [engine] : ENGINES).map(({ form }) => form).join(', or ')}`);
   },
 
-  /** Replaces what may be a secret by `***`. */
+  /** Hides what stands before an `@` and in parameters that may be secret, also in an address that is written wrong. */
   withoutSecrets(this: void, text: string): string {
-    return engineOf(text)?.withoutSecrets(text) ?? hideSecrets(text, []);
+    const { shown }: Pick<EngineChoice, 'shown'> = engineOf(text) ?? { shown: [] };
+    if (shown === undefined) return text;
+    return text
+      .replace(/^([a-z]+:\/\/)?.*@/is, '$1***@')
+      .replace(/([?&]([^=&]*)=)[^&]*/g, (parameter, start: string, name: string) =>
+        shown.includes(name) ? parameter : `${start}***`,
+      );
   },
 };
-
-/** Hides what stands before an `@`, and the values of the parameters that are not named. */
-function hideSecrets(text: string, shown: readonly string[]): string {
-  return text
-    .replace(/^([a-z]+:\/\/)?.*@/is, '$1***@')
-    .replace(/([?&]([^=&]*)=)[^&]*/g, (parameter, start: string, name: string) =>
-      shown.includes(name) ? parameter : `${start}***`,
-    );
-}
 
 function engineOf(text: string): EngineChoice | undefined {
   return ENGINES.find(({ schemes }) => schemes.some((scheme) => text.startsWith(`${scheme}:`)));

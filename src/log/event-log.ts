@@ -112,22 +112,17 @@ export class EventLog implements ReadableLog {
   }
 
   scan(query: EventQuery): Promise<LoggedEvent[]> {
-    return this.#reading(() => this.#inTurn(query));
-  }
-
-  /** After many bytes other calls run before the next read, or one answer would be made after the other. */
-  #inTurn(query: EventQuery): Promise<LoggedEvent[]> {
     const answer = new Deferred<LoggedEvent[]>();
-    void this.#reads.run(async () => {
-      try {
-        const events = await this.#engine.read(query);
-        answer.resolve(events);
-        if (events.reduce((sum, { data = '' }) => sum + data.length, 0) > LARGE_MESSAGE) await letOthersRun();
-      } catch (error) {
-        answer.reject(error);
-      }
+    const read = async () => {
+      const events = await this.#engine.read(query);
+      answer.resolve(events);
+      // Or one answer would be made after the other.
+      if (events.reduce((sum, { data = '' }) => sum + data.length, 0) > LARGE_MESSAGE) await letOthersRun();
+    };
+    return this.#reading(() => {
+      this.#reads.run(read).catch(answer.reject);
+      return answer.promise;
     });
-    return answer.promise;
   }
 
   pages(start: Start): AsyncGenerator<readonly StoredEvent[]> {
@@ -264,9 +259,7 @@ export class EventLog implements ReadableLog {
 }
 
 function sizeOf(events: readonly NewEvent[]): number {
-  return events.reduce(
-    (sum, { attributes, arrival, data }) =>
-      sum + EVENT_CHARACTERS + attributes.length + arrival.length + (data?.length ?? 0),
-    0,
-  );
+  let size = events.length * EVENT_CHARACTERS;
+  for (const { attributes, arrival, data = '' } of events) size += attributes.length + arrival.length + data.length;
+  return size;
 }

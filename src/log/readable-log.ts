@@ -41,10 +41,9 @@ export interface ReadableLog {
 /** How a log differs from the one in which a position was seen, because it was restored or replaced. */
 export type LogChange = 'ends before' | 'another event';
 
-/** The event that was seen at a position. */
 type SeenEvent = Pick<StoredEvent, 'id' | 'recordedAt'> | undefined;
 
-/** Where {@link ReadableLog.follow} begins. */
+/** Where to follow a log from, and the event that was seen there. */
 export interface FollowStart {
   readonly after: number;
   readonly event?: SeenEvent;
@@ -76,7 +75,6 @@ const FOUND = 100;
 /** How long to wait for a commit before looking again without one, in milliseconds. */
 const WAIT = 5000;
 
-/** As {@link ReadableLog.pages}. */
 export async function* pagesOf(
   log: Pick<ReadableLog, 'scan'>,
   { after, since }: Start,
@@ -90,7 +88,6 @@ export async function* pagesOf(
   }
 }
 
-/** As {@link ReadableLog.follow}. */
 export async function* followed(
   log: Pick<ReadableLog, 'scan' | 'stats'> & { watch(listener: (newest: number) => void): () => void },
   start: FollowStart,
@@ -133,7 +130,6 @@ export async function* followed(
   }
 }
 
-/** As {@link ReadableLog.find}. */
 export async function* foundIn(
   log: Pick<ReadableLog, 'scan' | 'stats'> & { search(query: SearchQuery): Promise<SearchResult> },
   search: Omit<SearchQuery, 'limit'>,

@@ -6,11 +6,9 @@ import { NO_REPORT, type Report, type SupervisorFunctions, type WorkerFunctions 
 /** How long a worker may take to send its report, in milliseconds. */
 const REPORT_TIMEOUT = 1000;
 
-/** How a process ended. */
 export interface End {
   /** Its exit code; undefined if a signal ended it or it could not be started. */
   readonly code: number | undefined;
-  /** In words for a log line. */
   readonly cause: string;
 }
 

@@ -23,7 +23,6 @@ export interface WorkerFunctions {
   retire(): void;
 }
 
-/** The functions of a supervisor for each of its workers. */
 export interface SupervisorFunctions {
   /** The worker answers at this absolute address of the endpoint. */
   ready(url: string): void;

@@ -35,12 +35,6 @@ describe('the events that a search finds', () => {
     expect((await read({ after: 3, before: 7 })).positions).toEqual([4, 5, 6]);
   });
 
-  it('are read wherever they stand', async () => {
-    await record(1000, (i) => ({ data: i % 7 === 0 || i % 100 < 5 ? '"data":"wanted"' : undefined }));
-    const expected = upTo(1000).filter((i) => i % 7 === 0 || i % 100 < 5);
-    expect((await read({ text: 'wanted' })).positions).toEqual(expected);
-  });
-
   it('may be larger than what is read at a time', async () => {
     await record(12, () => ({ data: `"data":"${'x'.repeat(3_000_000)}"` }));
     expect((await read()).positions).toEqual(upTo(12));

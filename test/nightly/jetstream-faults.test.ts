@@ -1,14 +1,9 @@
-import { Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import { startApp, type App } from '../../src/app';
-import { readConfig } from '../../src/config/config';
 import type { NewEvent } from '../../src/events/stored-event';
 import type { EventLog } from '../../src/log/event-log';
-import { createLogger } from '../../src/telemetry/logger';
 import { everyEvent, outcome, newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { failureOf, useJetStream, type JetStreamUnderTest } from '../support/jetstream';
-import { metricsAt } from '../support/metrics';
 import { startTcpProxy } from '../support/tcp-proxy';
 import { describeWith } from '../support/tools';
 
@@ -72,8 +67,6 @@ describeWith({ 'nats-server': 'nats-server' }, 'a JetStream event log without ro
 describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
   const nats = useJetStream();
   const { options, opened, directly } = nats;
-  const apps: App[] = [];
-  afterEach(() => Promise.all(apps.splice(0).map((app) => app.close())));
   const messagesOf = (stream: string) => directly(async ({ streams }) => (await streams.info(stream)).state.messages);
   const keysOf = async (log: EventLog, stream: string): Promise<number> => {
     await log.close();
@@ -103,13 +96,6 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       await Promise.all(Array.from({ length: 50 }, (_, i) => log.append(recentEvent(same(100 + i)))));
       expect((await log.stats()).events).toBe(1);
       expect(await keysOf(log, under.stream)).toBe(before);
-    });
-
-    it('that come at the same moment leave what one event leaves', async () => {
-      const under = options();
-      const log = await opened(under);
-      await Promise.all(Array.from({ length: 50 }, () => log.append(recentEvent({ idempotencyKey: 'k' }))));
-      expect(await keysOf(log, under.stream)).toBe(2);
     });
 
     it('with a key that was used before for a forgotten event leave nothing either', async () => {
@@ -179,38 +165,6 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     expect(await outcome(log.append(recentEvent({ webhookId: 'w' })))).toMatchObject({ recorded: true });
   });
 
-  it('finds the events that a thousand sources gave one id, at a cost that grows with them only', async () => {
-    const log = await opened(options());
-    const events = Array.from({ length: 1000 }, (_, i) =>
-      recentEvent({ id: 'x', source: `/${'s'.repeat(500)}/${String(i)}` }),
-    );
-    await Promise.all(events.map((event) => log.append(event)));
-    expect((await log.stats()).bytes).toBeLessThan(4 * MEBIBYTE);
-    const logged = await log.read({ ...everyEvent, id: 'x' });
-    expect(logged.map(({ attributes }) => attributes).sort()).toEqual(events.map((e) => e.attributes).sort());
-    expect(await log.read({ ...everyEvent, id: 'x', limit: 3 })).toEqual(logged.slice(-3));
-    const after = logged[500]?.position ?? 0;
-    expect(await log.read({ ...everyEvent, id: 'x', after, limit: 3 })).toEqual(logged.slice(501, 504));
-  });
-
-  it('finds an event by its id when the acknowledgements were lost', async () => {
-    const under = options();
-    const log = await opened(under);
-    const proxy = await startTcpProxy(nats.port());
-    const through = await opened({ ...under, servers: [`127.0.0.1:${String(proxy.port)}`] });
-    const sources = Array.from({ length: 5 }, (_, i) => `/${String(i)}`);
-    await log.append(recentEvent({ id: 'x', source: '/first' }));
-    for (const source of sources) {
-      const lost = proxy.loseAnswer();
-      const appended = outcome(through.append(recentEvent({ id: 'x', source })));
-      await lost;
-      expect(await appended).toEqual({ id: 'x', recorded: true });
-    }
-    expect(await log.read({ ...everyEvent, id: 'x' })).toHaveLength(6);
-    await through.close();
-    await proxy.close();
-  });
-
   describe('a message that is not an event of this version', () => {
     const publish = (subject: string, body: string) =>
       directly((manager) => manager.jetstream().publish(subject, body));
@@ -258,56 +212,6 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       const reading = await opened({ ...under, create: false });
       expect((await reading.scan({ after: 0, limit: 10 })).map(({ idempotencyKey }) => idempotencyKey)).toEqual(['k']);
     });
-
-    it('is made anew where there never was an event', async () => {
-      const under = options();
-      await opened(under);
-      await directly(({ streams }) => streams.delete(`${under.stream}_KEYS`));
-      const log = await opened(under);
-      await log.append(recentEvent({ idempotencyKey: 'k' }));
-    });
-  });
-
-  it('recognizes a repeat where the server names the taken subject as nats-server 2.11 does', async () => {
-    const later = (chunk: Buffer) =>
-      Buffer.from(chunk.toString('latin1').replace('"err_code":10071', '"err_code":10164'), 'latin1');
-    const proxy = await startTcpProxy(nats.port(), { alter: later });
-    const log = await opened(options({ servers: [`127.0.0.1:${String(proxy.port)}`] }));
-    for (const same of [{ id: 'same' }, { idempotencyKey: 'k' }, { webhookId: 'w' }]) {
-      const { id } = await outcome(log.append(recentEvent(same)));
-      expect(await outcome(log.append(recentEvent(same)))).toEqual({ id, recorded: false });
-    }
-    await log.close();
-    await proxy.close();
-  });
-
-  it('says once that retention fails, and that it works again; a metric counts each failure', async () => {
-    const under = options({ retention: { maxEvents: 100, maxAge: undefined } });
-    const log = await opened(under);
-    const lines: Readonly<Record<string, unknown>>[] = [];
-    const stream = new Writable({
-      write(line: Buffer, _encoding, done) {
-        lines.push(JSON.parse(line.toString()) as (typeof lines)[number]);
-        done();
-      },
-    });
-    const app = await startApp(readConfig({ PORT: '0' }), log, createLogger('info', stream));
-    const failures = async () => (await metricsAt(app.url)).get('webhook_retention_failures_total') ?? NaN;
-    expect(await failures()).toBe(0);
-    await nats.directly(({ streams }) => streams.delete(`${under.stream}_KEYS`));
-    await eventually('retention has failed twice', async () => (await failures()) >= 2);
-    // Where there are no events yet, an instance that starts makes the stream anew.
-    await opened(under);
-    await eventually('retention works again', () => lines.length > 1);
-    expect(lines).toMatchObject([
-      {
-        level: 'error',
-        msg: 'retention fails, no events are forgotten',
-        reason: `the stream ${under.stream}_KEYS does not exist`,
-      },
-      { level: 'info', msg: 'retention works again' },
-    ]);
-    await app.close();
   });
 
   it('completes a batch that broke off when it is sent again', async () => {

@@ -47,11 +47,6 @@ describeWith({ 'nats-server': 'nats-server' }, 'a service whose NATS takes small
     );
   });
 
-  it('does not warn where every event fits', async () => {
-    await start({ MAX_REQUEST_BYTES: '700000' });
-    expect(service.output()).not.toContain('max_payload');
-  });
-
   it('refuses an event that is too large as the binding does, and goes on', async () => {
     await start();
     for (const [binding, code] of [
@@ -106,15 +101,6 @@ describeWith({ 'nats-server': 'nats-server' }, 'a service whose NATS takes small
       const log = await openSqliteLog({ file: file() });
       await log.append(newEvent({ id: 'large', data: `"data":"${LARGE}"` }), newEvent({ id: 'small' }));
       await log.close();
-    });
-
-    it('is not sent such an event for ever', async () => {
-      await start();
-      const forward = ['forward', `${service.url}/RecordEvent`, '--since', '0'];
-      expect(await run({}, ...forward)).toEqual([3, expect.stringMatching(/Event 1 was refused by [^]*: 413 /)]);
-      expect(await recorded()).toEqual([]);
-      expect((await run({}, ...forward, '--skip-refused'))[0]).toBe(0);
-      expect(await recorded()).toEqual(['small']);
     });
 
     it('says which event it cannot import', async () => {

@@ -65,17 +65,4 @@ describeWith({ 'nats-server': 'nats-server' }, 'a stream of events that comes ba
     const held = (await log.read(everyEvent)).map(({ id }) => id);
     expect(held).toEqual(['kept-0', 'kept-1', 'again-lost-0', 'again-lost-1', 'again-lost-2']);
   });
-
-  it('records it at once where another event has taken the position', async () => {
-    const log = await restored();
-    for (const id of ['new-0', 'new-1', 'new-2']) await log.append(recentEvent({ id }));
-    expect(await outcome(log.append(recentEvent({ id: 'again', idempotencyKey: 'key-lost-1' })))).toEqual({
-      id: 'again',
-      recorded: true,
-    });
-    expect(await outcome(log.append(recentEvent({ id: 'once more', idempotencyKey: 'key-lost-1' })))).toEqual({
-      id: 'again',
-      recorded: false,
-    });
-  });
 });

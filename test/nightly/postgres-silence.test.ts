@@ -143,13 +143,4 @@ describeWithPostgres('a PostgreSQL server that does not answer', () => {
     const log = await opened({ ...(await options()), hosts, sslmode: 'prefer' });
     expect((await outcome(log.append(newEvent()))).recorded).toBe(true);
   });
-
-  it('with NUL in a type answers a search for it', async () => {
-    const log = await opened(await options());
-    const attributes = JSON.stringify({ specversion: '1.0', id: 'n', source: '/s', type: 'a\0b' });
-    await log.append(newEvent({ id: 'n', source: '/s', attributes }));
-    await log.append(newEvent());
-    const { events } = await log.search({ type: 'a\0b', limit: 10 });
-    expect(events.map(({ id }) => id)).toEqual(['n']);
-  });
 });

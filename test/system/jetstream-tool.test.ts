@@ -3,9 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BINDINGS, callOperation } from '../support/bindings';
 import { send } from '../support/http';
-import { startNats, withStreams, type NatsServer } from '../support/nats';
+import { startNats, type NatsServer } from '../support/nats';
 import { runToEnd, startProcess } from '../support/process';
-import { startTarget } from '../support/target';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
@@ -89,41 +88,6 @@ describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log o
     expect([holding('secret-mark', contents), holding(id, contents)]).toEqual([0, 0]);
     expect(await record('secret-mark')).not.toBe(id);
     await service.end('SIGTERM');
-  });
-
-  it('find events by their ids whatever their sources, and without the keys of senders', async () => {
-    const log = stream('SOURCES');
-    const service = await startProcess({ EVENT_LOG: log, SERVICE_ROOT: 'Elsewhere' }, folder.path);
-    const record = (id: string, source: string) => {
-      const event = { specversion: '1.0', id, source, type: 't' };
-      const headers = { 'Content-Type': 'application/cloudevents+json', 'Idempotency-Key': source + id };
-      return send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: JSON.stringify(event) });
-    };
-    const own = await callOperation(service.url, 'soap11', 'RecordEvent', '<a/>');
-    for (const id of ['kept', 'gone', 'twice']) await record(id, '/a');
-    await record('twice', '/b');
-    await withStreams(server.port, ({ streams }) => streams.purge('SOURCES_KEYS'), { user: 'u', pass: 'p@ss' });
-    expect((await tool(log, 'forget', own, 'gone')).errors).toMatch(/^2 removed\./);
-    expect((await tool(log, 'forget', 'twice')).errors).toMatch(/^0 removed\.\ntwice names several events\./);
-    const target = await startTarget();
-    const forwarded = await tool(log, 'forward', target.url, '--event', 'kept');
-    expect([forwarded.code, target.received.map(({ body }) => body.toString())]).toEqual([
-      0,
-      [expect.stringContaining('"id":"kept"')],
-    ]);
-    expect((await send(`${service.url}/GetEvents?id=kept&`)).body).toContain('"id":"kept"');
-    await target.close();
-    await service.end('SIGTERM');
-  });
-
-  it('print, follow and do not copy the log', async () => {
-    const service = await startProcess({ EVENT_LOG: stream('SERVED') }, folder.path);
-    const id = await callOperation(service.url, 'httpget', 'RecordEvent');
-    const { output } = await tool(stream('SERVED'), 'print', '--since', '1h');
-    expect(output).toContain(`"id":"${id}"`);
-    const { code, errors } = await tool(stream('SERVED'), 'backup', 'copy.db');
-    expect([code, errors]).toEqual([2, 'backup copies a SQLite file. Use export for any other event log.\n']);
-    expect(await service.end('SIGTERM')).toBe(0);
   });
 
   it('say what is wrong without the password', async () => {

@@ -90,22 +90,6 @@ describeWithPostgres('the programs with an event log in PostgreSQL', () => {
     expect((await tool(back, 'verify')).errors).toBe('41 events verified. The log is whole.\n');
   });
 
-  it('remove an event so that no table and no index holds it, and do not copy the log', async () => {
-    const log = await newLog();
-    const service = await startProcess({ EVENT_LOG: log }, folder.path);
-    const record = (mark: string) =>
-      callOperation(service.url, 'soap11', 'RecordEvent', `<a>${mark}</a>`, { 'Idempotency-Key': `${mark}-key` });
-    const id = await record('secret-mark');
-    await record('public-mark');
-    expect((await tool(log, 'forget', id, 'unknown')).errors).toMatch(
-      /^1 removed\.\n.*\nThere is no event unknown\.\n$/,
-    );
-    expect((await tool(log, 'verify')).errors).toBe('1 events verified. The log is whole.\n');
-    expect(await record('secret-mark')).not.toBe(id);
-    expect(await tool(log, 'backup', 'copy.db')).toMatchObject({ code: 2 });
-    expect(await service.end('SIGTERM')).toBe(0);
-  });
-
   it('lose nothing and record nothing twice while a primary is killed and restarted, then killed and its standby promoted', async () => {
     const { passed, output } = await new Promise<{ passed: boolean; output: string }>((resolve) => {
       const options = { timeout: 110_000, env: { PATH: process.env.PATH, ROUNDS: '1', CALM: '500' } };

@@ -30,9 +30,8 @@ const STREAM_NOT_FOUND = 10059;
 /** The servers of a cluster answer so until they have found each other. */
 const NO_SUITABLE_PEERS = 10005;
 
-/** How long a request waits for its answer before it is sent again, in milliseconds. */
+/** How long a request waits for its answer, and the pause before it is sent again, in milliseconds. */
 const REQUEST_TIMEOUT = 1000;
-/** Pause before a failed request is sent again, in milliseconds. */
 const RETRY_PAUSE = 50;
 /** A server that leaves so many pings unanswered, with an interval in milliseconds, is given up for another one. */
 const PING_INTERVAL = 1000;

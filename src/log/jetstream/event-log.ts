@@ -81,7 +81,7 @@ class JetStreamEngine implements Engine {
   readonly close: Engine['close'] = () => this.#connection.close();
 
   async newest(): Promise<number> {
-    return (await this.#begin().events.state()).last;
+    return (await this.#begin().events.state()).last_seq;
   }
 
   async read(query: EventQuery): Promise<LoggedEvent[]> {
@@ -145,15 +145,15 @@ class JetStreamEngine implements Engine {
   async counts(times: readonly number[]): Promise<number[]> {
     const { events } = this.#begin();
     const counting = new Semaphore(COUNTING_CONSUMERS);
-    const since = await Promise.all(times.map((time) => counting.run(() => events.countSince(time))));
+    const since = await Promise.all(times.map((time) => counting.run(() => events.storedSince(time))));
     // Events stored between two of the requests are in the later answer only.
-    return since.slice(1).map((later, i) => Math.max(0, (since[i] ?? 0) - later));
+    return since.slice(1).map((later, i) => Math.max(0, (since[i]?.messages ?? 0) - later.messages));
   }
 
   async stats(): Promise<LogStats> {
     const { events, keys } = this.#begin();
     const [ofEvents, ofKeys] = await Promise.all([events.state(), keys.state()]);
-    return { events: ofEvents.messages, bytes: ofEvents.bytes + ofKeys.bytes, last: ofEvents.last };
+    return { events: ofEvents.messages, bytes: ofEvents.bytes + ofKeys.bytes, last: ofEvents.last_seq };
   }
 
   /** The servers check their files themselves, with a checksum for each message. */
@@ -166,5 +166,5 @@ class JetStreamEngine implements Engine {
 
 /** A position before every event that was recorded at a time or later: an event is stored after it was recorded. */
 async function startOf(time: number | undefined, events: Stream): Promise<number> {
-  return time === undefined ? 0 : (await events.firstStoredSince(time - CLOCK_TOLERANCE)) - 1;
+  return time === undefined ? 0 : (await events.storedSince(time - CLOCK_TOLERANCE)).first - 1;
 }

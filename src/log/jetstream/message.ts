@@ -27,7 +27,6 @@ export function slotsFilter(stream: { readonly name: string }, id: string): stri
   return `${stream.name}.${digest(id)}.*`;
 }
 
-/** 128 bits of SHA-256, in characters that a subject may have. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest().toString('base64url', 0, 16);
 }
@@ -44,8 +43,6 @@ const VERSION = 1;
 /** The first line of a message. */
 interface Head extends Pick<NewEvent, 'id' | 'source' | 'recordedAt' | 'idempotencyKey' | 'webhookId'> {
   readonly webhookEvent: typeof VERSION;
-  /** In another format: the first version of this program that reads it. */
-  readonly readableSince?: string;
   readonly attempt: string;
   /** UTF-16 code units of the attributes and of the arrival; the payload is the rest. */
   readonly attributes: number;
@@ -102,7 +99,7 @@ function parseHead(line: string): Head | undefined {
   if (head.webhookEvent === VERSION) return head;
   throw new Error(
     `the stream holds an event in format ${String(head.webhookEvent)}, and this program reads format ` +
-      `${String(VERSION)}: a later version of the program stored it; use ${head.readableSince ?? 'that version'}`,
+      `${String(VERSION)}: a later version of the program stored it; use that version`,
   );
 }
 

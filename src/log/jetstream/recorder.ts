@@ -186,7 +186,7 @@ class Attempt {
     const { events } = this.#streams;
     const found = await events.at(sequence);
     if (found !== undefined) return decodeEvent(found.data)?.event.id === id;
-    return Date.now() - storedAt.getTime() < LONGEST_LAG && sequence > (await events.state()).last;
+    return Date.now() - storedAt.getTime() < LONGEST_LAG && sequence > (await events.state()).last_seq;
   }
 
   async #pause(): Promise<void> {

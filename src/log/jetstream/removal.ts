@@ -45,11 +45,11 @@ export function retentionOfKeys(begin: BeginCall, keysExtraAge: number): Retenti
     isFixed: true,
     async step() {
       const { events, keys } = begin();
-      const [{ firstTime: oldestEvent }, { firstTime: oldestKey }] = await Promise.all([events.state(), keys.state()]);
-      if (oldestEvent === undefined || oldestKey === undefined) return false;
-      const horizon = oldestEvent - keysExtraAge;
-      if (oldestKey < horizon - Math.min(KEYS_STEP, keysExtraAge))
-        await keys.removeBefore(await keys.firstStoredSince(horizon));
+      const [ofEvents, ofKeys] = await Promise.all([events.state(), keys.state()]);
+      if (ofEvents.messages === 0 || ofKeys.messages === 0) return false;
+      const horizon = Date.parse(ofEvents.first_ts) - keysExtraAge;
+      if (Date.parse(ofKeys.first_ts) < horizon - Math.min(KEYS_STEP, keysExtraAge))
+        await keys.removeBefore((await keys.storedSince(horizon)).first);
       return false;
     },
   };

@@ -1,4 +1,4 @@
-import { DiscardPolicy, RetentionPolicy, StorageType, type StreamConfig, type StreamInfo } from '@nats-io/jetstream';
+import { DiscardPolicy, RetentionPolicy, StorageType, type StreamInfo } from '@nats-io/jetstream';
 import { millis, nanos } from '@nats-io/transport-node';
 import type { Retention } from '../engine';
 import type { LogStreams, Stream } from './stream';
@@ -6,10 +6,8 @@ import type { LogStreams, Stream } from './stream';
 /** How long a key outlives its event, in milliseconds, so that no event loses its key. */
 export const KEYS_EXTRA_AGE = 600_000;
 
-/** How long a probe is kept, in milliseconds. */
+/** How long a probe is kept, in milliseconds, and its bytes: more than what is left in the last block of a file. */
 const PROBE_AGE = 1000;
-
-/** Bytes of a probe: more than what is left in the last block of a file. */
 const PROBE_BYTES = 16 * 1024;
 
 /** Longest silence of a connected replica, in milliseconds. */
@@ -39,7 +37,9 @@ export async function provideStreams(streams: LogStreams, replicas: number, rete
 async function provide(stream: Stream, info: StreamInfo | undefined, wanted: Settings): Promise<void> {
   const { name } = stream;
   const found = info?.config ?? (await stream.make(wanted));
-  const wrong = (Object.keys(wanted) as (keyof Settings)[]).filter((key) => !agrees(key, found, wanted));
+  const wrong = (Object.keys(wanted) as (keyof Settings)[]).filter((key) =>
+    key === 'num_replicas' ? found[key] < wanted[key] : String(found[key]) !== String(wanted[key]),
+  );
   if (wrong.length === 0) return;
   const differences = wrong.map((key) => `${key} is ${shown(key, found[key])} and must be ${shown(key, wanted[key])}`);
   throw new Error(
@@ -95,12 +95,6 @@ function settingsFor(subject: string, replicas: number, { maxEvents, maxAge }: P
   };
 }
 
-function agrees(key: keyof Settings, found: StreamConfig, wanted: Settings): boolean {
-  if (key === 'num_replicas') return found.num_replicas >= wanted.num_replicas;
-  return JSON.stringify(found[key]) === JSON.stringify(wanted[key]);
-}
-
 function shown(key: keyof Settings, value: unknown): string {
-  if (key === 'max_age') return `${String(millis(Number(value)) / 1000)}s`;
-  return Array.isArray(value) ? value.join(',') : String(value);
+  return key === 'max_age' ? `${String(millis(Number(value)) / 1000)}s` : String(value);
 }

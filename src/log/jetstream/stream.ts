@@ -1,13 +1,13 @@
 import {
   AckPolicy,
   DeliverPolicy,
-  JetStreamApiError,
   type JetStreamManager,
   type MsgRequest,
   type NextMsgRequest,
   type StoredMsg,
   type StreamConfig,
   type StreamInfo,
+  type StreamState,
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { isStreamNotFound, isSubjectTaken, type JetStreamConnection } from './connection';
@@ -15,8 +15,11 @@ import { isStreamNotFound, isSubjectTaken, type JetStreamConnection } from './co
 /** Room for the header of a message. */
 const HEADER_BYTES = 512;
 
-/** When the server removes a consumer that counted and could not be deleted, in milliseconds. */
-const COUNTING_AGE = 10_000;
+/** When the server removes a consumer that could not be deleted, in milliseconds. */
+const CONSUMER_AGE = 10_000;
+
+/** The latest time that a server can compare, in milliseconds since 1970-01-01T00:00Z. */
+const LATEST = 9e12;
 
 /** The streams of an event log for one call, by whose deadline each request ends. */
 export interface LogStreams {
@@ -33,30 +36,15 @@ export type BeginCall = () => LogStreams;
 
 export function logStreams(
   connection: JetStreamConnection,
-  stream: string,
+  name: string,
   deadline = connection.deadline(),
 ): LogStreams {
-  const named = (name: string) => new Stream(connection, name, deadline);
-  return {
-    events: named(stream),
-    keys: named(`${stream}_KEYS`),
-    probe: named(`${stream}_PROBE`),
-    deadline,
-  };
+  const stream = (end: string) => new Stream(connection, name + end, deadline);
+  return { events: stream(''), keys: stream('_KEYS'), probe: stream('_PROBE'), deadline };
 }
 
 /** The library's own type decodes its data each time that it is asked for. */
-export type Message = Pick<StoredMsg, 'seq' | 'subject' | 'time' | 'data'>;
-
-interface StreamState {
-  /** The first position that retention has not passed, and the last one; in an empty stream that is the one before. */
-  readonly first: number;
-  readonly last: number;
-  readonly messages: number;
-  readonly bytes: number;
-  /** When the message at the first position was stored, in milliseconds since 1970; undefined for an empty stream. */
-  readonly firstTime: number | undefined;
-}
+export type Message = Pick<StoredMsg, 'seq' | 'time' | 'data'>;
 
 /** Stores messages in a stream and fetches what its leader holds, until a deadline. */
 export class Stream {
@@ -118,7 +106,7 @@ export class Stream {
 
   async #message(query: MsgRequest): Promise<Message | undefined> {
     const found = await this.#ask((manager) => manager.streams.getMessage(this.name, query));
-    return found === null ? undefined : { seq: found.seq, subject: found.subject, time: found.time, data: found.data };
+    return found === null ? undefined : { seq: found.seq, time: found.time, data: found.data };
   }
 
   /** The subjects of the messages that a filter finds. */
@@ -146,56 +134,32 @@ export class Stream {
 
   /** A leader that lags behind may answer with an earlier state. */
   async state(): Promise<StreamState> {
-    const { state } = await this.requireInfo();
-    return {
-      first: Math.max(1, state.first_seq),
-      last: state.last_seq,
-      messages: state.messages,
-      bytes: state.bytes,
-      firstTime: state.messages === 0 ? undefined : Date.parse(state.first_ts),
-    };
+    return (await this.requireInfo()).state;
   }
 
-  /** The first position whose message was stored at a time or later; one after the last if there is none. */
-  async firstStoredSince(time: number): Promise<number> {
-    const { first, last } = await this.state();
-    let from = first;
-    // Every message before `from` is older, none from `to` on is.
-    for (let to = last + 1; from < to;) {
-      const middle = Math.floor((from + to) / 2);
-      const next = await this.next(middle);
-      if (next !== undefined && next.time.getTime() < time) from = next.seq + 1;
-      else to = middle;
-    }
-    return from;
-  }
-
-  /** How many messages were stored at a time or later: what a consumer that begins there has before it. */
-  async countSince(time: number): Promise<number> {
-    const { name, num_pending: pending } = await this.#ask(({ consumers }) =>
+  /** The first position whose message was stored at a time or later, or the one after the last, and how many messages were. */
+  async storedSince(time: number): Promise<{ readonly first: number; readonly messages: number }> {
+    const consumer = await this.#ask(({ consumers }) =>
       consumers.add(this.name, {
         deliver_policy: DeliverPolicy.StartTime,
-        opt_start_time: new Date(time).toISOString(),
+        opt_start_time: new Date(Math.max(0, Math.min(time, LATEST))).toISOString(),
         ack_policy: AckPolicy.None,
-        inactive_threshold: nanos(COUNTING_AGE),
+        inactive_threshold: nanos(CONSUMER_AGE),
         mem_storage: true,
         num_replicas: 1,
       }),
     );
-    await this.#connection.manager.consumers.delete(this.name, name).catch(() => undefined);
-    return pending;
+    await this.#connection.manager.consumers.delete(this.name, consumer.name).catch(() => undefined);
+    return { first: consumer.delivered.stream_seq + 1, messages: consumer.num_pending };
   }
 
   /** Removes the message at a position, if it still exists; each server also overwrites its copy. */
   async erase(position: number): Promise<void> {
-    await this.#ask(async ({ streams }) => {
-      try {
-        await streams.deleteMessage(this.name, position, true);
-      } catch (error) {
-        if (!(error instanceof JetStreamApiError)) throw error;
+    await this.#ask(({ streams }) =>
+      streams.deleteMessage(this.name, position, true).catch(async (error: unknown) => {
         if ((await streams.getMessage(this.name, { seq: position })) !== null) throw error;
-      }
-    });
+      }),
+    );
   }
 
   /** Removes the messages before a position, on all subjects or on the one that is given. */

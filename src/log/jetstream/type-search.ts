@@ -23,7 +23,7 @@ export class TypeSearch {
     const search = `${String(part.after)} ${type}`;
     const remembered = part.first === 'oldest' ? this.#reached.get(search) : undefined;
     // A stream that ends earlier has replaced the one that was searched.
-    let reached = remembered !== undefined && remembered <= (await events.state()).last ? remembered : part.after;
+    let reached = remembered !== undefined && remembered <= (await events.state()).last_seq ? remembered : part.after;
     let isFound = false;
     try {
       for await (const event of new StreamWalk(events, SEARCH_WINDOW).events({ ...part, after: reached })) {

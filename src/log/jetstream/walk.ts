@@ -55,8 +55,8 @@ export class StreamWalk {
   async *#messages({ after, before, first, most }: Part): AsyncGenerator<Message> {
     const state = await this.#stream.state();
     this.#bytesEach = Math.max(1, state.bytes / Math.max(1, state.messages));
-    const from = Math.max(after + 1, state.first);
-    const to = Math.min(before - 1, state.last);
+    const from = Math.max(after + 1, state.first_seq);
+    const to = Math.min(before - 1, state.last_seq);
     let passed = first === 'oldest' ? from - 1 : undefined;
     for (let done = 0; done < to - from + 1;) {
       const size = this.#windowSize(Math.min(most, to - from + 1 - done));

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool, type Client, type ClientBase, type ClientConfig, type PoolClient } from 'pg';
-import pgpass, { type PasswordOf } from 'pgpass';
+import pgpass from 'pgpass';
 import { within } from '../../util/promises';
 import type { EventLogSettings } from '../engine';
 import { PASSWORDS, type PostgresAddress } from './address';
@@ -175,12 +175,7 @@ async function connected(pool: Pool, deadline: number): Promise<PoolClient> {
   try {
     return await within(connecting, deadline - performance.now(), () => new ServerTimeoutError());
   } catch (error) {
-    connecting.then(
-      (client) => {
-        client.release();
-      },
-      () => undefined,
-    );
+    void connecting.then((late) => late.release()).catch(() => undefined);
     throw error;
   }
 }
@@ -191,7 +186,7 @@ interface BackendKey {
   readonly secretKey?: number | null;
 }
 
-/** The code of a CancelRequest (PostgreSQL's documentation, section 55.7). */
+/** PostgreSQL's documentation, section 55.7. */
 const CANCEL_REQUEST = 80877102;
 
 /** Asks the server to give up the statement of a connection, which would wait on for a lock, say. There is no answer. */
@@ -210,9 +205,9 @@ function cancelStatement(client: PoolClient & BackendKey & Partial<Pick<Client, 
 }
 
 /** Called if the server asks for a password and none was given. @param connection - its types do not have it. */
-async function passwordFromFile(connection?: PasswordOf): Promise<string> {
+async function passwordFromFile(connection: object = {}): Promise<string> {
   const password = await new Promise<string | undefined>((resolve) => {
-    pgpass(connection ?? {}, resolve);
+    pgpass(connection, resolve);
   });
   if (password !== undefined) return password;
   throw new UnfitServerError(`the server asks for a password: give it in ${PASSWORDS}`);

@@ -150,29 +150,36 @@ function outcomeOf([first, ...others]: readonly FoundRow[], own: Set<number> | u
   return { id: first.id, recorded: isOwn };
 }
 
+/** The object identifiers of types (`pg_type.dat`). */
+const BYTEA = 17;
+const TEXT = 25;
+const FLOAT8 = 701;
+
 /** Makes a column of events, as an array in the binary format. */
 type Column = (events: readonly NewEvent[]) => Buffer;
 
-const time: Column = (events) =>
-  binaryArray(
-    FLOAT8,
-    events.map(({ recordedAt }) => {
-      const bytes = Buffer.alloc(8);
-      bytes.writeDoubleBE(recordedAt);
-      return bytes;
-    }),
-  );
+const column =
+  (type: number, of: (event: NewEvent) => Buffer | undefined): Column =>
+  (events) =>
+    binaryArray(type, events.map(of));
+const texts = (of: (event: NewEvent) => string | undefined) =>
+  column(TEXT, (event) => {
+    const text = of(event);
+    return text === undefined ? undefined : Buffer.from(text);
+  });
+
+const time = column(FLOAT8, ({ recordedAt }) => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleBE(recordedAt);
+  return bytes;
+});
 const type = texts(({ attributes }) => {
   const { type: given } = JSON.parse(attributes) as { readonly type?: unknown };
   return typeof given === 'string' ? shown(given) : undefined;
 });
 const arrival = texts((event) => event.arrival);
 const data = texts((event) => event.data);
-const digests = DIGESTS.map(
-  (digest): Column =>
-    (events) =>
-      binaryArray(BYTEA, events.map(digest)),
-);
+const digests = DIGESTS.map((digest) => column(BYTEA, digest));
 
 /** The parameters of `INSERT` and of `FIND`. */
 const INSERTED: readonly Column[] = [
@@ -201,22 +208,6 @@ async function columnsOf(events: readonly NewEvent[], columns: readonly Column[]
 
 /** Events whose columns take more than some milliseconds. */
 const MANY = 1000;
-
-function texts(of: (event: NewEvent) => string | undefined): Column {
-  return (events) =>
-    binaryArray(
-      TEXT,
-      events.map((event) => {
-        const text = of(event);
-        return text === undefined ? undefined : Buffer.from(text);
-      }),
-    );
-}
-
-/** The object identifiers of types (`pg_type.dat`). */
-const BYTEA = 17;
-const TEXT = 25;
-const FLOAT8 = 701;
 
 /** Writes an array as `array_recv` reads it: the library would escape each text with regular expressions, which take seconds. */
 function binaryArray(type: number, elements: readonly (Buffer | undefined)[]): Buffer {

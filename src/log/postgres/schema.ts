@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import type { NewEvent } from '../../events/stored-event';
 import type { PostgresConnection } from './connection';
 
-/** The version of the tables, and the first one of this program that reads them. */
+/** The version of the tables. */
 const VERSION = 1;
-const READABLE_SINCE = '1.1.0';
 
 /** The part of a type that is in its index. Queries must write it as the index does. */
 export const TYPE_CHARACTERS = 200;
@@ -34,9 +33,9 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS webhook_events_time ON webhook_events (recorded_at);
   DROP INDEX IF EXISTS webhook_events_type;
   CREATE INDEX IF NOT EXISTS webhook_events_types ON webhook_events (${TYPE_START}, sequence);
-  CREATE TABLE IF NOT EXISTS webhook_log (version integer NOT NULL, last bigint NOT NULL, readable_since text);
+  CREATE TABLE IF NOT EXISTS webhook_log (version integer NOT NULL, last bigint NOT NULL);
   CREATE TABLE IF NOT EXISTS webhook_gaps (gaps bigint NOT NULL);
-  INSERT INTO webhook_log SELECT ${String(VERSION)}, 0, '${READABLE_SINCE}' WHERE NOT EXISTS (SELECT FROM webhook_log);
+  INSERT INTO webhook_log SELECT ${String(VERSION)}, 0 WHERE NOT EXISTS (SELECT FROM webhook_log);
   INSERT INTO webhook_gaps SELECT 0 WHERE NOT EXISTS (SELECT FROM webhook_gaps);
   CREATE OR REPLACE FUNCTION webhook_json(json text) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
     BEGIN RETURN json::jsonb; EXCEPTION WHEN OTHERS THEN RETURN NULL; END $$;
@@ -55,15 +54,9 @@ export async function provideTables(connection: PostgresConnection, create: bool
   );
   if (create && tables?.complete !== true) await connection.query(SCHEMA);
   else if (tables?.found !== true) throw new Error('the database has no tables of an event log');
-  // As JSON: tables that were made before have no such column.
-  const [log] = await connection.query<{ version: number; since: string | null }>(
-    "SELECT version, to_jsonb(webhook_log) ->> 'readable_since' AS since FROM webhook_log",
-  );
+  const [log] = await connection.query<{ version: number }>('SELECT version FROM webhook_log');
   if (log?.version === VERSION) return;
-  throw new Error(
-    `its tables have the version ${String(log?.version)}, and this release reads ${String(VERSION)}` +
-      (log?.since ? `; use WebHook ${log.since} or later` : ''),
-  );
+  throw new Error(`its tables have the version ${String(log?.version)}, and this release reads ${String(VERSION)}`);
 }
 
 const ID_DIGEST = 24;

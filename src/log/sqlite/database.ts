@@ -10,7 +10,7 @@ export interface SqliteOptions {
   readonly file: string;
   /** Whether a missing file, folders included, is created; true by default. */
   readonly create?: boolean;
-  /** How long a call waits for another connection's lock, in milliseconds; 5,000 by default. */
+  /** How long a call waits for a lock, in milliseconds; 5,000 by default. */
   readonly busyTimeout?: number;
   /** Maximum pages (4,096 bytes each) to which the database may grow. */
   readonly maxPages?: number;
@@ -19,7 +19,6 @@ export interface SqliteOptions {
 /** Numbers must be safe integers. */
 export type SqlValue = string | number | null;
 
-/** A prepared statement. Texts that are not UTF-8 are read with U+FFFD in place of what is wrong. */
 interface Statement {
   run(...values: readonly SqlValue[]): { readonly changes: number; readonly lastInsertRowid: number | bigint };
   get(...values: readonly SqlValue[]): unknown;
@@ -37,7 +36,7 @@ const WAL_BYTES = 16 * 1024 * 1024;
 const SQLITE_BUSY = 5;
 const SQLITE_CANTOPEN = 14;
 
-/** A connection to the file of a log. It blocks its thread while it works or waits for a lock. */
+/** A connection to the file of a log, which blocks its thread. */
 export class Database {
   readonly #file: string;
   readonly #busyTimeout: number;
@@ -77,7 +76,6 @@ export class Database {
     return statement;
   }
 
-  /** The number that a query finds. */
   number(sql: string, ...values: readonly SqlValue[]): number {
     return Number(Object.values(this.prepare(sql).get(...values) as object)[0]);
   }
@@ -145,7 +143,6 @@ export class Database {
     }
   }
 
-  /** Bytes of the file and of its write-ahead log. */
   bytes(): number {
     const { file, wal } = filesAt(this.#file);
     return (file?.size ?? 0) + (wal?.size ?? 0);
@@ -160,22 +157,18 @@ export class Database {
 
 /** Opens the file of a log so that another connection of this process that ends neither writes the write-ahead log back nor deletes it. */
 export function holdOpen(file: string): { close(): void } {
-  const database = new DatabaseSync(file, { readOnly: true, timeout: 1000 });
-  try {
-    // Without a statement of its own, which would outlive `close`.
-    database.exec('SELECT 1 FROM sqlite_schema');
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
+  return after('SELECT 1 FROM sqlite_schema', new DatabaseSync(file, { readOnly: true, timeout: 1000 }));
 }
 
 /** Locks a file, created if it is missing, until `close`. @throws it cannot be opened, or is locked ({@link isBusy}). */
 export function lockFile(file: string): { close(): void } {
-  const database = opened(file);
+  return after('BEGIN EXCLUSIVE', opened(file));
+}
+
+/** Returns the database once the SQL has run, without a statement that would outlive `close`. */
+function after(sql: string, database: DatabaseSyncInstance): { close(): void } {
   try {
-    database.exec('BEGIN EXCLUSIVE');
+    database.exec(sql);
     return database;
   } catch (error) {
     database.close();
@@ -183,7 +176,7 @@ export function lockFile(file: string): { close(): void } {
   }
 }
 
-/** Whether an error says that another connection holds a lock. */
+/** Whether another connection holds a lock. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error) === SQLITE_BUSY;
 }
@@ -213,7 +206,7 @@ interface Files {
   readonly wal: Stats | undefined;
 }
 
-/** SQLite keeps the write-ahead log beside the file to which a symbolic link leads. */
+/** The write-ahead log is beside the file to which a symbolic link leads. */
 function filesAt(name: string): Files {
   const file = statSync(name, { throwIfNoEntry: false });
   const wal = `${file === undefined ? name : realpathSync.native(name)}-wal`;
@@ -224,7 +217,7 @@ function isSame(one: Stats | undefined, other: Stats | undefined): boolean {
   return one?.ino === other?.ino && one?.dev === other?.dev;
 }
 
-/** @throws the file must not be opened. Nothing was changed then. */
+/** @throws the file must not be opened. */
 function requireUsable(file: string, create: boolean): void {
   const found = filesAt(file);
   const size = found.file?.size ?? 0;

@@ -86,10 +86,7 @@ class SqliteEngine implements Engine {
     this.retention = { busyPause: BUSY_PAUSE, idlePause, step: (due) => this.#thread.ask('retain', due) };
   }
 
-  async open(): Promise<void> {
-    await this.#thread.open();
-  }
-
+  readonly open = () => this.#thread.open();
   readonly append: Engine['append'] = (events) => this.#thread.ask('append', events);
   /** Finding the types that a prefix stands for may take longer than a commit should wait. */
   readonly read: Engine['read'] = (query) =>
@@ -123,19 +120,17 @@ class SqliteEngine implements Engine {
       await this.#thread.ask('rewrite');
       await this.#emptyWal();
     },
-    compact: () => this.#compact(),
+    compact: async (): Promise<number> => {
+      let total = 0;
+      for (let left = Infinity; left > 0; await delay(REST)) {
+        const step = await this.#thread.ask('giveBack');
+        total += step.given;
+        left = step.given === 0 ? 0 : step.left;
+      }
+      await this.#emptyWal();
+      return total;
+    },
   };
-
-  async #compact(): Promise<number> {
-    let total = 0;
-    for (let left = Infinity; left > 0; await delay(REST)) {
-      const step = await this.#thread.ask('giveBack');
-      total += step.given;
-      left = step.given === 0 ? 0 : step.left;
-    }
-    await this.#emptyWal();
-    return total;
-  }
 
   async #emptyWal(): Promise<void> {
     for (let tries = 0; !(await this.#thread.ask('emptyWal')); tries++) {

@@ -83,10 +83,9 @@ export class SqliteReader {
       kept.push(row.position);
       if (taken === 'without data') omitted.push(row.position);
     }
-    const events = this.#load(kept, omitted);
-    return omitted.length === 0
-      ? events
-      : events.map((event) => (omitted.includes(event.position) ? { ...event, dataOmitted: true } : event));
+    return this.#load(kept, omitted).map((event) =>
+      omitted.includes(event.position) ? { ...event, dataOmitted: true } : event,
+    );
   }
 
   search(query: SearchQuery): SearchResult {

@@ -1,21 +1,14 @@
-/** What the schema needs of a connection. */
 interface SqlConnection {
   readonly isTransaction: boolean;
   exec(sql: string): void;
   prepare(sql: string): { get(): unknown };
 }
 
-/** Marks the file as an event log of this program: `WHK1` in the header's application id. */
+/** `WHK1`: marks the file as an event log of this program. */
 const APPLICATION_ID = 0x57484b31;
 
 /** The version of the schema. A change needs the next number, and a way to bring older files up to it. */
 const VERSION = 5;
-
-/** Names, for earlier versions of this program, the first one that reads this schema. */
-const READERS = `
-  CREATE TABLE readers (since TEXT NOT NULL) STRICT;
-  INSERT INTO readers VALUES ('1.1.0');
-`;
 
 /** The type of an event; NULL if its attributes are damaged. Queries must write it as the index does. */
 export const TYPE = `CASE WHEN json_valid(attributes) THEN json_extract(attributes, '$.type') END`;
@@ -47,7 +40,6 @@ const SCHEMA = `
   ${CREATE_INDEXES}
   CREATE TABLE totals (events INTEGER NOT NULL) STRICT;
   INSERT INTO totals VALUES (0);
-  ${READERS}
   PRAGMA application_id = ${String(APPLICATION_ID)};
   PRAGMA user_version = ${String(VERSION)};
 `;
@@ -60,7 +52,6 @@ const FROM_VERSION_4 = `
   DROP TABLE IF EXISTS probe;
   ALTER TABLE totals DROP COLUMN stamp;
   ALTER TABLE totals DROP COLUMN previous_stamp;
-  ${READERS}
   PRAGMA user_version = ${String(VERSION)};
 `;
 
@@ -98,13 +89,9 @@ export function versionOf(database: Pick<SqlConnection, 'prepare'>, schema = 'ma
   const version = Number(valueOf(`PRAGMA ${schema}.user_version`));
   if (application === APPLICATION_ID) {
     if (version > 0 && UPDATES.has(version)) return version;
-    const isNamed = version > VERSION && valueOf(`SELECT 1 FROM ${schema}.sqlite_schema WHERE name = 'readers'`) === 1;
-    const reader = isNamed
-      ? `version ${valueOf(`SELECT since FROM ${schema}.readers`) as string} or later`
-      : 'the version of the program that wrote it';
     throw new Error(
       `The file has schema version ${String(version)}, and this program works with versions 4 and ${String(VERSION)} only. ` +
-        `Use ${reader}. Nothing was changed.`,
+        'Use the version of the program that wrote it. Nothing was changed.',
     );
   }
   if (application === 0 && valueOf(`SELECT count(*) FROM ${schema}.sqlite_schema`) === 0) return 0;

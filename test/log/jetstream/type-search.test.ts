@@ -10,7 +10,7 @@ function streamOf(types: string[]) {
     const attributes = JSON.stringify({ specversion: '1.0', id: String(seq), source: '/', type: types[seq - 1] });
     return {
       seq,
-      subject: 's',
+
       time: new Date(),
       data: encodeEvent({ attempt: 'a', event: newEvent({ attributes }) }),
     };
@@ -18,11 +18,16 @@ function streamOf(types: string[]) {
   const stream: Partial<Stream> = {
     state: () =>
       Promise.resolve({
-        first: 1,
-        last: types.length,
+        first_seq: 1,
+        first_ts: '',
+        last_seq: types.length,
+        last_ts: '',
         messages: types.length,
         bytes: 500 * types.length,
-        firstTime: 0,
+        consumer_count: 0,
+        num_deleted: 0,
+        deleted: [],
+        lost: { msgs: [], bytes: 0 },
       }),
     at(seq) {
       asked.push(seq);

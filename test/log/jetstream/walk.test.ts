@@ -18,7 +18,7 @@ function streamOfTwoLeaders(positions: readonly number[], lagging: number, asked
       ? null
       : {
           seq,
-          subject: 's',
+
           time: new Date(),
           data: encodeEvent({ attempt: 'a', event: newEvent({ id: String(seq) }) }),
         };

@@ -1,4 +1,4 @@
-import { readFile, rename, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Database } from '../../../src/log/sqlite/database';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
@@ -58,26 +58,5 @@ describe('the database of a log', () => {
     await log.close();
     const bytes = await readFile(file());
     expect([bytes.includes(id), bytes.includes('a text to forget')]).toEqual([false, false]);
-  });
-
-  it.each([
-    [
-      'its write-ahead log is removed',
-      'the write-ahead log beside the file was removed or replaced',
-      () => rm(`${file()}-wal`),
-    ],
-    ['its file is moved away', 'the file of the log is not there any more', () => rename(file(), `${file()}.moved`)],
-    [
-      'another file takes its place',
-      'another file has taken the place of the file of the log',
-      async () => {
-        await (await openSqliteLog({ file: `${file()}.other` })).close();
-        await rename(`${file()}.other`, file());
-      },
-    ],
-  ])('records nothing more once %s', async (_what, problem, lose) => {
-    const database = new Database({ file: file() });
-    await lose();
-    expect(() => database.write(() => 1)).toThrow(problem);
   });
 });

@@ -66,16 +66,6 @@ describe('the upkeep of a SQLite event log', () => {
     });
   });
 
-  it('overwrites what retention forgets', async () => {
-    const log = await open({ maxEvents: 1, maxAge: undefined });
-    const marks = Array.from({ length: 50 }, (_, i) => `mark-${String(i)}-`);
-    for (const mark of marks) await log.append(newEvent({ id: mark, data: `"data":"${'y'.repeat(9000)}${mark}"` }));
-    await eventually('one event is left', async () => (await log.stats()).events === 1);
-    await log.close();
-    logs.length = 0;
-    expect(await remaining(marks)).toEqual(['mark-49-']);
-  });
-
   it('goes on with retention after an event that has more bytes than a step deletes', async () => {
     const log = await open({ maxEvents: 1, maxAge: undefined });
     const large = newEvent({ data: `"data":"${'x'.repeat(600 * 1024)}"` });
@@ -118,13 +108,6 @@ describe('the upkeep of a SQLite event log', () => {
     expect((await stat(file)).size).toBeLessThan(full - 7_000_000);
     expect(await log.verify()).toEqual([]);
     expect(await tool.upkeep?.compact()).toBeLessThan(100_000);
-  });
-
-  it('leaves nothing of the text of an event that it forgets, also without writing the file anew', async () => {
-    const [log, tool] = [await open(), await open()];
-    await log.append(...['mark-1-', 'mark-2-'].map((mark) => newEvent({ id: mark, data: `"data":"${mark}"` })));
-    await tool.forget([1]);
-    expect(await remaining(['mark-1-', 'mark-2-'])).toEqual(['mark-2-']);
   });
 
   it.each<[string, string, RegExp]>([

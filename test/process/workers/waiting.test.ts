@@ -45,12 +45,4 @@ describe('with several workers, calls that wait', () => {
     expect((await again)?.status).toBe(200);
     expect(await service.end('SIGTERM')).toBe(0);
   });
-
-  it('are answered at once when the service stops', async () => {
-    const answers = await wait(16, '0');
-    const began = performance.now();
-    expect(await service.end('SIGTERM')).toBe(0);
-    expect(performance.now() - began).toBeLessThan(8000);
-    for (const answer of await Promise.all(answers)) expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
-  });
 });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { rename, writeFile } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../support/events';
 import { callOperation } from '../../support/bindings';
@@ -7,14 +7,7 @@ import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
 import { everyEvent, recordFrom } from '../../support/load';
 import { metricsAt } from '../../support/metrics';
-import {
-  childrenOf,
-  killProcesses,
-  logLines,
-  runToEnd,
-  startProcess,
-  type ServiceProcess,
-} from '../../support/process';
+import { childrenOf, killProcesses, logLines, startProcess, type ServiceProcess } from '../../support/process';
 import { directly } from '../../support/sqlite';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
@@ -78,14 +71,6 @@ describe('with several workers, what they record', () => {
     await eventually('the old event is gone', async () => (await log.stats()).events === 1);
     await log.close();
     expect(await service.end('SIGTERM')).toBe(0);
-  });
-
-  it('needs a log that can be opened: otherwise the start ends with one message', async () => {
-    const file = join(folder.path, 'notes.txt');
-    await writeFile(file, 'not a database\n'.repeat(100));
-    const { code, output } = await runToEnd({ WORKERS: '2', EVENT_LOG: 'sqlite:notes.txt' }, folder.path);
-    expect(code).toBe(1);
-    expect(output.replace(/^\{.*\n/gm, '')).toBe(`The event log ${file} cannot be opened: file is not a database\n`);
   });
 
   it('cannot be recorded while the log is gone, which /readyz says on the public port and on ADMIN_PORT', async () => {
