@@ -1,35 +1,123 @@
-import { IMAGES } from '../../support/images';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { EventQuery, SearchQuery } from '../../../src/log/queries';
+import { Deferred } from '../../../src/util/promises';
+import { eventually } from '../../support/eventually';
+import { FORM, JSON_TYPE, linkOf, TEXT, useEventsPages } from '../../support/events-pages';
 import { send } from '../../support/http';
-import { expectNothingHeld } from '../../support/nothing-held';
-import { startService, type TestService } from '../../support/service';
+import { IMAGES } from '../../support/images';
+import { startService } from '../../support/service';
 import { htmlProblems } from '../../support/valid-html';
 
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function usedHeap(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+const HOSTILE = `</textarea><script>alert(1)</script>\u202E"'&`;
 const PNG = IMAGES['image/png'] ?? Buffer.alloc(0);
 
-describe('the page of an event', () => {
-  let service: TestService;
-  beforeEach(async () => {
-    service = await startService();
-  });
-  afterEach(() => expectNothingHeld(service));
+const { service, get, text, record, recordCloudEvent } = useEventsPages();
 
-  const get = (query: string) => send(service.url + query);
-  const record = (body: string | Buffer, type: string) =>
-    send(`${service.url}/RecordEvent`, { method: 'POST', headers: { 'Content-Type': type }, body });
-  /** Records a form with a text and files. */
-  const recordForm = (...files: readonly (readonly [name: string, content: string | Buffer])[]) => {
-    const parts = files.map(([name, content]) =>
-      Buffer.concat([
-        Buffer.from(`--b\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n`),
-        Buffer.from('Content-Type: image/svg+xml\r\n\r\n'),
-        Buffer.from(content),
-        Buffer.from('\r\n'),
-      ]),
-    );
-    const text = Buffer.from('--b\r\nContent-Disposition: form-data; name="note"\r\n\r\n<b>hello\r\n');
-    return record(Buffer.concat([text, ...parts, Buffer.from('--b--\r\n')]), 'multipart/form-data; boundary=b');
-  };
-  const imagesIn = (html: string) => [...html.matchAll(/<img src="data:image\/(\w+);base64,/g)].map(([, type]) => type);
+/** Records a form with a text and files. */
+const recordForm = (...files: readonly (readonly [name: string, content: string | Buffer])[]) => {
+  const parts = files.map(([name, content]) =>
+    Buffer.concat([
+      Buffer.from(`--b\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n`),
+      Buffer.from('Content-Type: image/svg+xml\r\n\r\n'),
+      Buffer.from(content),
+      Buffer.from('\r\n'),
+    ]),
+  );
+  const note = Buffer.from('--b\r\nContent-Disposition: form-data; name="note"\r\n\r\n<b>hello\r\n');
+  const type = { 'Content-Type': 'multipart/form-data; boundary=b' };
+  return record(Buffer.concat([note, ...parts, Buffer.from('--b--\r\n')]), type);
+};
+const imagesIn = (html: string) => [...html.matchAll(/<img src="data:image\/(\w+);base64,/g)].map(([, type]) => type);
+
+describe('the page of an event', () => {
+  it('shows its attributes, its data and how it arrived, without secrets', async () => {
+    const keys = { 'webhook-id': 'msg_17', 'Idempotency-Key': 'key-18', Authorization: 'Bearer secret-of-the-sender' };
+    await record('{"order":{"id":17}}', { ...JSON_TYPE, 'User-Agent': 'Shop/3.1', ...keys }, '?x=1');
+    const { body } = await get('?event=1');
+    const shown = body.replace(/<style>[^]*?<\/style>|<script[^]*?<\/script>/g, '').replace(/<[^>]*>/g, '');
+    for (const part of [
+      '{\n  &quot;order&quot;: {\n    &quot;id&quot;: 17\n  }\n}',
+      'POST /webhooks/Services/WebHooks.asmx/RecordEvent?x=1',
+      'Shop/3.1',
+      'msg_17',
+      'key-18',
+      '127.0.0.1',
+    ])
+      expect(shown).toContain(part);
+    expect(shown).not.toContain('secret-of-the-sender');
+  });
+
+  it('begins with its type, id, sender and size, and folds away the attributes that stand there', async () => {
+    await recordCloudEvent({ id: '<17>', type: 'order.paid', data: { a: 17 } });
+    expect(await text('?event=1')).toMatch(/ POST order\.paid \S+ \S+ UTC Id &lt;17&gt; Sender 127\.0\.0\.1 Size 8 B /);
+    await record('{}', JSON_TYPE);
+    const { body } = await get('?event=2');
+    const [, section = ''] = /aria-labelledby="attributes">([^]*?)<\/section>/.exec(body) ?? [];
+    const names = (html = '') => [...html.matchAll(/<dt><bdi>(\w+)/g)].map(([, name]) => name);
+    const [open, folded] = section.split('<details>');
+    expect(names(open)).toEqual(['source', 'datacontenttype']);
+    expect(names(folded)).toEqual(['specversion', 'id', 'type', 'time', 'binding', 'sequence']);
+  });
+
+  it('is found by an id, that of the newest of those that share it', async () => {
+    for (const source of ['/a', '/b']) await recordCloudEvent({ id: 'order & 17', source });
+    expect((await get(`?event&id=${encodeURIComponent('order & 17')}`)).body).toContain('<h1>Event 2</h1>');
+    expect((await get('?event&id=17')).status).toBe(404);
+  });
+
+  it.each(['0', '99', 'x', '', '99999999999999999999', '-1'])('is not there at %j', async (sequence) => {
+    await record();
+    const { status, body } = await get(`?event=${sequence}`);
+    expect(status).toBe(404);
+    expect(body).toContain('There is no such event in the log');
+  });
+
+  it('folds long header fields: their beginning, and the rest inside', async () => {
+    await record('', { 'X-Long': `${'a'.repeat(15_000)}end`, 'X-Short': 'b'.repeat(200) });
+    const { body } = await get('?event=1');
+    const [, start, rest] = /<summary><bdi>(a*…)<\/bdi><\/summary><bdi>(a*end)</.exec(body) ?? [];
+    expect([start?.length, rest?.length]).toEqual([201, 14_803]);
+    expect(body).toContain(`<bdi>${'b'.repeat(200)}</bdi></dd>`);
+    expect(await htmlProblems(body)).toEqual([]);
+  });
+
+  it.each([
+    ['application/xml', '<a/>', 'xml'],
+    ['application/soap+xml; charset=utf-8', '<a/>', 'xml'],
+    ['text/html', '<a/>', 'txt'],
+    ['application/json', '{"a":1}', 'json'],
+    ['image/svg+xml', Buffer.from([0xff]), 'bin'],
+  ])('has a download whose name tells what it is, for %s', async (type, body, ending) => {
+    await record(body, { 'Content-Type': type });
+    const { headers } = await get('?event=1&download=data');
+    expect(headers['content-disposition']).toBe(`attachment; filename="event-1-data.${ending}"`);
+  });
+
+  it('has downloads that a browser saves and never shows', async () => {
+    await record(HOSTILE, { 'Content-Type': 'text/html' });
+    const data = await get('?event=1&download=data');
+    expect(data.body).toBe(HOSTILE);
+    expect(data.headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    });
+    const event = await get('?event=1&download=event');
+    const listed = await send(`${service().url}/GetEvents`, { headers: { Accept: 'application/json' } });
+    expect([JSON.parse(event.body)]).toEqual(JSON.parse(listed.body));
+    expect(event.headers['content-type']).toBe('application/cloudevents+json');
+    expect((await get('?event=1&download=nonsense')).status).toBe(400);
+  });
 
   it('has a download for each file of a form, and shows those that are images by their bytes', async () => {
     await recordForm(['a.png', PNG], ['b.png', '<svg onload="alert(1)"/>'], ['\u202E<>x.exe', 'MZ']);
@@ -44,8 +132,6 @@ describe('the page of an event', () => {
     expect(file.headers).toMatchObject({
       'content-type': 'application/octet-stream',
       'content-disposition': 'attachment; filename="a.png"',
-      'content-security-policy': "default-src 'none'; sandbox",
-      'x-content-type-options': 'nosniff',
     });
     const named = await get('?event=1&download=file2');
     expect(named.headers['content-disposition']).toBe("attachment; filename*=UTF-8''_%3C%3Ex.exe");
@@ -60,7 +146,7 @@ describe('the page of an event', () => {
 
   it('shows JSON in a field of a form as JSON, and what only looks like it as it is', async () => {
     const payload = encodeURIComponent('{"action":"opened","issue":{"number":17,"title":"<b>"}}');
-    await record(`payload=${payload}&other=%7Bx%7D`, 'application/x-www-form-urlencoded');
+    await record(`payload=${payload}&other=%7Bx%7D`, FORM);
     const { body } = await get('?event=1');
     const [, json] = /data-kind="JSON">([^]*?)<\/div>/.exec(body) ?? [];
     expect(json).toContain(
@@ -69,22 +155,46 @@ describe('the page of an event', () => {
     expect(body).toContain('<bdi>{x}</bdi>');
   });
 
-  it('folds the attributes away that stand at its top', async () => {
-    await record('{}', 'application/json');
-    const { body } = await get('?event=1');
-    const [, section = ''] = /aria-labelledby="attributes">([^]*?)<\/section>/.exec(body) ?? [];
-    const names = (html = '') => [...html.matchAll(/<dt><bdi>(\w+)/g)].map(([, name]) => name);
-    const [shown, folded] = section.split('<details>');
-    expect(names(shown)).toEqual(['source', 'datacontenttype']);
-    expect(names(folded)).toEqual(['specversion', 'id', 'type', 'time', 'binding', 'sequence']);
+  it('does not hold the event while its neighbours are looked for, since searches take their time', async () => {
+    await record('text '.repeat(700_000), TEXT);
+    const { log } = service();
+    const [searching, search, scan] = [new Deferred(), log.search.bind(log), log.scan.bind(log)];
+    let searches = 0;
+    Object.assign(log, {
+      search: async (query: SearchQuery) => {
+        searches++;
+        await searching.promise;
+        return search(query);
+      },
+      scan: async (query: Pick<EventQuery, 'limit'> & { after: number }) => structuredClone(await scan(query)),
+    });
+    const before = usedHeap();
+    const pages = Array.from({ length: 4 }, () => get('?event=1&text=text'));
+    await eventually('neighbours are looked for', () => searches === 12);
+    const held = usedHeap() - before;
+    searching.resolve();
+    for (const page of await Promise.all(pages)) expect(page.body).toContain('text text');
+    expect(held).toBeLessThan(2 * 1024 * 1024);
+  });
+
+  it('leads to its neighbours in the list from which it was opened', async () => {
+    for (const body of ['"a"', '"b"', '"a"', '"b"', '"a"']) await record(body, JSON_TYPE);
+    const [, href = ''] = /<a href="(\?event=3[^"]*)"/.exec((await get('?events&text=%22a%22')).body) ?? [];
+    const around = async (query: string) => {
+      const { body } = await get(query);
+      return [linkOf(body, 'newer'), linkOf(body, 'older')];
+    };
+    expect(await around(href.replaceAll('&amp;', '&'))).toEqual(['?event=5&text=%22a%22', '?event=1&text=%22a%22']);
+    expect(await around('?event=3')).toEqual(['?event=4', '?event=2']);
+    expect(await around('?event=5')).toEqual([undefined, '?event=4']);
+    jest
+      .spyOn(service().log, 'search')
+      .mockImplementation(() => Promise.resolve({ events: [], reached: { position: 2, recordedAt: 0 }, more: true }));
+    expect(await around('?event=3&text=x')).toEqual(['?events&text=x&after=2', '?events&text=x&before=2']);
   });
 
   it('leads to the comparison with the last event of its type', async () => {
-    for (const type of ['a', 'b', 'a'])
-      await record(
-        JSON.stringify({ specversion: '1.0', id: String(Math.random()), source: '/s', type }),
-        'application/cloudevents+json',
-      );
+    for (const [id, type] of Object.entries({ one: 'a', two: 'b', three: 'a' })) await recordCloudEvent({ id, type });
     const offered = async (query: string) =>
       /href="([^"]*)">Compare with the last of its type/.exec((await get(query)).body)?.[1];
     expect(await offered('?event=3&text=%22')).toBe('?event=3&amp;with=1&amp;text=%22');
@@ -93,33 +203,10 @@ describe('the page of an event', () => {
   });
 });
 
-it('without a key a page says how to type it in a browser, and nothing else', async () => {
-  const service = await startService({ READ_KEYS: 'read-key-0123456789' });
-  const { status, body } = await send(`${service.url}?events`);
-  const text = body.replace(/[^]*<main id="main">|<\/main>[^]*|<[^>]*>/g, '').trim();
-  expect(status).toBe(401);
-  expect(text.split(/\n\s*/)).toEqual([
-    'A key is needed',
-    'Reload this page, and when the browser asks, type any name, and one of the READ_KEYS as the password.',
-  ]);
-  await service.stop();
-});
-
-it('a filter that cannot be used stays open, with its value', async () => {
-  const service = await startService();
-  const { body } = await send(`${service.url}?events&from=yesterday&type=t`);
-  expect(body).toMatch(/<details open>\s*<summary class="hint">Filter by/);
-  expect(body).toContain('<input type="text" name="from" step="1" value="yesterday">');
-  expect(body).toContain('name="type" maxlength="200" value="t"');
-  await service.stop();
-});
-
-it('calls of one caller that are refused for one reason are one row', async () => {
-  const service = await startService();
-  for (let i = 0; i < 3; i++) await send(`${service.url}/Nope`);
-  await send(`${service.url}/Other`);
-  const { body } = await send(`${service.url}?events=refusals`);
-  expect([...body.matchAll(/<tr data-sequence/g)]).toHaveLength(2);
-  expect([...body.matchAll(/<span class="chip">(\d+) times<\/span>/g)].map(([, count]) => count)).toEqual(['3']);
-  await service.stop();
+it('the page of an event names the key that recorded it', async () => {
+  const guarded = await startService({ RECORD_KEYS: 'shop 0123456789abcdef0', READ_KEYS: 'fedcba9876543210f' });
+  await send(`${guarded.url}/RecordEvent`, { method: 'POST', headers: { 'X-API-Key': '0123456789abcdef0' } });
+  const { body } = await send(`${guarded.url}?event=1`, { headers: { 'X-API-Key': 'fedcba9876543210f' } });
+  expect(body).toContain('Key <code><bdi>shop</bdi></code>');
+  await guarded.stop();
 });
