@@ -20,21 +20,11 @@ const LOG = { recordedAt: '2018-02-03T00:00:00Z', arrival: {} };
 
 describe('an archive', () => {
   it.each<[string, GivenArrival]>([
-    ...['garbage', 'text/plain; charset', '', '/', 'x'.repeat(300)].map((mediaType): [string, GivenArrival] => [
-      `the content type ${JSON.stringify(mediaType.slice(0, 20))}`,
-      { headers: { 'content-type': mediaType }, payload: { mediaType, text: 'x' } },
-    ]),
     ['white space around its data', { payload: { mediaType: 'application/json', json: ' \t{ "a" : 1.0 }\r\n ' } }],
     ['numbers with many digits', { payload: { mediaType: 'a/b', json: '[12345678901234567890.10,1e400,-0,1E+2]' } }],
     ['characters that XML forbids', { payload: { mediaType: 'a/b', text: '\uD800\uFFFE\uFFFF\u0000\uDC00' } }],
     ['a member _log in its data', { payload: { mediaType: 'a/b', json: '{"_log":{"arrival":"]}"},"_log":1}' } }],
     ['no bytes', { payload: { mediaType: 'a/b', bytes: Buffer.alloc(0) } }],
-    ['an empty key', { headers: { 'idempotency-key': '', 'webhook-id': '' } }],
-    ['keys with quotes', { headers: { 'idempotency-key': '"\\', 'webhook-id': '\u00ff' } }],
-    [
-      'attributes of exactly 8,192 bytes',
-      { attributes: senderAttributes({ ...REQUIRED, x: 'x'.repeat(8192 - JSON.stringify(REQUIRED).length - 7) }) },
-    ],
     [
       'a trace context beside attributes of 8,192 bytes',
       {
@@ -50,10 +40,6 @@ describe('an archive', () => {
       'a time with many digits',
       { attributes: senderAttributes({ ...REQUIRED, time: '1990-12-31T15:59:60.123456789012-08:00' }) },
     ],
-    ...HOSTILE_NAMES.filter((name) => name !== 'time').map((name): [string, GivenArrival] => [
-      `the extension ${name}`,
-      { attributes: senderAttributes({ ...REQUIRED, [name]: '2018-02-03T04:05:06Z' }) },
-    ]),
   ])('keeps an event with %s as it is', (_what, given) => {
     const event = make(given);
     const line = ArchiveLine.of({ ...event, position: 7 });
@@ -119,47 +105,26 @@ describe('an archive', () => {
   });
 
   it('reads a CloudEvent of another origin as one that a sender sent', () => {
-    const line = JSON.stringify({
-      ...{ ...REQUIRED, sequence: '7', binding: 'amqp', idempotencykey: '', arrival: 'x', recordedtime: 'y' },
-      data: [1],
-    }).replace('"idempotencykey":""', '"idempotencykey":"k"');
+    const line = JSON.stringify({ ...REQUIRED, sequence: '7', binding: 'amqp', idempotencykey: 'k', data: [1] });
     const before = Date.now();
-    const event = read(` ${line}\r`);
-    expect(event.recordedAt).toBeGreaterThanOrEqual(before);
-    expect(JSON.parse(event.attributes)).toEqual({
-      ...{ ...REQUIRED, sendersequence: '7', senderbinding: 'amqp', idempotencykey: 'k', arrival: 'x' },
-      recordedtime: 'y',
-    });
-    expect({ ...event, attributes: '', recordedAt: 0 }).toEqual({
-      ...{ id: 'e-1', source: '/orders', attributes: '', data: '"data":[1]', arrival: '{}', recordedAt: 0 },
-      ...{ idempotencyKey: undefined, webhookId: undefined },
-    });
+    const { attributes, recordedAt, ...event } = read(` ${line}\r`);
+    expect(recordedAt).toBeGreaterThanOrEqual(before);
+    const renamed = { ...REQUIRED, sendersequence: '7', senderbinding: 'amqp', idempotencykey: 'k' };
+    expect(JSON.parse(attributes)).toEqual(renamed);
+    expect(event).toEqual({ id: 'e-1', source: '/orders', data: '"data":[1]', arrival: '{}' });
   });
 
   it.each<[object, string]>([
     [{ _log: 'x' }, 'The member _log must be a JSON object.'],
     [{ _log: {} }, 'The member recordedAt in _log must be a time as in RFC 3339.'],
-    [{ _log: { recordedAt: '2018-02-30T00:00:00Z', arrival: {} } }, 'recordedAt in _log must be a time'],
-    [{ _log: { recordedAt: '2018-02-03T00:00:00Z' } }, 'The member arrival must be a JSON object.'],
-    [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {}, webhookId: 1 } }, 'webhookId in _log must be a string'],
-    [
-      { _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, id: 'a\0' },
-      'attribute id must not hold control characters',
-    ],
-    [
-      { _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {}, idempotencyKey: 'k\0' } },
-      'idempotencyKey in _log must hold only what a header field may hold',
-    ],
-    [
-      { _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {}, webhookId: 'w\udc00' } },
-      'webhookId in _log must hold only what a header field may hold',
-    ],
-    [
-      { _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {}, later: 1 } },
-      'later, which this version does not know',
-    ],
-    [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, id: '' }, 'attribute id must not be empty'],
-    [{ _log: { recordedAt: '2018-02-03T00:00:00Z', arrival: {} }, data_base64: '*' }, 'must be a base64 string'],
+    [{ _log: { ...LOG, recordedAt: '2018-02-30T00:00:00Z' } }, 'recordedAt in _log must be a time'],
+    [{ _log: { ...LOG, arrival: undefined } }, 'The member arrival must be a JSON object.'],
+    [{ _log: { ...LOG, webhookId: 1 } }, 'webhookId in _log must be a string'],
+    [{ _log: { ...LOG, idempotencyKey: 'k\0' } }, 'idempotencyKey in _log must hold only what a header field may hold'],
+    [{ _log: { ...LOG, webhookId: 'w\udc00' } }, 'webhookId in _log must hold only what a header field may hold'],
+    [{ _log: { ...LOG, later: 1 } }, 'later, which this version does not know'],
+    [{ _log: LOG, id: '' }, 'attribute id must not be empty'],
+    [{ _log: LOG, data_base64: '*' }, 'must be a base64 string'],
     [{ time: '2018-02-30T00:00:00Z' }, 'attribute time must be a time as in RFC 3339'],
   ])('is refused with %j', (members, problem) => {
     expect(() => read(JSON.stringify({ ...REQUIRED, ...members }))).toThrow(problem);

@@ -12,38 +12,18 @@ beforeEach(() => {
 
 describe('an event', () => {
   it('keeps how it arrived, without what may be a secret', () => {
-    const headers = {
-      host: 'x',
-      'user-agent': 'curl',
-      'idempotency-key': 'k',
-      authorization: 'Bearer s',
-      'proxy-authorization': 's',
-      cookie: 's',
-      'set-cookie': ['s'],
-      'x-api-key': 's',
-      'x-auth-token': 's',
-      'ocp-apim-subscription-key': 's',
-      'client-secret': 's',
-      password: 's',
-      apikey: 's',
-      'x-signature': 's',
-    };
-    const event = factory.make(...arrivalOf({ headers }));
+    const secrets = ['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'x-api-key', 'x-auth-token'];
+    const more = ['ocp-apim-subscription-key', 'client-secret', 'password', 'apikey', 'x-signature'];
+    const hidden = Object.fromEntries([...secrets, ...more].map((name) => [name, 's']));
+    const headers = { host: 'x', 'user-agent': 'curl', 'idempotency-key': 'k' };
+    const event = factory.make(...arrivalOf({ headers: { ...headers, ...hidden } }));
     expect(JSON.parse(event.arrival)).toEqual({
       method: 'POST',
       path: '/x?y=1',
       remoteAddress: '192.0.2.1',
-      headers: { host: 'x', 'user-agent': 'curl', 'idempotency-key': 'k' },
+      headers,
     });
     expect(event.attributes).not.toContain('192.0.2.1');
-  });
-
-  it('carries the keys by which a sender repeats itself; ignoring empty ones', () => {
-    const headers = { 'idempotency-key': 'k', 'webhook-id': '' };
-    const event = factory.make(...arrivalOf({ headers }));
-    expect([event.idempotencyKey, event.webhookId]).toEqual(['k', undefined]);
-    const github = factory.make(...arrivalOf({ headers: { 'x-github-delivery': 'd', 'webhook-id': 'w' } }));
-    expect(github.webhookId).toBe('x-github-delivery\nd');
   });
 
   it('has the key and the type in a signed body, however long that is and whatever its content type', () => {
@@ -66,28 +46,11 @@ describe('an event', () => {
   });
 
   it.each([
-    [{ json: '{"a":1.0,\r\n"b":12345678901234567890}' }, '"data":{"a":1.0,  "b":12345678901234567890}'],
-    [{ text: '\uD800\uFFFE\u0000"' }, '"data":"\\ud800\\ufffe\\u0000\\""'],
-    [{ json: '"\uFFFF"' }, '"data":"\\uffff"'],
-    [{ bytes: Buffer.from([0, 255]) }, '"data_base64":"AP8="'],
-  ])('writes the payload %j as %s', (form, member) => {
-    const event = factory.make(...arrivalOf({ payload: { mediaType: 'a/b', ...form } }));
-    expect(event.data).toBe(member);
-    expect(JSON.parse(event.attributes)).toMatchObject({
-      datacontenttype: 'a/b',
-      source: '/source',
-      type: 'test.type',
-    });
-  });
-
-  it.each([
-    ['a/b', 'a/b'],
     ['a/b; c="\u00e9"', 'a/b; c="\u00e9"'],
     [`a/b;${'c'.repeat(249)}=d`, `a/b;${'c'.repeat(249)}=d`],
     [`a/b;${'c'.repeat(250)}=d`, undefined],
     ['garbage', undefined],
     ['a/b;\tc=d', undefined],
-    ['a/b; c="\u0085"', undefined],
     ['a/b; c="\\\u0085"', undefined],
     [undefined, undefined],
   ])('with the content type %j has the datacontenttype %j, and can be sent back', (mediaType, expected) => {
@@ -147,7 +110,8 @@ describe('an event', () => {
   it.each<[RecordedCall['headers'], string | undefined, string | undefined]>([
     [{}, undefined, undefined],
     [{ 'idempotency-key': ['a', 'b'], 'webhook-id': ['c', 'd'] }, 'a, b', 'c, d'],
-    [{ 'idempotency-key': '' }, undefined, undefined],
+    [{ 'idempotency-key': '', 'webhook-id': '' }, undefined, undefined],
+    [{ 'x-github-delivery': 'd', 'webhook-id': 'w' }, undefined, 'x-github-delivery\nd'],
   ])('of a request with %j has the keys %j and %j', (headers, idempotencyKey, webhookId) => {
     expect(factory.make(...arrivalOf({ headers }))).toMatchObject({ idempotencyKey, webhookId });
   });

