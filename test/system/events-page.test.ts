@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { BROWSER, expectFit, launchChromium, SCREENS, stopClock } from '../support/browser';
 import { eventually } from '../support/eventually';
@@ -65,17 +64,6 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
       await rows(page).getByText('second').waitFor();
       expect(await rows(page).locator('.data').allTextContents()).toEqual(['second', 'first']);
       expect(complaints).toEqual([]);
-    });
-
-    it('that the list is narrowed to', async () => {
-      const page = await open('?events&text=wanted');
-      await record('other');
-      await record('wanted 1');
-      await rows(page).getByText('wanted 1').waitFor();
-      await record('other');
-      await record('wanted 2');
-      await rows(page).getByText('wanted 2').waitFor();
-      expect(await rows(page).count()).toBe(2);
     });
 
     it('also in the background, where the title counts them until the page is seen', async () => {
@@ -145,12 +133,6 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
     expect(await rows(page).getByText('Sender/1').last().isVisible()).toBe(true);
     expect(await rows(page).count()).toBe(2);
     expect(await page.content()).not.toContain('sesame');
-    await loaded(page, page.getByRole('link', { name: 'cross-site' }).click());
-    await page.getByText('None of them has this reason').waitFor();
-    await send(`${service.url}/Nope`);
-    await send(`${service.url}/RecordEvent`, { method: 'POST', headers: { 'Sec-Fetch-Site': 'cross-site' } });
-    await rows(page).locator('.chip', { hasText: 'cross-site' }).waitFor();
-    expect(await rows(page).count()).toBe(1);
     expect(complaints).toEqual([]);
   });
 
@@ -193,7 +175,7 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
     for (let i = 1; i <= 9; i++) await record(`wanted ${String(i)}`);
     const { log } = service;
     const search = log.search.bind(log);
-    let goOn = new Deferred();
+    const goOn = new Deferred();
     // Each part of the search looks at three events.
     Object.assign(log, {
       search: async (query: SearchQuery) => {
@@ -215,47 +197,30 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
     ]);
     expect(await page.locator('#rows .day').count()).toBe(1);
     expect(await page.getByRole('link', { name: 'Older' }).isVisible()).toBe(false);
-    goOn = new Deferred();
-    goOn.resolve();
-    const plain = await open('?events&text=wanted', { javaScriptEnabled: false });
-    await plain.getByText('3 found so far').waitFor();
-    await loaded(plain, plain.getByRole('link', { name: 'Continue searching' }).click());
-    await plain.getByText('3 found on this page').waitFor();
     expect(complaints).toEqual([]);
   });
 
-  it.each([true, false])(
-    'show images by their bytes, and only those, with JavaScript: %s',
-    async (javaScriptEnabled) => {
-      for (const image of Object.values(IMAGES)) await record(image, 'application/octet-stream');
-      const svg =
-        '<svg xmlns="http://www.w3.org/2000/svg" onload="document.title=1"><script>document.title=2</script></svg>';
-      const png = IMAGES['image/png'] ?? Buffer.alloc(0);
-      for (const [body, type] of [
-        [svg, 'image/png'],
-        [svg, 'image/svg+xml'],
-      ] as const)
-        await record(body, type);
-      const page = await open('?event=1', { javaScriptEnabled, bypassCSP: false });
-      const image = page.getByRole('img');
-      for (let position = 1; position <= 6; position++) {
-        await page.goto(`${service.url}?event=${String(position)}`);
-        expect(
-          await page.evaluate('[...document.images].map((image) => [image.naturalWidth, image.naturalHeight])'),
-        ).toEqual([[1, 1]]);
-      }
-      for (let position = 7; position <= 8; position++) {
-        await page.goto(`${service.url}?event=${String(position)}`);
-        expect(await image.count()).toBe(0);
-        expect(await page.title()).toMatch(/^Event/);
-      }
-      // Cut off: there is what the browser makes of it, and its description.
-      await record(png.subarray(0, 40), 'image/png');
-      await page.goto(`${service.url}?event=9`);
-      expect(await page.getByRole('img', { name: 'The image that the event brought' }).count()).toBe(1);
-      expect(complaints).toEqual([]);
-    },
-  );
+  it('show images by their bytes, and an icon', async () => {
+    for (const image of Object.values(IMAGES)) await record(image, 'application/octet-stream');
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg" onload="document.title=1"></svg>';
+    await record(svg, 'image/svg+xml');
+    const page = await open('?events');
+    const widths = (sources: string) =>
+      page.evaluate<number[]>(`Promise.all([${sources}].map((src) => {
+        const image = Object.assign(new Image(), { src });
+        return image.decode().then(() => image.naturalWidth);
+      }))`);
+    expect((await widths('document.querySelector("link[rel=icon]").href'))[0]).toBeGreaterThan(0);
+    const { length } = Object.values(IMAGES);
+    for (let position = 1; position <= length; position++) {
+      await page.goto(`${service.url}?event=${String(position)}`);
+      expect(await widths('...[...document.images].map(({ src }) => src)')).toEqual([1]);
+    }
+    await page.goto(`${service.url}?event=${String(length + 1)}`);
+    expect(await page.getByRole('img').count()).toBe(0);
+    expect(await page.title()).toMatch(/^Event/);
+    expect(complaints).toEqual([]);
+  });
 
   it('fold and colour JSON, all of which is there without JavaScript', async () => {
     const json = '{"order":{"id":17,"lines":[{"sku":"a,\\"b"}]},"paid":true,"none":[]}';
@@ -291,87 +256,14 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
   });
 
   it('show any JSON in time, whatever it holds', async () => {
-    const texts = [
-      '['.repeat(50_000) + ']'.repeat(50_000),
-      `[${'{"a":{"b":1}},'.repeat(20_000)}1]`,
-      '"'.repeat(3) + '<script>',
-    ];
-    for (const text of texts) await record(text, 'application/json');
-    for (const number of [1, 2, 3]) {
+    await record('['.repeat(50_000) + ']'.repeat(50_000), 'application/json');
+    await record(`[${'{"a":{"b":1}},'.repeat(20_000)}1]`, 'application/json');
+    for (const number of [1, 2]) {
       const page = await open(`?event=${String(number)}`);
       const folds = await page.locator('#data-text details').count();
       expect(folds).toBeLessThanOrEqual(1000);
     }
     expect(complaints).toEqual([]);
-  });
-
-  it('compare events, and lead on, without JavaScript', async () => {
-    await record('{"id":17}', 'application/json');
-    await record('{"id":18}', 'application/json');
-    const page = await open('?event=2', { javaScriptEnabled: false });
-    await loaded(page, page.getByRole('link', { name: 'Compare with the last of its type' }).click());
-    expect(page.url()).toMatch(/\?event=2&with=1$/);
-    expect(await page.locator('.removed').first().innerText()).toContain('-   "id": 18');
-    expect(await page.locator('.added').first().innerText()).toContain('+   "id": 17');
-    await loaded(page, page.getByRole('link', { name: 'Event 1', exact: true }).click());
-    expect(await page.locator('h1').textContent()).toBe('Event 1');
-  });
-
-  it('have an icon that the browser can show', async () => {
-    const page = await open('?events');
-    const size = await page.evaluate(`new Promise((resolve, reject) => {
-      const image = new Image();
-      image.onload = () => resolve(image.naturalWidth);
-      image.onerror = reject;
-      image.src = document.querySelector('link[rel=icon]').href;
-    })`);
-    expect(size).toBeGreaterThan(0);
-    expect(complaints).toEqual([]);
-  });
-
-  it('work without JavaScript', async () => {
-    for (let i = 1; i <= 60; i++) await record(`n${String(i)}`);
-    const page = await open('?events', { javaScriptEnabled: false });
-    expect(await page.locator('#live').isVisible()).toBe(false);
-    await send(`${service.url}/Nope`, { headers: { 'User-Agent': 'Sender/1' } });
-    await loaded(page, page.getByRole('link', { name: 'Older' }).click());
-    expect(await rows(page).count()).toBe(10);
-    await loaded(page, page.getByRole('link', { name: 'Newer' }).click());
-    expect(await rows(page).count()).toBe(50);
-    await page.getByRole('searchbox').fill('n17');
-    await loaded(page, page.getByRole('button', { name: 'Search' }).click());
-    await loaded(page, rows(page).getByRole('link', { name: 'Event 17' }).click());
-    expect(await page.locator('h1').textContent()).toBe('Event 17');
-    expect(await page.getByRole('button', { name: 'Copy the command: With curl' }).isVisible()).toBe(false);
-    await loaded(page, page.getByRole('link', { name: 'Back to the search' }).click());
-    await loaded(page, page.getByRole('link', { name: '1 refused in the last hour' }).click());
-    await loaded(page, page.getByRole('link', { name: 'invalid', exact: true }).click());
-    expect(await page.locator('#live').isVisible()).toBe(false);
-    await rows(page).getByText('Header fields').click();
-    expect(await rows(page).getByText('Sender/1').last().isVisible()).toBe(true);
-  });
-
-  it('lead to an event whose sequence is typed, narrow the list by links, and save what it shows, without JavaScript', async () => {
-    for (let i = 1; i <= 60; i++) await record(`n${String(i)}`);
-    const page = await open('?events', { javaScriptEnabled: false });
-    await page.getByRole('searchbox').fill('17');
-    await loaded(page, page.getByRole('button', { name: 'Search' }).click());
-    await loaded(page, page.getByRole('link', { name: 'event 17', exact: true }).click());
-    expect(await page.locator('h1').textContent()).toBe('Event 17');
-    await loaded(page, page.getByRole('link', { name: 'Back to the search' }).click());
-    const row = page.locator('[data-sequence$="0017"]');
-    expect(await row.locator('mark').textContent()).toBe('17');
-    await loaded(page, row.getByRole('link', { name: '127.0.0.1' }).click());
-    expect(page.url()).toMatch(/\?events&text=17&sender=127\.0\.0\.1$/);
-    expect(await row.count()).toBe(1);
-    await loaded(page, page.getByRole('link', { name: 'show all' }).click());
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('link', { name: 'Download all' }).click(),
-    ]);
-    expect(download.suggestedFilename()).toBe('events.ndjson');
-    expect((await readFile(await download.path(), 'utf8')).split('\n')).toHaveLength(61);
-    expect(await page.getByRole('button', { name: 'Local time' }).isVisible()).toBe(false);
   });
 
   it('show and take times in local time, and remember that, with the days of that time as headings', async () => {
@@ -406,20 +298,10 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
     await record('now');
     await rows(page).getByText('now').waitFor();
     expect(await days()).toHaveLength(2);
-    expect(await page.locator('#found').textContent()).toBe('3');
     await loaded(page, rows(page).getByRole('link', { name: 'Event 3' }).click());
     await page.getByText('2026-11-22 03:00:00.000').waitFor();
     await page.getByRole('button', { name: 'Local time', pressed: true }).click();
     await page.getByText('2026-11-22 01:00:00.000').waitFor();
-    await send(`${service.url}/Nope`);
-    await page.goto(`${service.url}?events=refusals`);
-    await page.getByRole('button', { name: 'Local time', pressed: false }).click();
-    await page.getByRole('columnheader', { name: 'Time (local)' }).waitFor();
-    const refused = page.locator('#rows time');
-    const offset = await page.evaluate<number>('new Date().getTimezoneOffset()');
-    const time = Date.parse((await refused.getAttribute('datetime')) ?? '') - offset * 60_000;
-    expect(await refused.textContent()).toBe(new Date(time).toISOString().replace(/T|Z/g, ' ').trim());
-    expect(await days()).toEqual([]);
     expect(complaints).toEqual([]);
   });
 
@@ -432,26 +314,22 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
     expect(page.url()).not.toContain('key');
   });
 
-  it('copy a command as it is', async () => {
+  it('copy a command as it is, and the data with the characters that the page shows as code points', async () => {
     await record('order 17 & more');
-    const page = await open('?event=1', { permissions: ['clipboard-read', 'clipboard-write'] });
-    await stopClock(page);
-    const button = page.getByRole('button', { name: 'Copy the command: With curl' });
-    await page.getByText('Send again').click();
-    await button.click();
-    await button.getByText('Copied').waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toContain('--data-raw "order 17 & more"');
-  });
-
-  it('copy the data with the characters that the page shows as code points', async () => {
     await record('{"a":"\u202E"}', 'application/json');
     const page = await open('?event=1', { permissions: ['clipboard-read', 'clipboard-write'] });
+    const copied = async (name: string) => {
+      await stopClock(page);
+      const button = page.getByRole('button', { name });
+      await button.click();
+      await button.getByText('Copied').waitFor();
+      return page.evaluate('navigator.clipboard.readText()');
+    };
+    await page.getByText('Send again').click();
+    expect(await copied('Copy the command: With curl')).toContain('--data-raw "order 17 & more"');
+    await page.goto(`${service.url}?event=2`);
     await page.getByText('U+202E').first().waitFor();
-    await stopClock(page);
-    await page.getByRole('button', { name: 'Copy the data' }).click();
-    await page.getByRole('button', { name: 'Copy the data' }).getByText('Copied').waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('{\n  "a": "\u202E"\n}');
-    expect(await page.locator('#data-text').textContent()).toContain('U+202E');
+    expect(await copied('Copy the data')).toBe('{\n  "a": "\u202E"\n}');
   });
 
   it.each(SCREENS)(
@@ -465,11 +343,8 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
       const headers = { 'Content-Type': 'text/plain', 'Idempotency-Key': `${'k'.repeat(200)}<b>'` };
       await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: HOSTILE });
       await send(`${service.url}/${encodeURIComponent(HOSTILE)}`);
-      const wrong = {
-        'Content-Type': 'application/cloudevents+json',
-        'User-Agent': 'Sender/1 '.repeat(30),
-        'X-GitHub-Delivery': '7',
-      };
+      const sender = { 'User-Agent': 'Sender/1 '.repeat(30), 'X-GitHub-Delivery': '7' };
+      const wrong = { 'Content-Type': 'application/cloudevents+json', ...sender };
       await send(`${service.url}/RecordEvent`, { method: 'POST', headers: wrong, body: HOSTILE.repeat(30) });
       const image = IMAGES['image/png'] ?? '';
       await record(image, 'image/png');
@@ -478,24 +353,13 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
       form.set('payload', '{"action":"opened","issue":{"number":17}}');
       form.set('file', new Blob([image]), `${'picture '.repeat(20)}.png`);
       await fetch(`${service.url}/RecordEvent`, { method: 'POST', body: form });
-      const queries = {
-        list: '?events',
-        search: '?events=&text=gpj&binding=httppost',
-        nothing: '?events=&fromsender=stripe',
-        rate: '?events=rate',
-        refusals: '?events=refusals',
-        json: '?event=2',
-        large: '?event=4',
-        once: '?event=5',
-        image: '?event=6',
-        folds: '?event=7',
-        comparison: '?event=2&with=7',
-        form: '?event=8',
-      };
+      // JSON, more than is shown, a repeated key, an image, folds, a form.
+      const events = [2, 4, 5, 6, 7, 8].map((position) => `event=${String(position)}`);
+      const lists = ['events', 'events=&text=gpj&binding=httppost', 'events=&fromsender=stripe'];
       // One page for all: a context of its own for each costs more than the check.
       const page = await open('?events', { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
-      for (const [name, query] of Object.entries(queries)) {
-        await page.goto(service.url + query);
+      for (const name of [...lists, 'events=rate', 'events=refusals', ...events, 'event=2&with=7']) {
+        await page.goto(`${service.url}?${name}`);
         // What is folded must fit too.
         await page.evaluate(
           'for (const part of document.querySelectorAll("details")) { part.name = ""; part.open = true; }',
