@@ -30,10 +30,7 @@ export async function answerCommandLine([argument]: readonly string[]): Promise<
     case '--ready':
       return askReadiness();
     default:
-      return {
-        text: `Unknown argument ${JSON.stringify(argument)}. ${settingOf(argument)}`,
-        exitCode: 2,
-      };
+      return { text: `Unknown argument ${JSON.stringify(argument)}. ${settingOf(argument)}`, exitCode: 2 };
   }
 }
 
@@ -68,22 +65,16 @@ function usage(): string {
 /** How long the service may take to answer, in milliseconds. */
 const TIMEOUT = 5000;
 
-/**
- * Asks the service that runs with these settings on this machine for `/readyz`, at its operator's address if it has
- * one. Its exit code is 0 if the service is ready, otherwise 1; the text says why it is not.
- */
+/** Asks the service that runs with these settings on this machine for `/readyz`, at ADMIN_PORT if it has one. */
 async function askReadiness(): Promise<CommandLineAnswer> {
   const { admin, host, port, tls } = ProcessConfig.ofTool('host', 'port', 'admin', 'tls');
   const isSecure = admin.port === undefined && tls.cert !== undefined;
   const address = admin.port === undefined ? localAuthority(host, port) : localAuthority(admin.host, admin.port);
   const url = `${isSecure ? 'https' : 'http'}://${address}/readyz`;
-  const { HttpClient } = await import('../util/http-client.js');
+  const { HttpClient, NoAnswerError } = await import('../util/http-client.js');
   // The certificate has the name that callers use; this is the same machine, and nothing secret is sent.
   const client = new HttpClient({ timeout: TIMEOUT, isInsecure: true, isDirect: true }, 64 * 1024);
-  try {
-    const { status, body } = await client.ask(new URL(url), { method: 'GET' });
-    return { text: shortened(body.toString().trimEnd()), exitCode: status === 200 ? 0 : 1 };
-  } catch (error) {
-    return { text: `${url} does not answer: ${(error as Error).message}`, exitCode: 1 };
-  }
+  const answer = await client.ask(new URL(url), { method: 'GET' });
+  if (answer instanceof NoAnswerError) return { text: `${url} does not answer: ${answer.message}`, exitCode: 1 };
+  return { text: shortened(answer.body.toString().trimEnd()), exitCode: answer.status === 200 ? 0 : 1 };
 }

@@ -14,11 +14,7 @@ import { VARIABLES } from './variables';
 
 export { ConfigError } from './variable';
 
-/** All settings, as {@link VARIABLES} describes them. */
 type AllSettings = SettingsOf<typeof VARIABLES>;
-
-/** Settings of which some are known to be set. */
-type With<Part, Key extends keyof Part> = Part & { readonly [K in Key]: NonNullable<Part[K]> };
 
 /** An address to listen on. */
 export interface ListenAddress {
@@ -35,9 +31,10 @@ export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin'>, L
   /** The names of the protocols that PROTOCOLS and DOCUMENTATION switch off, `documentation` among them. */
   readonly off: readonly string[];
   /** Files in PEM. Without them the service speaks plain HTTP, and without `clientCa` clients need no certificate. */
-  readonly tls: With<AllSettings['tls'], 'cert' | 'key'> | undefined;
+  readonly tls: (AllSettings['tls'] & Readonly<Record<'cert' | 'key', string>>) | undefined;
   /** The most that callers can have of the service. Times are in milliseconds. */
-  readonly limits: With<AllSettings['limits'], 'maxBodyMemory'> & {
+  readonly limits: AllSettings['limits'] & {
+    readonly maxBodyMemory: number;
     /** For a header to arrive. */
     readonly headersTimeout: number;
     /** For a caller to take any more of an answer. */
@@ -47,7 +44,7 @@ export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin'>, L
   readonly admin: ListenAddress | undefined;
 }
 
-/** How many of the largest bodies are held at the same time, unless MAX_BODY_MEMORY says otherwise. */
+/** How many of the largest bodies fit into MAX_BODY_MEMORY by default. */
 const LARGEST_BODIES = 16;
 
 /** In milliseconds, unless REQUEST_TIMEOUT is shorter. */
@@ -81,7 +78,6 @@ export function readConfig(environment: Texts, origin?: (name: string) => string
   };
 }
 
-/** The name of a setting in {@link VARIABLES}. */
 export type SettingName = keyof AllSettings;
 
 /**

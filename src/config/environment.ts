@@ -9,16 +9,14 @@ const QUOTED = /^(?:"([^"]*)"|'([^']*)'|`([^`]*)`)\s*(?:#.*)?$/;
 
 /** The variables of an `.env` file. */
 export class EnvFile {
-  /** The values, by the names. */
   readonly texts: Readonly<Record<string, string>>;
   readonly #file: string;
   /** The number of each variable's line, from 1. */
   readonly #lines = new Map<string, number>();
 
   /**
-   * Parses the content of a file: one `NAME=VALUE` a line, `export` before it or not, the value in quotes or not, comments
-   * after `#`. Whatever programs understand differently is refused, as a guard must not get lost in it: values over several
-   * lines, escapes, `#` inside a value without quotes.
+   * Parses a file: one `NAME=VALUE` a line, `export` before it or not, the value in quotes or not, comments after `#`. Whatever
+   * programs understand differently is refused, as a guard must not get lost in it.
    *
    * @throws {ConfigError} naming the first line that is not valid, without its value.
    */
@@ -41,11 +39,7 @@ export class EnvFile {
     this.texts = Object.fromEntries(texts);
   }
 
-  /**
-   * Reads a file. One that does not exist has no variables.
-   *
-   * @throws {ConfigError} the file cannot be read, or a line is not valid; the message is one line that names both.
-   */
+  /** Reads a file, if there is one. Throws a {@link ConfigError} of one line that names the file. */
   static read(file: string): EnvFile {
     let content = '';
     try {
@@ -57,7 +51,6 @@ export class EnvFile {
     return new EnvFile(file, content);
   }
 
-  /** Whether a variable is set. */
   has(name: string): boolean {
     return this.#lines.has(name);
   }
@@ -81,7 +74,6 @@ function valueOf(rest: string): { readonly value: string; readonly problem?: str
     : { value };
 }
 
-/** The texts of variables by their names. */
 export type Texts = Readonly<Record<string, string | undefined>>;
 
 /** Reads the secrets that are given as files. Returns the texts of all variables, with the content of the files. */
@@ -124,7 +116,6 @@ export function wrongNames(variables: readonly Variable<unknown>[], environment:
   return [...misspelled, ...empty];
 }
 
-/** A name that no variable has. */
 interface UnknownName extends Problem {
   /** True if it is clearly the name of a variable with a typing error. */
   readonly isMisspelling: boolean;

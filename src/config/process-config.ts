@@ -8,15 +8,11 @@ import { VARIABLES } from './variables';
 /** The variable in which a supervisor tells its workers the settings that it uses itself: digests, by the names of their variables. */
 const SUPERVISOR = 'WEBHOOK_SUPERVISOR';
 
-/**
- * Settings of the service, as `docs/configuration.md` describes them. What is undefined is not set. The build writes the declaration of
- * the package from `variables.ts`: a member for each setting, with what it sets and its default.
- */
+/** Settings of the service; the build writes the package's declaration of them from `variables.ts`. What is undefined is not set. */
 export type WebHookSettings = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** The configuration of a process of ours that runs the service. */
 export interface ProcessConfig extends Config {
-  /** The texts of its variables. */
   readonly texts: Texts;
   /** The variables that a supervisor adds to the environment of its workers. */
   readonly environmentOfWorkers: Readonly<Record<string, string>>;
@@ -61,21 +57,13 @@ export const ProcessConfig = {
       .map(({ name }) => name);
   },
 
-  /**
-   * Reads the settings of the service that a tool uses.
-   *
-   * @throws {ConfigError} one of them is wrong. Mistakes in others are the service's.
-   */
+  /** Reads some settings for a tool, or throws a {@link ConfigError}. Mistakes in others are the service's. */
   ofTool<Name extends SettingName>(...names: readonly Name[]) {
     const { texts, origin } = ownTexts();
     return readSome(names, texts, origin);
   },
 
-  /**
-   * Returns the read key for the service whose log a tool reads over HTTP, from the environment or the `.env` file.
-   *
-   * @throws {ConfigError} the file cannot be read.
-   */
+  /** The read key for the service whose log a tool reads over HTTP. */
   readKey(): string | undefined {
     return ownTexts().texts[READ_KEY];
   },
@@ -96,9 +84,6 @@ export const ProcessConfig = {
   },
 };
 
-/** In the working directory. */
-const ENV_FILE = '.env';
-
 /** The variable that only the tools read. */
 const READ_KEY = 'WEBHOOK_READ_KEY';
 
@@ -107,7 +92,7 @@ const OF_OTHERS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|
 
 /** The environment, and what an `.env` file adds to it: workers, which inherit the environment, read the file anew. */
 function ownTexts() {
-  const file = EnvFile.read(ENV_FILE);
+  const file = EnvFile.read('.env');
   const isOfFile = (name: string) => process.env[name] === undefined && file.has(name);
   const texts = withNamesOfSystem({ ...file.texts, ...process.env });
   const { PGPASSWORD, EVENT_LOG_PASSWORD = PGPASSWORD, EVENT_LOG_PASSWORD_FILE } = texts;
@@ -155,7 +140,6 @@ export function withinDescriptors(
   return { ...config, limits: { ...limits, maxConnections: most } };
 }
 
-/** That of Linux; Infinity elsewhere. */
 function descriptorLimit(): number {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

@@ -22,7 +22,6 @@ export const Binding = {
   names: BINDING_NAMES,
 };
 
-/** Reads what an expression matches. */
 function matching(expression: RegExp, allowed: string): Read<string> {
   return (value) => {
     if (expression.test(value)) return value;
@@ -30,7 +29,7 @@ function matching(expression: RegExp, allowed: string): Read<string> {
   };
 }
 
-/** Reads one of several names, in any letter case. */
+/** In any letter case. */
 function oneOf<Name extends string>(names: readonly Name[], allowed: string): Read<Name> {
   return (value) => {
     const found = names.find((name) => name === value.toLowerCase());
@@ -39,7 +38,7 @@ function oneOf<Name extends string>(names: readonly Name[], allowed: string): Re
   };
 }
 
-/** Reads a list, separated by commas, each member of which an expression matches; in lower case. */
+/** A list, separated by commas; in lower case. */
 function listOf(item: RegExp, allowed: string): Read<readonly string[]> {
   return (value) => {
     const members = value.split(',').map((member) => member.trim().toLowerCase());
@@ -51,7 +50,6 @@ function listOf(item: RegExp, allowed: string): Read<readonly string[]> {
 /** The path of a file, absolute once it is read. */
 export const file: Read<string> = (value) => resolve(value);
 
-/** A whole number in a range, both ends included. */
 export function wholeNumber(from: number, to: number): Read<number> {
   return (value) => {
     const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
@@ -85,10 +83,8 @@ export const host: Read<string> = (value) => {
 
 const boolean = oneOf(['true', 'false'], 'must be true or false');
 
-/** A switch. */
 export const flag: Read<boolean> = (value) => boolean(value) === 'true';
 
-/** The least severe log lines that are written. */
 export const logLevel = oneOf(
   ['debug', 'info', 'warn', 'error', 'silent'],
   'must be debug, info, warn, error or silent',
@@ -148,7 +144,6 @@ export const trustProxy: Read<number | readonly string[]> = (value) => {
   return networks;
 };
 
-/** The `type` of a CloudEvent. */
 export const eventType = matching(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters without spaces');
 
 const line = matching(/^\P{Cc}{1,1000}$/u, 'must be a password of up to 1,000 characters on one line');
@@ -161,13 +156,11 @@ const bindings = listOf(
   `must be a list of ${Binding.all.join(', ')}, one at least`,
 );
 
-/** Bindings by their names; one at least. */
 export const protocols: Read<ReadonlySet<Binding>> = (value) => {
   const names = bindings(value);
   return new Set(Binding.all.filter((binding) => names.includes(binding)));
 };
 
-/** What a webhook is answered with: the id of its event, or nothing. */
 export const recordAnswer = oneOf(
   ['id', 'empty'],
   'must be id, for the id of the event, or empty, for 204 without a body',
@@ -187,19 +180,16 @@ const handshakeNames = listOf(
   `must be a list of ${HANDSHAKE_NAMES.join(', ')}, separated by commas`,
 );
 
-/** Names of senders that ask before they deliver. */
 export const handshakes: Read<readonly Handshake[]> = (value) => {
   const names = handshakeNames(value);
   return HANDSHAKES.filter(({ name }) => names.includes(name));
 };
 
-/** Host names without ports. */
 export const hostNames = listOf(
   /^[\w.-]{1,253}$/,
   'must be a list of host names without ports, as in webhook.test,hooks.example.com',
 );
 
-/** The header fields that proxies write. */
 export const forwardedHeader = oneOf(
   ['forwarded', 'x-forwarded'],
   'must be x-forwarded, for X-Forwarded-For and the fields beside it, or forwarded, for Forwarded (RFC 7239)',
@@ -209,7 +199,7 @@ export const forwardedHeader = oneOf(
 export const workers: Read<number> = (value) =>
   value === 'auto' ? availableParallelism() : wholeNumber(1, 128)(value);
 
-/** A condition of each secret of a list, and what is said if one does not meet it. */
+/** A condition of each secret, and what is said if one does not meet it. */
 type Rule = readonly [isValid: (secret: string) => boolean, allowed: string];
 
 /** Reads a list of secrets: separated by commas or line breaks, one at least. The rules apply one after the other. */
@@ -250,7 +240,6 @@ const NO_API_KEY: Rule = [
   'must be what signs webhooks (Stripe: whsec_…), not an API key',
 ];
 
-/** Secrets that are shared with senders. They may contain spaces. */
 export const senderSecrets = secretsOf(TEXT, NO_API_KEY);
 
 /**
@@ -270,7 +259,6 @@ export const webhookSecrets = secretsOf(
   ],
 );
 
-/** The secrets of Standard Webhooks: each `whsec_` and base64. */
 export const standardSecrets = secretsOf([
   isStandardSecret,
   'must be whsec_ and base64 of 16 bytes or more; several are separated by commas',

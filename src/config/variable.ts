@@ -6,14 +6,10 @@ export class ConfigError extends Error {
   readonly code = 'ERR_WEBHOOK_CONFIG';
 }
 
-/**
- * Reads the value that a text stands for.
- *
- * @throws {ValueError}
- */
+/** Reads the value that a text stands for, or throws a {@link ValueError}. */
 export type Read<Value> = (text: string) => Value;
 
-/** The problem of a text in quotes: they would become part of the value. */
+/** The problem of a text in quotes. */
 export const QUOTES =
   'must not begin and end with a quote; remove the quotes, which belong to the value here, as with docker run --env-file';
 
@@ -21,7 +17,7 @@ export function isQuoted(text: string): boolean {
   return /^\s*(["'`])[^]*\1\s*$/.test(text);
 }
 
-/** The sections in which the variables are documented. */
+/** A section of the documentation. */
 type SettingGroup = 'Address' | 'Protocols' | 'Events' | 'Access' | 'TLS' | 'Limits' | 'Operation';
 
 /** Without these variables something is open to everybody: an empty one or a typing error in a name stops the start. */
@@ -71,7 +67,7 @@ export class Variable<Value> {
     this.isReloaded = given.isReloaded ?? group === 'Access';
   }
 
-  /** Its name and, of a secret, that of the variable that gives its value as a file. */
+  /** Its name, and that of the variable with the file of a secret. */
   get names(): readonly string[] {
     return this.secret ? [this.name, `${this.name}_FILE`] : [this.name];
   }
@@ -93,7 +89,6 @@ export class Variable<Value> {
     }
   }
 
-  /** Whether this text is valid for the variable. */
   accepts(text: string): boolean {
     return 'value' in this.parse(text);
   }
@@ -108,16 +103,16 @@ export class Variable<Value> {
 /** Something wrong with a variable. */
 export interface Problem {
   readonly name: string;
-  /** The whole line of the message, which begins with the name. */
+  /** The whole message, which begins with the name. */
   readonly line: string;
 }
 
 /** Returns functions that define the variables of a section. */
 export function section(group: SettingGroup) {
-  /** A variable whose setting is undefined unless it is set. */
   const optional = <Value>(name: string, read: Read<Value>, description: Description) =>
     new Variable<Value | undefined>(group, name, read, description);
   return {
+    /** A variable whose setting is undefined unless it is set. */
     optional,
     /** A variable that always has a value. */
     required: <Value>(name: string, read: Read<Value>, description: Description & { readonly default: string }) =>
@@ -128,26 +123,20 @@ export function section(group: SettingGroup) {
   };
 }
 
-/** A table of variables, in the structure of the settings that are read from it. */
+/** Variables, in the structure of their settings. */
 export interface VariableTable {
   readonly [setting: string]: Variable<unknown> | VariableTable;
 }
 
-/** The settings that a table of variables describes. */
 export type SettingsOf<Table> = {
   readonly [Key in keyof Table]: Table[Key] extends Variable<infer Value> ? Value : SettingsOf<Table[Key]>;
 };
 
-/** All variables of a table, in its order. */
 export function variablesOf(table: VariableTable): Variable<unknown>[] {
   return Object.values(table).flatMap((entry) => (entry instanceof Variable ? [entry] : variablesOf(entry)));
 }
 
-/**
- * Reads the settings of a table from the texts of its variables.
- *
- * @returns the settings, valid if `problems` is empty.
- */
+/** Reads the settings of a table from the texts of its variables. They are valid if there are no problems. */
 export function readSettings<Table extends VariableTable>(
   table: Table,
   texts: Readonly<Record<string, string | undefined>>,

@@ -29,17 +29,19 @@ interface PostedMessage {
   /** Path and query; undefined: those of the address. */
   readonly path: string | undefined;
   readonly body: Buffer | undefined;
-  /** Returns the header fields of an attempt: a signature has the time of its attempt. */
+  /** Those of an attempt, as a signature has the time of its attempt. */
   readonly headers: () => SentFields;
 }
 
 /**
  * Returns the request that posts an event to an address: the CloudEvent in structured content mode (CloudEvents HTTP binding 1.0.2,
- * section 3.2), or the request that brought it. The `webhook-id` of the first is the same whenever this event is sent, so that the
- * target can tell a repetition.
+ * section 3.2), or the request that brought it. The `webhook-id` is the same whenever this event is sent, so that the target can
+ * tell a repetition.
  */
 export function messageOf(event: StoredEvent, address: URL, { secrets, asReceived }: PostedForm): PostedMessage {
-  const id = webhookId(event);
+  // Source and id name an event together, and may hold what a header field may not.
+  const name = JSON.stringify([event.source, event.id]);
+  const id = `evt_${createHash('sha256').update(name).digest('base64url')}`;
   if (asReceived !== undefined) return receivedMessage(event, address, asReceived, id);
   const body = Buffer.from(eventJson(event));
   return {
@@ -55,43 +57,29 @@ export function messageOf(event: StoredEvent, address: URL, { secrets, asReceive
   };
 }
 
-/** Made of `source` and `id`, which name an event together and may hold what a header field may not. */
-function webhookId({ source, id }: StoredEvent): string {
-  return `evt_${createHash('sha256')
-    .update(JSON.stringify([source, id]))
-    .digest('base64url')}`;
-}
-
 /** A name and a value that a request may have (RFC 9110, section 5): an import may have brought others. */
 const FIELD_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** More rounds of percent-encoding than anybody needs. */
-const MAX_ROUNDS = 5;
+/** Rounds in which percent-encoding is taken off a path: more than anybody needs. */
+const ROUNDS = 5;
 
 /**
- * What came after the operation's name in a path; undefined if there is nothing, or if a target could read it as another path than one
- * below the address: its sender chose it.
+ * A decoded path that a target could read as one that is not below the address: with segments that are empty or lead up (some servers
+ * drop what follows a semicolon, RFC 3986, section 3.3), controls, bytes that are never in UTF-8, or percent-encoding that is left.
  */
-function suffixOf(path: string): string | undefined {
-  const suffix = /^.*?\/RecordEvent(\/.*)$/s.exec(path)?.[1];
-  let plain = suffix ?? '';
-  for (let round = 0; plain.includes('%'); round++) {
-    const decoded = unescapeBuffer(plain).toString('latin1');
-    if (decoded === plain) break;
-    if (round === MAX_ROUNDS) return undefined;
-    plain = decoded;
-  }
-  const segments = plain.split(/[/\\]/).slice(1);
-  // Some servers drop what follows a semicolon (RFC 3986, section 3.3).
-  const leadsOut = (segment: string, index: number) =>
-    /^\.{0,2}(?:;|$)/.test(segment) && !(segment === '' && index === segments.length - 1);
-  // Two bytes that are never in UTF-8 begin a dot or a slash for some servers.
-  return /[^ -~\x80-\xbf\xc2-\xff]/.test(plain) || segments.some(leadsOut) ? undefined : suffix;
+const LEADS_OUT = /[/\\](?:\.{0,2}[/\\;]|\.{1,2}$)|[^ -~\x80-\xbf\xc2-\xff]|%[\da-f]{2}/i;
+
+/** What came after the operation's name in a path that its sender chose, unless it may lead out. */
+function suffixOf(path: string): string {
+  const suffix = /^.*?\/RecordEvent(\/.*)$/s.exec(path)?.[1] ?? '';
+  let plain = suffix;
+  for (let round = 0; round < ROUNDS; round++) plain = unescapeBuffer(plain).toString('latin1');
+  return LEADS_OUT.test(plain) ? '' : suffix;
 }
 
 /** Returns the request that brought an event, for an address: its path is followed by what came after the operation's name. */
-export function receivedMessage(
+function receivedMessage(
   event: StoredEvent,
   { pathname, search }: URL,
   { contract, sign }: ReceivedForm,
@@ -107,10 +95,10 @@ export function receivedMessage(
     sent[name] = sent[name] === undefined ? value : `${sent[name]}, ${value}`;
   }
   const bytes = body?.();
-  const queries = [search.slice(1), query].filter((part) => part !== '');
+  const queries = [search.slice(1), query].filter((part) => part !== '').join('&');
   return {
     method,
-    path: `${suffix === undefined ? pathname : pathname.replace(/\/$/, '') + suffix}${queries.length === 0 ? '' : `?${queries.join('&')}`}`,
+    path: (suffix === '' ? pathname : pathname.replace(/\/$/, '') + suffix) + (queries === '' ? '' : `?${queries}`),
     body: bytes,
     headers: () => ({ ...sent, ...(bytes && sign?.(sent, id, bytes)) }),
   };

@@ -1,10 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import { problemOf, type StoredEvent } from '../events/stored-event';
-import { HttpClient, noAnswer, NoAnswerError, type HttpAnswer } from '../util/http-client';
+import { HttpClient, NoAnswerError, type HttpAnswer } from '../util/http-client';
 import { quoted } from '../util/text';
 import { messageOf, type PostedForm } from './message';
 
-/** The outcome of posting an event. */
 export interface Delivery {
   /** Failed: the target took it in none of the tries. Damaged: by the disk; it was not posted. */
   readonly outcome: 'delivered' | 'refused' | 'redirected' | 'failed' | 'damaged' | 'stopped';
@@ -23,10 +22,10 @@ export interface Tries {
   wait(problem: string, pause: number): Promise<unknown>;
 }
 
-/** The longest that an attempt may take, in milliseconds, its whole answer included. */
+/** For an attempt and its whole answer, in milliseconds. */
 const ATTEMPT_TIMEOUT = 30_000;
 
-/** The most bytes of an answer that are read: the connection of a longer one is closed. */
+/** The connection of a longer answer is closed. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** The first pause before an event is sent again, in milliseconds. */
@@ -57,34 +56,31 @@ export class Target {
    */
   async post(event: StoredEvent, stop: AbortSignal): Promise<Delivery> {
     const name = `Event ${String(event.position)}`;
-    const problem = problemOf(event);
-    if (problem !== undefined)
-      return { outcome: 'damaged', text: `${name} is damaged and is passed over: ${problem}.` };
+    const damage = problemOf(event);
+    if (damage !== undefined) return { outcome: 'damaged', text: `${name} is damaged and is passed over: ${damage}.` };
     // Paths and queries of webhooks hold secrets, as users and passwords do.
     const { origin } = this.#url;
     const { headers, ...message } = messageOf(event, this.#url, this.#form);
+    const { most, longestPause } = this.#tries;
     for (let tries = 1; !stop.aborted; tries++) {
       const began = performance.now();
-      const answer = await this.#client.send(this.#url, { ...message, headers: headers() }).catch(noAnswer);
+      const answer = await this.#client.send(this.#url, { ...message, headers: headers() });
       const isAnswer = !(answer instanceof NoAnswerError);
       const status = isAnswer ? answer.status : undefined;
       const said = isAnswer ? answerText(answer, performance.now() - began) : quoted(answer.message);
-      if (status !== undefined && status < 500 && !LATER.has(status)) {
-        if (status < 300) return { outcome: 'delivered', status, text: said };
-        if (status >= 400) return { outcome: 'refused', status, text: `${name} was refused by ${origin}: ${said}` };
-        const to = isAnswer ? placeOf(answer.headers.location) : '';
+      if (isAnswer && answer.status < 500 && !LATER.has(answer.status)) {
+        if (answer.status < 300) return { outcome: 'delivered', status, text: said };
+        if (answer.status >= 400)
+          return { outcome: 'refused', status, text: `${name} was refused by ${origin}: ${said}` };
+        const to = placeOf(answer.headers.location);
         const advice = 'Redirects are not followed: forward to the new address.';
         return { outcome: 'redirected', status, text: `${name} was redirected by ${origin}: ${said}${to}. ${advice}` };
       }
       const problem = `${name} was not taken by ${origin}: ${said}.`;
-      if (tries >= this.#tries.most)
-        return {
-          outcome: 'failed',
-          status,
-          text: `${problem} It was tried ${tries === 1 ? 'once' : `${String(tries)} times`}.`,
-        };
+      const often = tries === 1 ? 'once' : `${String(tries)} times`;
+      if (tries >= most) return { outcome: 'failed', status, text: `${problem} It was tried ${often}.` };
       const retryAfter = isAnswer ? answer.headers['retry-after'] : undefined;
-      if (!stop.aborted) await this.#tries.wait(problem, pauseBefore(tries, retryAfter, this.#tries.longestPause));
+      if (!stop.aborted) await this.#tries.wait(problem, pauseBefore(tries, retryAfter, longestPause));
     }
     return { outcome: 'stopped', text: '' };
   }
@@ -104,12 +100,8 @@ function placeOf(location: string | undefined): string {
 }
 
 /**
- * How long to wait before an event is sent again, in milliseconds. Doubles after each attempt, up to the longest, less random jitter
- * of up to a half, so that forwarders that lost the same target do not come back together. `Retry-After` makes it longer, up to
- * five minutes.
- *
- * @param attempts - how many have failed so far; at least 1.
- * @param retryAfter - what the target answered.
+ * How long to wait after a number of attempts, in milliseconds: twice as long each time, up to the longest, less random jitter of up
+ * to a half, so that forwarders that lost the same target do not come back together. `Retry-After` makes it longer.
  */
 export function pauseBefore(attempts: number, retryAfter: string | undefined, longest: number): number {
   const pause = Math.min(FIRST_PAUSE * 2 ** (attempts - 1), longest);

@@ -11,7 +11,7 @@ export interface Logger extends PinoLogger {
 /** Most bytes of lines that wait to be written, as where the disk is full or a reader stalls; further lines are lost. */
 const MAX_WAITING = 1024 * 1024;
 
-/** How long the end of a process waits for a reader of its lines, in milliseconds. */
+/** In milliseconds. */
 const EXIT_TIMEOUT = 1000;
 
 /** Returns a logger that writes to standard output by default. */
@@ -41,7 +41,7 @@ export function createLogger(level: string, stream?: DestinationStream): Logger 
   });
 }
 
-/** Most characters of a text in a log line: callers choose some of them, and how long they are. */
+/** Callers choose some texts, and how long they are. */
 const MAX_CHARACTERS = 300;
 
 /** Shortens the texts among the fields of a line, and escapes what is not visible in them. */
@@ -52,9 +52,6 @@ function withLogText(fields: Record<string, unknown>): Record<string, unknown> {
 }
 
 function logText(text: string): string {
-  const shown =
-    text.length <= MAX_CHARACTERS
-      ? text
-      : `${text.slice(0, MAX_CHARACTERS).toWellFormed()}… (${String(text.length)} characters)`;
-  return visible(shown);
+  if (text.length <= MAX_CHARACTERS) return visible(text);
+  return visible(`${text.slice(0, MAX_CHARACTERS).toWellFormed()}… (${String(text.length)} characters)`);
 }

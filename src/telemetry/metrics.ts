@@ -73,17 +73,15 @@ export class Metrics {
     gauge('webhook_log_bytes', 'Bytes that the log takes up', state.bytes, registers, 'max');
   }
 
-  /** Counts a call that ended `milliseconds` after its header arrived. Each text has few values. */
+  /** Counts a call that ended so long after its header arrived. Each text has few values. */
   call(binding: string, operation: string, outcome: CallOutcome, milliseconds: number): void {
     this.#calls.add(binding, operation, outcome, milliseconds / 1000);
   }
 
-  /** Counts a refused request or connection. */
   refusal(reason: Refusal): void {
     this.#refusals.inc({ reason });
   }
 
-  /** Counts a commit of the log that succeeded. */
   commit(commit: { readonly events: number; readonly recorded: number; readonly milliseconds: number }): void {
     this.#recorded.inc(commit.recorded);
     this.#duplicates.inc(commit.events - commit.recorded);
@@ -91,7 +89,6 @@ export class Metrics {
     this.#commitEvents.observe(commit.events);
   }
 
-  /** Counts a step of retention that failed. */
   retentionFailed(): void {
     this.#retentionFailures.inc();
   }
@@ -127,27 +124,16 @@ function gauge(
 
 const LABELS = ['binding', 'operation', 'outcome'] as const;
 type Label = (typeof LABELS)[number];
-
 type Values = Awaited<ReturnType<Histogram<Label | 'le'>['get']>>;
-
-/** The observations with the same labels. */
-interface Series {
-  readonly labels: Readonly<Record<Label, string>>;
-  /** For each bucket, how many are in it and in no smaller one. */
-  readonly counts: number[];
-  count: number;
-  sum: number;
-}
 
 const CALLS = {
   name: 'webhook_call_duration_seconds',
   help: 'Time of calls of operations, from the header to the reply, without waiting for events; _count is the number of calls',
 };
 
-/** As prom-client's own, which checks and joins labels in 1.8 µs, 4 % of a HelloWorld; this takes 0.4 µs. */
+/** A histogram without labels for each series: prom-client joins and checks labels at every call, for three times as long. */
 class CallDurations extends Histogram<Label | 'le'> {
-  /** Few: one for each binding, operation and outcome. */
-  readonly #series: Series[] = [];
+  readonly #series: { readonly labels: Readonly<Record<Label, string>>; readonly histogram: Histogram<'le'> }[] = [];
 
   constructor(registers: Registry[]) {
     super({ ...CALLS, labelNames: LABELS, registers });
@@ -158,37 +144,25 @@ class CallDurations extends Histogram<Label | 'le'> {
       ({ labels }) => labels.outcome === outcome && labels.operation === operation && labels.binding === binding,
     );
     if (series === undefined) {
-      series = { labels: { binding, operation, outcome }, counts: SECONDS.map(() => 0), count: 0, sum: 0 };
+      const histogram = new Histogram<'le'>({ ...CALLS, buckets: SECONDS, registers: [] });
+      series = { labels: { binding, operation, outcome }, histogram };
       this.#series.push(series);
     }
-    series.count++;
-    series.sum += seconds;
-    let bucket = 0;
-    while (seconds > (SECONDS[bucket] ?? Infinity)) bucket++;
-    if (bucket < SECONDS.length) series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
+    series.histogram.observe(seconds);
   }
 
-  override get(): Promise<Values> {
-    const values = this.#series.flatMap(valuesOf);
+  override async get(): Promise<Values> {
+    const all = this.#series.map(async ({ labels, histogram }) => {
+      const { values } = await histogram.get();
+      return values.map((value) => ({ ...value, labels: { ...value.labels, ...labels } }));
+    });
+    const values = (await Promise.all(all)).flat();
     // The enumeration of types is declared by prom-client, but not there.
-    return Promise.resolve({ ...CALLS, type: 'histogram', aggregator: 'sum', values } as unknown as Values);
+    return { ...CALLS, type: 'histogram', aggregator: 'sum', values } as unknown as Values;
   }
 
   /** Called by prom-client instead of {@link get} if it writes text. */
   getForPromString(): Promise<Values> {
     return this.get();
   }
-}
-
-function valuesOf({ labels, counts, count, sum }: Series): Values['values'] {
-  let sofar = 0;
-  const buckets = SECONDS.map((le, i) => ({ labels: { le, ...labels }, value: (sofar += counts[i] ?? 0) }));
-  return [
-    ...[...buckets, { labels: { le: '+Inf', ...labels }, value: count }].map((bucket) => ({
-      ...bucket,
-      metricName: `${CALLS.name}_bucket`,
-    })),
-    { labels, value: sum, metricName: `${CALLS.name}_sum` },
-    { labels, value: count, metricName: `${CALLS.name}_count` },
-  ];
 }

@@ -27,7 +27,6 @@ export class Observer implements ServerObserver, Required<LogObserver> {
   readonly #hints = new Set<string>();
   #isRetentionFailing = false;
 
-  /** @param accessLog - whether each answered request has a line. */
   constructor(
     logger: Logger,
     metrics: Metrics,
@@ -96,10 +95,8 @@ export class Observer implements ServerObserver, Required<LogObserver> {
     this.#logger.error({ reason: problem }, 'a file of the event log was lost');
   };
 
-  /** The calls that were refused or failed last, and the number of all. */
   readonly refusals = (): Refusals => this.#refusedCalls.list();
 
-  /** Counts, lists and logs all that is refused or fails. */
   #unanswered(error: unknown, call: Omit<RefusedCall, 'id' | 'time' | 'reason'>, request?: IncomingMessage): void {
     const refusal = error instanceof RequestError ? error.refusal : undefined;
     const reason = plainReason(error);
@@ -113,7 +110,6 @@ export class Observer implements ServerObserver, Required<LogObserver> {
     }
   }
 
-  /** The fields of the line about an answered request. */
   #answeredFields(request: HttpRequest, response: ServerResponse, milliseconds: number): object {
     const { binding, operation, ticket } = request.call ?? {};
     const { socket, complete: isWhole } = request;
@@ -132,7 +128,6 @@ export class Observer implements ServerObserver, Required<LogObserver> {
     };
   }
 
-  /** The fields of a log line that identify the request it is about. */
   #requestFields(request: HttpRequest): Pick<RefusedCall, 'requestId' | 'remoteAddress' | 'path'> {
     // The query string is a payload, which may be confidential.
     const path = request.url?.replace(/[?#].*$/s, '');
@@ -145,13 +140,12 @@ function outcomeOf(error: unknown): CallOutcome {
   return error instanceof RequestError ? 'refused' : 'failed';
 }
 
-/** Most lines of one kind that are written in a second: a flood of refusals must not fill the disk. */
+/** A flood of refusals must not fill the disk. */
 const LINES_PER_SECOND = 20;
 
-/** Writes a line with these fields. */
 type WriteLine = (fields: object, message: string) => void;
 
-/** Limits lines of one kind to 20 in a second; `omitted` in the next one says how many were left out. */
+/** Limits lines of one kind; `omitted` in the next one says how many were left out. */
 function limitedLines(write: WriteLine): WriteLine {
   let second = 0;
   let lines = 0;

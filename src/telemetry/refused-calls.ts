@@ -6,15 +6,13 @@ import { detached, mayBeSecret, shortened } from '../util/text';
 
 /** A call, request or connection that was refused, or a call that failed. What is missing was not known yet. */
 export interface RefusedCall {
-  /** Differs from that of any other call, also of another process. */
+  /** Unique, also among several processes. */
   readonly id: string;
   /** When it was refused, in milliseconds since 1970-01-01T00:00Z. */
   readonly time: number;
-  /** The caller's network address. */
   readonly remoteAddress: string | undefined;
   readonly binding?: string | undefined;
   readonly operation?: string | undefined;
-  /** HTTP method. */
   readonly method?: string | undefined;
   /** Without the query, which may be confidential. */
   readonly path?: string | undefined;
@@ -41,10 +39,10 @@ export interface Refusals {
 
 const MINUTE = 60_000;
 
-/** The number of minutes, the current one among them, for which calls are counted. */
+/** For how many minutes calls are counted. */
 const MINUTES = 60;
 
-/** Returns how many calls were refused or failed in the last minutes up to a time, its own among them. */
+/** How many calls were refused or failed in the last minutes up to a time, its own among them. */
 export function callsInMinutes({ perMinute }: Refusals, time: number, minutes = MINUTES): number {
   const last = Math.floor(time / MINUTE);
   let calls = 0;
@@ -85,14 +83,14 @@ export class RefusedCalls {
       // Spreading the call takes ten times as long as the rest.
       time,
       id: `${this.#prefix}-${String(this.#added++)}`,
-      remoteAddress: kept(remoteAddress),
-      binding: kept(binding),
-      operation: kept(operation),
-      path: kept(path),
+      remoteAddress: remoteAddress && kept(remoteAddress),
+      binding: binding && kept(binding),
+      operation: operation && kept(operation),
+      path: path && kept(path),
       status,
       refusal,
       reason: detached(shortened(reason, MAX_REASON)),
-      requestId: kept(requestId),
+      requestId: requestId && kept(requestId),
       method: request?.method,
       sender: request && Sender.of(request.headers)?.name,
       headers: request && keptHeaders(request.headers),
@@ -123,18 +121,15 @@ export class RefusedCalls {
   }
 }
 
-function kept(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : detached(shortened(text));
-}
-
-/** A shortened text that keeps no longer one. */
-function short(text: string): string {
-  const start = shortened(text);
-  return start === text ? text : detached(start);
+/** A shortened copy of a part of a request, which would stay in memory otherwise. */
+function kept(text: string): string {
+  return detached(shortened(text));
 }
 
 function keptHeaders(headers: IncomingMessage['headers']): RefusedCall['headers'] {
   const fields: [string, string][] = [];
+  // Whole texts need no copy.
+  const short = (text: string) => (shortened(text) === text ? text : kept(text));
   let left = MAX_HEADERS;
   for (const name in headers) {
     if (mayBeSecret(name)) continue;

@@ -16,7 +16,6 @@ export interface HttpAnswer {
 /** An answer whose body is yet to come. */
 export type StreamedAnswer = Dispatcher.ResponseData;
 
-/** One request. */
 export interface OutgoingRequest {
   readonly method: string;
   /** Path and query, sent as they are, in place of those of the address. */
@@ -43,15 +42,9 @@ const SLOWEST = 64 * 1024;
 /** Names of this machine. */
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 
-/** Thrown when there is no whole answer; the message says why. */
+/** That there is no whole answer; the message says why. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
-}
-
-/** Returns a {@link NoAnswerError}, for `catch` of a promise; throws any other error again. */
-export function noAnswer(error: unknown): NoAnswerError {
-  if (error instanceof NoAnswerError) return error;
-  throw error;
 }
 
 /**
@@ -83,12 +76,15 @@ export class HttpClient {
     this.#connections = { connect: buildConnector({ ...tls, timeout }), requestTls: tls, proxyTunnel: false };
   }
 
-  /**
-   * Sends one request; user and password of the address go as Basic authentication. The body may be cut off.
-   *
-   * @throws {NoAnswerError} the header did not come in time, or not at all.
-   */
-  async send(url: URL, outgoing: OutgoingRequest): Promise<HttpAnswer> {
+  /** Sends one request, and resolves to its answer if that is whole. User and password of the address go as Basic authentication. */
+  async ask(url: URL, question: OutgoingRequest): Promise<HttpAnswer | NoAnswerError> {
+    const answer = await this.send(url, question);
+    if (answer instanceof NoAnswerError || answer.cutOff === undefined) return answer;
+    return new NoAnswerError(answer.cutOff);
+  }
+
+  /** Sends as {@link ask} does. The body may be cut off: there is no answer only if the header did not come in time. */
+  async send(url: URL, outgoing: OutgoingRequest): Promise<HttpAnswer | NoAnswerError> {
     const timeout = this.#timeout + Math.floor(Buffer.byteLength(outgoing.body ?? '') / SLOWEST) * 1000;
     const signal = AbortSignal.timeout(timeout);
     const seconds = String(timeout / 1000);
@@ -96,19 +92,16 @@ export class HttpClient {
       const answer = await this.#answerOf(await this.open(url, outgoing, signal, 0));
       // A body that ends with the connection looks whole if the time-out ended the connection.
       return signal.aborted ? { ...answer, cutOff: `the answer was not complete within ${seconds} s` } : answer;
-    } catch (error) {
-      throw new NoAnswerError(signal.aborted ? `there was no answer within ${seconds} s` : reasonOf(error), {
-        cause: error,
-      });
+    } catch (cause) {
+      return new NoAnswerError(signal.aborted ? `there was no answer within ${seconds} s` : reasonOf(cause), { cause });
     }
   }
 
   /**
-   * Sends one request as {@link send} does, and resolves to the answer once its header is there.
+   * Sends as {@link ask} does, and resolves to the answer once its header is there; rejects if there is none.
    *
    * @param signal - ends the connection.
    * @param silence - the longest wait for the header, and for each part of the body, in milliseconds; 0: no limit.
-   * @throws there is none.
    */
   async open(
     url: URL,
@@ -117,6 +110,7 @@ export class HttpClient {
     silence = this.#timeout,
   ): Promise<StreamedAnswer> {
     const user = [url.username, url.password].map(decodeURIComponent).join(':');
+    const credentials = user !== ':' && { Authorization: `Basic ${Buffer.from(user).toString('base64')}` };
     const agent = new (this.#isDirect || LOOPBACK.test(url.hostname) ? Agent : EnvHttpProxyAgent)(this.#connections);
     // After an answer that is not read to its end, undici would make another connection.
     const end = () => void agent.destroy();
@@ -125,10 +119,7 @@ export class HttpClient {
         origin: url.origin,
         path,
         method,
-        headers: {
-          ...(user !== ':' && { Authorization: `Basic ${Buffer.from(user).toString('base64')}` }),
-          ...headers,
-        },
+        headers: { ...credentials, ...headers },
         body: body === '' ? null : (body ?? null),
         signal,
         reset: true,
@@ -143,28 +134,16 @@ export class HttpClient {
     }
   }
 
-  /**
-   * Sends as {@link send} does.
-   *
-   * @throws {NoAnswerError} also if the body was cut off.
-   */
-  async ask(url: URL, question: OutgoingRequest): Promise<HttpAnswer> {
-    const answer = await this.send(url, question);
-    if (answer.cutOff !== undefined) throw new NoAnswerError(answer.cutOff);
-    return answer;
-  }
-
   async #answerOf({ statusCode: status, headers: fields, body }: StreamedAnswer): Promise<HttpAnswer> {
     const chunks: Buffer[] = [];
     let bytes = 0;
     let cutOff: string | undefined;
-    const maxBytes = this.#maxBytes;
     try {
       for await (const chunk of body as AsyncIterable<Buffer>) {
         chunks.push(chunk);
         bytes += chunk.length;
-        if (bytes <= maxBytes) continue;
-        cutOff = `the answer is longer than ${String(maxBytes / 1024)} KiB`;
+        if (bytes <= this.#maxBytes) continue;
+        cutOff = `the answer is longer than ${String(this.#maxBytes / 1024)} KiB`;
         break;
       }
     } catch (error) {

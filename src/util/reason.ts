@@ -6,6 +6,8 @@ const REASONS: ReadonlyMap<string | undefined, string> = new Map([
   ['ENOTDIR', 'part of its path is a file, not a folder'],
   ['EISDIR', 'it is a folder'],
   ['EADDRINUSE', 'another program uses it'],
+  ['EADDRNOTAVAIL', 'it is not an address of this machine'],
+  ['EAFNOSUPPORT', 'it is not an address of this machine'],
   ['ENOSPC', 'the disk is full'],
   ['EROFS', 'its file system is read-only'],
   ['ENAMETOOLONG', 'its name is too long'],

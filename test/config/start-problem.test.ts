@@ -13,24 +13,24 @@ function listenError(host: string, port: number): Promise<unknown> {
 
 describe('what keeps the service from listening', () => {
   it.each([
-    ['192.0.2.1', '192.0.2.1 is not an address of this machine.'],
-    ['nowhere.invalid', 'nowhere.invalid is not an address of this machine.'],
-  ])('on %s is told with the variable', async (host, problem) => {
+    ['192.0.2.1', 'it is not an address of this machine'],
+    ['nowhere.invalid', 'its name is unknown'],
+  ])('on %s is told with the variables', async (host, reason) => {
     const error = await listenError(host, 0);
-    expect(listenProblem(error, readConfig({ HOST: host }))).toBe(`${problem} Set HOST.`);
-    expect(listenProblem(error, readConfig({ HOST: host, ADMIN_PORT: '0' }))).toBe(`${problem} Set HOST.`);
-    expect(listenProblem(error, readConfig({ ADMIN_PORT: '0', ADMIN_HOST: host }))).toBe(`${problem} Set ADMIN_HOST.`);
+    const problem = `${host} at port 0 cannot be used: ${reason}.`;
+    expect(listenProblem(error, readConfig({ HOST: host, PORT: '0', ADMIN_PORT: '0' }))).toBe(
+      `${problem} Set PORT or HOST.`,
+    );
+    expect(listenProblem(error, readConfig({ PORT: '0', ADMIN_PORT: '0', ADMIN_HOST: host }))).toBe(
+      `${problem} Set ADMIN_PORT or ADMIN_HOST.`,
+    );
   });
 
   it('names a port that is not free for this user', () => {
     const error = Object.assign(new Error(), { code: 'EACCES', syscall: 'listen', address: '127.0.0.1', port: 80 });
-    const user = `The user ${userInfo().username} may not listen on port 80 of 127.0.0.1.`;
-    expect(listenProblem(error, readConfig({ PORT: '80' }))).toBe(
-      `${user} Set PORT to 1024 or more, or give that user the right.`,
-    );
-    expect(listenProblem(error, readConfig({ ADMIN_PORT: '80' }))).toBe(
-      `${user} Set ADMIN_PORT to 1024 or more, or give that user the right.`,
-    );
+    const problem = `127.0.0.1 at port 80 cannot be used: the user ${userInfo().username} has no permission.`;
+    expect(listenProblem(error, readConfig({ PORT: '80' }))).toBe(`${problem} Set PORT or HOST.`);
+    expect(listenProblem(error, readConfig({ ADMIN_PORT: '80' }))).toBe(`${problem} Set ADMIN_PORT or ADMIN_HOST.`);
   });
 
   it('is nothing for other errors', () => {

@@ -1,6 +1,6 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Socket, type AddressInfo } from 'node:net';
-import { HttpClient, NoAnswerError, type Reach } from '../../src/util/http-client';
+import { HttpClient, type HttpAnswer, type Reach } from '../../src/util/http-client';
 import { startTarget, type Reaction, type Target } from '../support/target';
 
 describe('the HTTP client of the tool', () => {
@@ -33,16 +33,14 @@ describe('the HTTP client of the tool', () => {
   const clientOf = (options: Partial<Reach> = {}): HttpClient => new HttpClient({ timeout: 5000, ...options }, 65_536);
   const post = (client: HttpClient, url: string, body = 'x') =>
     client.send(new URL(url), { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body });
+  const ask = (client: HttpClient, url: string) => client.ask(new URL(url), { method: 'GET' });
+  /** That there is no answer, and why. */
+  const none = (message: unknown) => expect.objectContaining({ name: 'NoAnswerError', message }) as unknown;
 
-  it.each([
-    [
-      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
-      'the connection was closed before the answer was complete',
-    ],
-    ['HTTP/1.1 199 Odd\r\n\r\n', 'there was no answer within 0.3 s'],
-  ])('fails where the only answer is %j', async (text, problem) => {
-    const url = await startSocketServer((socket) => socket.write(text));
-    await expect(post(clientOf({ timeout: 300 }), url)).rejects.toThrow(problem);
+  it('has none where the only answer is that of another protocol', async () => {
+    const answer = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    const url = await startSocketServer((socket) => socket.write(answer));
+    expect(await post(clientOf(), url)).toEqual(none('the connection was closed before the answer was complete'));
   });
 
   it('sends user and password of the address as Basic credentials, and its query', async () => {
@@ -61,10 +59,10 @@ describe('the HTTP client of the tool', () => {
     for (let i = 1; i < 3; i++) {
       const answer = await post(client, server.url);
       expect(answer).toMatchObject({ status: 200, cutOff: 'the answer is longer than 64 KiB' });
-      expect(answer.body.length).toBeLessThan(1_000_000);
+      expect((answer as HttpAnswer).body.length).toBeLessThan(1_000_000);
       expect(server.connections()).toBe(i);
     }
-    await expect(client.ask(new URL(server.url), { method: 'GET' })).rejects.toThrow('is longer than 64 KiB');
+    expect(await ask(client, server.url)).toEqual(none('the answer is longer than 64 KiB'));
   });
 
   describe('with a proxy in the environment', () => {
@@ -82,53 +80,35 @@ describe('the HTTP client of the tool', () => {
       ended.push(() => proxy.close());
       process.env.HTTP_PROXY = `http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}`;
       process.env.NO_PROXY = 'direct.invalid';
-      const there = await clientOf().ask(new URL('http://target.invalid:8080/a?b=c'), { method: 'GET' });
-      expect([there.body.toString(), proxied]).toEqual(['proxied', ['GET http://target.invalid:8080/a?b=c']]);
-      await expect(post(clientOf(), 'http://direct.invalid')).rejects.toThrow(
-        /name (?:is unknown|cannot be looked up)/,
-      );
+      expect(await ask(clientOf(), 'http://target.invalid:8080/a?b=c')).toMatchObject({ body: Buffer.from('proxied') });
+      expect(proxied).toEqual(['GET http://target.invalid:8080/a?b=c']);
+      const unknown = none(expect.stringMatching(/name (?:is unknown|cannot be looked up)/));
+      expect(await post(clientOf(), 'http://direct.invalid')).toEqual(unknown);
       const here = await startServer(() => ({ status: 200, body: 'here' }));
-      expect((await post(clientOf(), here.url)).body.toString()).toBe('here');
+      expect(await post(clientOf(), here.url)).toMatchObject({ body: Buffer.from('here') });
     });
-  });
-
-  it('does not follow a redirect', async () => {
-    const server = await startServer(() => ({ status: 307, headers: { Location: '/elsewhere' } }));
-    const { status, headers } = await post(clientOf(), server.url);
-    expect([status, headers.location]).toEqual([307, '/elsewhere']);
-    expect(server.received).toHaveLength(1);
   });
 
   it('fails where there is no answer, later for a large request', async () => {
     const silent = await startServer(() => 'silence');
     const hasty = clientOf({ timeout: 100 });
-    await expect(post(hasty, silent.url)).rejects.toMatchObject({
-      name: 'NoAnswerError',
-      message: 'there was no answer within 0.1 s',
-    });
-    await expect(post(hasty, silent.url, 'x'.repeat(65_536))).rejects.toThrow('there was no answer within 1.1 s');
-    const closing = await startServer(() => 'close');
-    await expect(post(clientOf(), closing.url)).rejects.toThrow('the connection was closed before the answer');
-    await closing.close();
-    const { port } = new URL(closing.url);
-    await expect(post(clientOf(), closing.url)).rejects.toThrow(`nothing listens at 127.0.0.1 on port ${port}`);
+    expect(await post(hasty, silent.url)).toEqual(none('there was no answer within 0.1 s'));
+    expect(await post(hasty, silent.url, 'x'.repeat(65_536))).toEqual(none('there was no answer within 1.1 s'));
   });
 
   it.each([
     ['its length', 'Content-Length: 9\r\n\r\nhalf'],
-    ['chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n'],
     ['the end of the connection', 'Connection: close\r\n\r\nhalf'],
   ])('tells a body with %s that the time-out cut off from a whole one', async (_how, rest) => {
     const url = await startSocketServer((socket) => socket.write(`HTTP/1.1 201 Created\r\n${rest}`));
     const client = clientOf({ timeout: 200 });
     const cutOff = 'the answer was not complete within 0.2 s';
-    const answer = await post(client, url);
-    expect([answer.status, answer.cutOff]).toEqual([201, cutOff]);
-    await expect(client.ask(new URL(url), { method: 'GET' })).rejects.toThrow(new NoAnswerError(cutOff));
+    expect(await post(client, url)).toMatchObject({ status: 201, cutOff });
+    expect(await ask(client, url)).toEqual(none(cutOff));
   });
 
   it('takes a body that ends with the connection', async () => {
     const url = await startSocketServer((socket) => socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nwhole'));
-    expect((await clientOf().ask(new URL(url), { method: 'GET' })).body.toString()).toBe('whole');
+    expect(await ask(clientOf(), url)).toMatchObject({ body: Buffer.from('whole') });
   });
 });

@@ -1,4 +1,4 @@
-import { noAnswer, NoAnswerError, type HttpAnswer, type HttpClient } from '../../util/http-client';
+import { NoAnswerError, type HttpAnswer, type HttpClient } from '../../util/http-client';
 import { quoted } from '../terminal';
 import { compareAnswers, statusText } from './answers';
 import { callsOf, type AskedOperation, type ComparedCall } from './calls';
@@ -87,7 +87,7 @@ function bothRefuse(old: HttpAnswer, other: HttpAnswer): boolean {
 function ask(call: ComparedCall, endpoint: URL, client: HttpClient): Promise<HttpAnswer | NoAnswerError> {
   const url = new URL(endpoint);
   url.pathname += call.location;
-  return client.ask(url, call).catch(noAnswer);
+  return client.ask(url, call);
 }
 
 function problemOf(side: string, answer: HttpAnswer | NoAnswerError): string[] {

@@ -45,10 +45,9 @@ async function fromAddress(text: string, client: HttpClient): Promise<ComparedSe
   url.hash = '';
   if (url.search === '') url.search = '?WSDL';
   const name = nameOf(url);
-  const answer = await client.ask(url, { method: 'GET' }).catch((error: unknown) => {
-    if (!(error instanceof NoAnswerError)) throw error;
-    throw new WsdlError(`${name} cannot be read: ${quoted(error.message).replace(/\.?$/, '.')}${adviceFor(error)}`);
-  });
+  const answer = await client.ask(url, { method: 'GET' });
+  if (answer instanceof NoAnswerError)
+    throw new WsdlError(`${name} cannot be read: ${quoted(answer.message).replace(/\.?$/, '.')}${adviceFor(answer)}`);
   if (answer.status !== 200) throw new WsdlError(refusal(name, answer));
   const { charset } = MediaType.parse(answer.headers['content-type'] ?? '') ?? {};
   const wsdl = wsdlOf(answer.body, charset, name);

@@ -289,7 +289,7 @@ describe('a program with the package', () => {
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
     expect(await printed(failing({ PORT: port }))).toEqual([
-      `Port ${String(port)} on 127.0.0.1 is taken. Stop that program or set PORT.`,
+      `127.0.0.1 at port ${String(port)} cannot be used: another program uses it. Set PORT or HOST.`,
     ]);
     taken.close();
   });

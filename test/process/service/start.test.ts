@@ -99,10 +99,10 @@ describe('the service as a process', () => {
       await new Promise<void>((resolve) => taken.listen(0, host, resolve));
       const port = String((taken.address() as AddressInfo).port);
       const start = (variables: Record<string, string>) => runToEnd({ ...workers, ...variables }, folder.path);
-      const text = `Port ${port} on ${host} is taken. Stop that program or set`;
+      const text = `${host} at port ${port} cannot be used: another program uses it. Set`;
       for (const name of ['PORT', 'ADMIN_PORT']) {
         const { code, output } = await start({ [name]: port });
-        expect([code, output.match(/^Port .*$/gm)]).toEqual([1, [`${text} ${name}.`]]);
+        expect([code, output.match(/^127.*$/gm)]).toEqual([1, [`${text} ${name} or ${name.replace('PORT', 'HOST')}.`]]);
       }
       taken.close();
     });

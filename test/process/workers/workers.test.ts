@@ -97,7 +97,7 @@ describe('with several workers', () => {
     const port = String((taken.address() as { port: number }).port);
     const { code, output } = await runToEnd({ WORKERS: '2', PORT: port }, folder.path);
     taken.close();
-    expect(output).toContain(`Port ${port} on 127.0.0.1 is taken. Stop that program or set PORT.`);
+    expect(output).toContain(`127.0.0.1 at port ${port} cannot be used: another program uses it. Set PORT or HOST.`);
     expect(code).toBe(1);
   });
 

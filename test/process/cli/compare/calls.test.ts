@@ -58,8 +58,9 @@ describe('calls on the old service and the new one', () => {
     service = await startService();
     const original = await startRecordedService();
     for (const call of callsOf(NAMESPACE, new Set(new Wsdl(RECORDED_WSDL).protocols), [])) {
-      const [old, other] = [original, service].map(({ url }) => client.ask(new URL(url + call.location), call));
-      if (old !== undefined && other !== undefined) exchanges.push({ call, old: await old, other: await other });
+      const ask = async ({ url }: { url: string }) =>
+        (await client.ask(new URL(url + call.location), call)) as HttpAnswer;
+      exchanges.push({ call, old: await ask(original), other: await ask(service) });
     }
     await original.stop();
   });

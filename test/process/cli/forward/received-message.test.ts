@@ -14,7 +14,7 @@ import { startTarget, type Received, type Target as Receiver } from '../../../su
 interface Sent {
   readonly method?: 'GET' | 'POST';
   /** What follows the operation's name, or the endpoint for a SOAP call. */
-  readonly place?: string;
+  readonly place?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
   /** The header fields that a receiver gets with another value, or not at all; `body` if that has other bytes. */
@@ -51,7 +51,31 @@ const OTHER = `<?xml version='1.0' encoding='UTF-8'?>
 </S:Envelope>
 `;
 
+/** Bodies that come back to the byte, by what they are: their type, themselves, and the query beside them. */
+const FORM = 'application/x-www-form-urlencoded';
+const BODIES = {
+  'a string of JSON with its quotes': ['application/json', '"hello \\u00e9"'],
+  'a text of another type': ['text/plain', '"hello"'],
+  'what is no JSON under its type': ['application/json', 'hello'],
+  'a form whose JSON would be as long': [FORM, 'a=%221%22&b=2'],
+  'a form whose names are digits': [FORM, 'b=1&2=x&1=y'],
+  'JSON under the type of a form': [FORM, '{"a":"1"}'],
+  'a form that says what the query says': [FORM, 'a=1', '?a=1'],
+  'nothing beside a query': [FORM, '', '?a=1'],
+  'a form with files whose names are digits': [
+    'multipart/form-data; boundary=x',
+    ['b', '1'].map((name) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n1\r\n`).join('') +
+      '--x--\r\n',
+  ],
+} as const;
+
 const SENT: Readonly<Record<string, Sent>> = {
+  ...Object.fromEntries(
+    Object.entries(BODIES).map(([name, [type, body, place]]) => [
+      name,
+      { place, headers: { 'content-type': type }, body, differs: [] },
+    ]),
+  ),
   GitHub: {
     headers: {
       ...JSON_TYPE,
@@ -112,12 +136,6 @@ const SENT: Readonly<Record<string, Sent>> = {
     body: OTHER,
     differs: ['body', 'content-length'],
   },
-  'SOAP 1.1 in another character set': {
-    place: '',
-    headers: { 'content-type': 'text/xml; charset=iso-8859-1', soapaction: ACTION },
-    body: Buffer.from(OTHER.replace('UTF-8', 'iso-8859-1'), 'latin1'),
-    differs: ['body', 'content-length', 'content-type'],
-  },
   'SOAP 1.2': {
     place: '?a=b',
     headers: { 'content-type': `application/soap+xml; charset=utf-8; action=${ACTION}` },
@@ -134,11 +152,6 @@ const SENT: Readonly<Record<string, Sent>> = {
     headers: { 'content-type': 'application/x-www-form-urlencoded', cookie: 'session=heim' },
     body: 'b=1+2&b=%26&a=%C3%A4',
     differs: ['cookie'],
-  },
-  'a form that is JSON': {
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: '{"order":"19"}',
-    differs: [],
   },
   'a form with files': {
     headers: { 'content-type': 'multipart/form-data; boundary=----WebKitFormBoundaryAbc' },
@@ -295,7 +308,6 @@ describe('a request that is sent as it arrived', () => {
 
   it.each([
     ['the default namespace', `<RecordEvent xmlns="${NAMESPACE}">${PAYLOAD}</RecordEvent>`],
-    ['another default namespace', `<t:RecordEvent xmlns:t="${NAMESPACE}" xmlns="urn:d">${PAYLOAD}</t:RecordEvent>`],
     ['no namespace', `<w:RecordEvent xmlns:w="${NAMESPACE}"><w:a/>${PAYLOAD}</w:RecordEvent>`],
     ['namespaces of its own', `<RecordEvent xmlns="${NAMESPACE}"><a xmlns=""/><b xmlns="urn:b"/></RecordEvent>`],
     ['no elements', `<RecordEvent xmlns="${NAMESPACE}">a &lt; b</RecordEvent>`],
