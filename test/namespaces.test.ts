@@ -10,21 +10,13 @@ import { samplesOn } from './support/page';
 import { startService, type TestService } from './support/service';
 
 /** Namespaces, and what stands before an operation's name in its action, as recorded on the original. */
-const RECORDED: readonly (readonly [namespace: string, stem: string])[] = [
-  ['urn:shop:hooks', 'urn:shop:hooks/'],
-  ['http://example.com/hooks', 'http://example.com/hooks/'],
+const NAMESPACES: readonly (readonly [namespace: string, stem: string])[] = [
   ['http://example.com/a?b=1', 'http://example.com/a?b=1/'],
   ['urn:shop/', 'urn:shop/'],
-  ['WebService', 'WebService/'],
   ['My Service', 'My Service/'],
   ['Grüße/', 'Grüße/'],
-];
-const ALIKE: typeof RECORDED = [
-  ['http://example.com/hooks#', 'http://example.com/hooks#/'],
-  ['http://example.com/a?b=1&c=2', 'http://example.com/a?b=1&c=2/'],
-  ["urn:it's:$&$1", "urn:it's:$&$1/"],
-  ['urn:a%20b', 'urn:a%20b/'],
-  ['http://example.com/a+b//', 'http://example.com/a+b//'],
+  // Not recorded.
+  ["http://example.com/a?b=1&c=$&$1'#", "http://example.com/a?b=1&c=$&$1'#/"],
 ];
 
 const escaped = (namespace: string): string => namespace.replaceAll('&', '&amp;');
@@ -33,7 +25,7 @@ const soap11 = (url: string, action: string, body: string): Promise<Answer> =>
 const soap12 = (url: string, action: string, body: string): Promise<Answer> =>
   send(url, { method: 'POST', headers: { 'Content-Type': `application/soap+xml; action="${action}"` }, body });
 
-describe.each([...RECORDED, ...ALIKE])('under the namespace %s', (namespace, stem) => {
+describe.each(NAMESPACES)('under the namespace %s', (namespace, stem) => {
   let service: TestService;
   beforeAll(async () => {
     service = await startService({ SERVICE_NAMESPACE: namespace });

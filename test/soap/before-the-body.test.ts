@@ -34,13 +34,9 @@ const length = (bytes: number) => `Content-Length: ${String(bytes)}`;
 describe('before it reads the body of a SOAP message', () => {
   it.each([
     ['a wrong key', [...soap11('RecordEvent'), WRONG, length(10)]],
-    ['a wrong key (SOAP 1.2)', [...soap12('RecordEvent'), WRONG, length(10)]],
-    ['a wrong key in X-API-Key', [...soap11('RecordEvent'), 'X-API-Key: x', length(LARGE)]],
     ['a key that only reads', [...soap11('RecordEvent'), `X-API-Key: ${READ_KEY}`, length(10)]],
     ['a key that only records', [...soap12('GetEvents'), `X-API-Key: ${RECORD_KEY}`, length(10)]],
     ['no key, if the message is large', [...soap11('RecordEvent'), length(LARGE)]],
-    ['no key, if the message is large (SOAP 1.2)', [...soap12('RecordEvent'), length(LARGE)]],
-    ['no key, if the message is large and its header names no operation', ['Content-Type: text/xml', length(LARGE)]],
     [
       'a wrong key, if the message is large and its header names no operation',
       ['Content-Type: text/xml', WRONG, length(LARGE)],
@@ -48,11 +44,6 @@ describe('before it reads the body of a SOAP message', () => {
     ['a signature for what only a key opens', [...soap11('GetEvents'), 'webhook-signature: v1,x', length(LARGE)]],
   ])('the service refuses %s', async (_what, fields) => {
     expect(await answerTo(...fields)).toMatch(/^HTTP\/1\.1 401 [^]*\r\nWWW-Authenticate: Basic/i);
-  });
-
-  it.each(['cross-site', 'same-site'])('the service refuses a page of another site (%s)', async (site) => {
-    const fields = [...soap11('RecordEvent'), `X-API-Key: ${RECORD_KEY}`, `Sec-Fetch-Site: ${site}`, length(10)];
-    expect(await answerTo(...fields)).toMatch(/^HTTP\/1\.1 403 /);
   });
 
   it.each([
@@ -69,24 +60,17 @@ describe('before it reads the body of a SOAP message', () => {
   });
 });
 
-describe.each(['soap11', 'soap12'] as const)('a key inside the message over %s', (binding) => {
-  const call = async (characters: number) => {
-    const { path, body = '', ...question } = requestOf(binding, 'RecordEvent', 'x'.repeat(characters));
+describe('a key inside the message', () => {
+  it.each(['soap11', 'soap12'] as const)('opens for up to 256 KiB over %s', async (binding) => {
+    const { path, body = '', ...question } = requestOf(binding, 'RecordEvent', 'x'.repeat(250_000));
     const text = withHeader(String(body), securityHeader(usernameToken(RECORD_KEY)));
-    return send(service.url + path, { ...question, body: text });
-  };
-
-  it('opens for up to 256 KiB', async () => {
-    expect(resultOf(await call(250_000))).toMatch(/^[0-9a-f-]{36}$/);
+    expect(resultOf(await send(service.url + path, { ...question, body: text }))).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it('is not looked for in a larger message, whatever says how large that is', async () => {
-    const fields = binding === 'soap11' ? soap11('RecordEvent') : soap12('RecordEvent');
     const wire = await openWire(service.url);
-    const path = new URL(service.url).pathname;
-    wire.write(
-      [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Transfer-Encoding: chunked', ...fields, '\r\n'].join('\r\n'),
-    );
+    const fields = ['Host: localhost', 'Transfer-Encoding: chunked', ...soap11('RecordEvent'), '\r\n'].join('\r\n');
+    wire.write(`POST ${new URL(service.url).pathname} HTTP/1.1\r\n${fields}`);
     wire.write('50000\r\n', 'x'.repeat(0x50000));
     expect(await wire.until(/<\/soap:Envelope>/)).toMatch(/^HTTP\/1\.1 401 [^]*needs a valid key in its header fields/);
     wire.socket.destroy();

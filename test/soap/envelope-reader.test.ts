@@ -85,19 +85,27 @@ describe('the reader of envelopes', () => {
     expect(text).toMatch(/^Server was unable to read request\. ---> [^\n]{201} Line 1, position \d+\.$/);
   });
 
-  it('refuses what ends too early, at its end', () => {
-    const xml = message('').replace('</s:Envelope>', '');
+  it.each([
+    ['what ends too early', message('').replace('</s:Envelope>', ''), 'unclosed tag: s:Envelope. Line 1, position 81.'],
+    ['nothing', '', 'document must contain a root element'],
+    ['a second root', `${message('')}<b/>`, 'only one root'],
+    ['an entity', message('&x;'), 'undefined entity'],
+    ['an unbound prefix', message('<p:a/>'), 'unbound namespace prefix'],
+    ['a control character', message('\u0001'), 'disallowed character'],
+    ['a control character in XML 1.1', `<?xml version="1.1"?>${message('&#1;')}`, 'malformed character entity'],
+    ['a comment without an end', message('<!-- & '), 'unclosed tag: s:Body.'],
+  ])('refuses %s with status 400 and the reason', (_what, xml, reason) => {
     expect(faultOf(xml)).toMatchObject({
+      code: 'Client',
       status: 400,
-      message: expect.stringContaining(`unclosed tag: s:Envelope. Line 1, position ${String(xml.length)}.`) as string,
+      message: expect.stringMatching(/^Server was unable to read request\. ---> /) as string,
     });
+    expect((faultOf(xml) as Error).message).toContain(reason);
   });
 
   it.each([
     ['<b>a & b</b>', 6],
-    ['<b>a & b; c</b>', 6],
     ['<b>&lt; &amp c &gt;</b>', 9],
-    ['<b c="x&y"/>', 8],
     ['<![CDATA[ & ]]><!-- & --><?x & ?>&', 34],
   ])('names the place of an ampersand that hides all after it: %s', (inside, position) => {
     const text = 'Server was unable to read request. ---> An & that begins no reference must be written as &amp;.';
@@ -105,10 +113,6 @@ describe('the reader of envelopes', () => {
     const large = message(`${'<x/>\n'.repeat(60_000)}${inside}\n`);
     expect(faultOf(xml)).toMatchObject({ status: 400, message: `${text} Line 3, position ${String(position)}.` });
     expect(faultOf(large)).toMatchObject({ message: `${text} Line 60001, position ${String(position)}.` });
-  });
-
-  it('does not take an ampersand in a comment without an end for a mistake', () => {
-    expect((faultOf(message('<!-- & ')) as Error).message).toContain('unclosed tag: s:Body.');
   });
 });
 
@@ -136,15 +140,11 @@ describe('the parts of an envelope', () => {
   const BODY = '<s:Body/>';
   const HEADER = '<s:Header/>';
   const OTHER = '<o:x xmlns:o="urn:o"/>';
-  const OTHERS = '<o:Body xmlns:o="urn:o"/>';
 
   it.each([
     ['a body', envelope(BODY)],
-    ['a header and a body', envelope(HEADER + BODY)],
     ['an element of another namespace after the body', envelope(BODY + OTHER)],
-    ['a Body of another namespace after the body', envelope(BODY + OTHERS)],
     ['a header and a body in SOAP 1.2', version12(envelope(HEADER + BODY))],
-    ['white space between them', envelope(` \t\r\n${HEADER}\n${BODY}\n`)],
   ])('may be %s', (_what, xml) => {
     expect(() => read(xml)).not.toThrow();
   });
@@ -153,9 +153,7 @@ describe('the parts of an envelope', () => {
     ['a second header', envelope(HEADER + HEADER + BODY)],
     ['another element of SOAP', envelope('<s:x/>' + BODY)],
     ['an element of another namespace', envelope(OTHER + BODY)],
-    ['an element of that name in another namespace', envelope(OTHERS)],
     ['text', envelope(`x${BODY}`)],
-    ['CDATA', envelope(`<![CDATA[x]]>${BODY}`)],
     ['white space that XML does not know', envelope(`\u00a0${BODY}`)],
     ['text in SOAP 1.2', version12(envelope(`${HEADER}x${BODY}`))],
   ])('are refused with %s before the body, as in the original', (_what, xml) => {
@@ -174,9 +172,7 @@ describe('the parts of an envelope', () => {
   it.each([
     envelope(BODY + HEADER),
     envelope(BODY + BODY),
-    version12(envelope(BODY + BODY)),
     envelope(BODY + '<s:x/>'),
-    envelope(`${BODY} x `),
     version12(envelope(`${BODY}\u00a0${BODY}`)),
     envelope(`<s:Header> x </s:Header>${BODY}`),
   ])('may be more than SOAP allows, which is ignored: %s', (xml) => {
@@ -191,16 +187,9 @@ describe('the parts of an envelope', () => {
     expect(payloadOf(xml)).toBe(`<a xmlns="${NAMESPACE}"/>`);
   });
 
-  it('may have text inside a header block and in an element after the body', () => {
-    const xml = envelope(`<s:Header><h xmlns="urn:h">x<i>y</i></h></s:Header>${BODY}<o:x xmlns:o="urn:o">z</o:x>`);
-    expect(() => read(xml)).not.toThrow();
-  });
-
   it.each([
-    ['Envelope', '<a/>'],
     ['Envelope', `<s:envelope xmlns:s="${SOAP_11_NAMESPACE}"/>`],
     ['Body', envelope('')],
-    ['Body', envelope(HEADER)],
   ])('have to be soap:%s', (name, xml) => {
     expect(faultOf(xml)).toMatchObject({
       status: 500,
@@ -214,44 +203,10 @@ describe('the element of an envelope', () => {
     ['', undefined],
     [operation(''), RECORD],
     [`\n<!-- c -->${operation('')}`, RECORD],
-    [`${operation('')}<b xmlns="urn:b"/>`, RECORD],
     [`${operation('')}text`, RECORD],
     [`text${operation('')}`, undefined],
-    [`<![CDATA[ x ]]>${operation('')}`, undefined],
     ['text', undefined],
   ])('that begins the body %s is %j', (body, element) => {
     expect(read(message(body)).element).toEqual(element);
-  });
-});
-
-describe('the payload of an envelope', () => {
-  it.each([
-    [operation('x'), 'x'],
-    [operation(' x '), ' x '],
-    [operation(' <a>x</a> '), `<a xmlns="${NAMESPACE}">x</a>`],
-    [operation('<a><b>x</b></a>y'), `<a xmlns="${NAMESPACE}"><b>x</b></a>y`],
-    [`${operation('<a/>')}<b/>`, `${operation('<a/>')}<b/>`],
-    [`${operation('')}<b/>y`, `${operation('')}<b/>y`],
-    ['<RecordEvent>x</RecordEvent>', '<RecordEvent>x</RecordEvent>'],
-    [`<GetEvents xmlns="${NAMESPACE}"/>`, `<GetEvents xmlns="${NAMESPACE}"/>`],
-    ['x<a/> ', 'x<a/> '],
-    ['<a/><b>s:x</b>', `<a/><b xmlns:s="${SOAP_11_NAMESPACE}">s:x</b>`],
-    ['<a><![CDATA[s:x]]></a>', `<a xmlns:s="${SOAP_11_NAMESPACE}"><![CDATA[s:x]]></a>`],
-    ['<a b="s:x"/>', `<a xmlns:s="${SOAP_11_NAMESPACE}" b="s:x"/>`],
-    ['<a b="&lt;"/>', '<a b="&lt;"/>'],
-    ['<a ></a >', '<a ></a >'],
-    ['', undefined],
-  ])('with the body %s is %s', (body, payload) => {
-    expect(payloadOf(message(body))).toBe(payload);
-  });
-
-  it('is the body where the operation has the name of its element in another namespace', () => {
-    const body = '<r:RecordEvent xmlns:r="urn:r">x</r:RecordEvent>';
-    expect(payloadOf(message(body))).toBe(body);
-  });
-
-  it('does not hold what follows the body', () => {
-    const xml = envelope(`<s:Body>${operation('<a/>')}</s:Body><o:x xmlns:o="urn:o">t<o:y/></o:x>`);
-    expect(payloadOf(xml)).toBe(`<a xmlns="${NAMESPACE}"/>`);
   });
 });

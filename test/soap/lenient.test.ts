@@ -34,11 +34,8 @@ describe.each(VERSIONS)('what the original reads on through is answered over %s'
 
   it.each([
     ['Latin-1 as UTF-8', '; charset=utf-8', Buffer.from('Grüße', 'latin1')],
-    ['Latin-1 that nothing announces', '', Buffer.from('Grüße', 'latin1')],
-    ['UTF-8 as ASCII', '; charset=us-ascii', Buffer.from('Grüße')],
     ['UTF-8 under the number of a code page', '; charset=cp65001', Buffer.from('Grüße')],
     ['UTF-8 under a name of nothing', '; charset=bogus', Buffer.from('Grüße')],
-    ['UTF-8 under an empty name', '; charset=""', Buffer.from('Grüße')],
     ['a character set named twice', '; charset="utf-8,utf-8"', Buffer.from('Grüße')],
     ['a header field that was set twice', `; charset=utf-8, ${type}; charset=utf-8`, Buffer.from('Grüße')],
   ])('%s', async (_what, charset, note) => {
@@ -110,23 +107,6 @@ describe.each(VERSIONS)('what the original reads on through is answered over %s'
   });
 });
 
-it('a SOAPAction with escapes of UTF-16 code units names its operation', async () => {
-  const service = await startService();
-  const headers = { 'Content-Type': 'text/xml', SOAPAction: `"${ACTION.replace('W', '%u0057')}"` };
-  const answer = await send(service.url, { method: 'POST', headers, body: envelope11('Nope') });
-  expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('HelloWorldResult')]);
-  await service.stop();
-});
-
-it('white space around a sequence is taken over GET and POST as well', async () => {
-  const service = await startService();
-  expect((await send(`${service.url}/GetEvents?after=%2041%0A`)).status).toBe(200);
-  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  const answer = await send(`${service.url}/GetEvents`, { method: 'POST', headers, body: 'after=+41+' });
-  expect(answer.status).toBe(200);
-  await service.stop();
-});
-
 it('a namespace with letters beyond ASCII is called with a SOAPAction in UTF-8, as PHP sends it, or in Latin-1', async () => {
   const namespace = 'http://müller.example/';
   const service = await startService({ SERVICE_NAMESPACE: namespace });
@@ -153,22 +133,14 @@ describe('the operator gets one line for each kind', () => {
   afterAll(() => endpoint.stop());
 
   it.each([
-    {
-      key: 'charset',
-      charset: '; charset=bogus',
-      body: envelope11('HelloWorld'),
-      message: 'bogus, which is not known',
-    },
-    {
-      key: 'charset',
-      charset: '; charset=utf-8',
-      body: Buffer.from(envelope11('HelloWorld', 'ü'), 'latin1'),
-      message: 'not valid utf-8',
-    },
-  ])('$key: $charset', async ({ key, charset, body, message }) => {
+    ['bogus', envelope11('HelloWorld'), 'bogus, which is not known'],
+    ['utf-8', Buffer.from(envelope11('HelloWorld', 'ü'), 'latin1'), 'not valid utf-8'],
+  ])('charset=%s', async (charset, body, message) => {
     const before = endpoint.hints.length;
-    const headers = { 'Content-Type': `text/xml${charset}` };
+    const headers = { 'Content-Type': `text/xml; charset=${charset}` };
     expect((await send(endpoint.url, { method: 'POST', headers, body })).status).toBe(200);
-    expect(endpoint.hints.slice(before)).toEqual([{ key, message: expect.stringContaining(message) as string }]);
+    expect(endpoint.hints.slice(before)).toEqual([
+      { key: 'charset', message: expect.stringContaining(message) as string },
+    ]);
   });
 });

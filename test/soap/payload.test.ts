@@ -5,52 +5,47 @@ const message = (inside: string, onEnvelope = '', onOperation = '') =>
   `<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}"${onEnvelope}><s:Body>` +
   `<t:RecordEvent xmlns:t="${NAMESPACE}"${onOperation}>${inside}</t:RecordEvent></s:Body></s:Envelope>`;
 
-describe('a payload', () => {
-  const prefixes = Array.from(
-    { length: 220 },
-    (_, i) => ` xmlns:p${String(i)}="http://schemas.example.com/ns/${String(i)}/"`,
-  );
-  const mentions = Array.from({ length: 220 }, (_, i) => `p${String(i)}:`).join(' ');
-  const children = '<a/>'.repeat(3000);
+/** A message whose body is this. */
+const body = (inside: string) => `<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}"><s:Body>${inside}</s:Body></s:Envelope>`;
+const RECORD_TAG = `RecordEvent xmlns="${NAMESPACE}"`;
+const S = ` xmlns:s="${SOAP_11_NAMESPACE}"`;
 
-  it.each([
-    ['no element mentions', children],
-    ['one text mentions', `<m>${mentions}</m>${children}`],
-    ['one attribute mentions', `<m a="${mentions}"/>${children}`],
-    ['a CDATA section mentions', `<m><![CDATA[${mentions}]]></m>${children}`],
-    ['a comment mentions', `<!--${mentions}-->${children}`],
-    ['an instruction mentions', `<?x ${mentions}?>${children}`],
-    ['a text between the elements mentions', `${children}${mentions}`],
-    ['the last element mentions', `${children}<m>${mentions}</m>`],
-    ['elements deep inside mention', `<m>${'<n>'.repeat(40)}${mentions}${'</n>'.repeat(40)}</m>${children}`],
-  ])('does not declare, on elements that do not use them, 220 prefixes that %s', (_where, inside) => {
-    const xml = message(inside, prefixes.join(''));
-    expect(payloadOf(xml)?.length).toBeLessThan(xml.length);
+describe('the payload of a message', () => {
+  it.each<[inside: string, payload: string | undefined, declarations?: string]>([
+    ['', undefined],
+    ['  \n <!-- nothing --><?pi?>', undefined],
+    ['\u00a0', '\u00a0'],
+    [' a &lt; b &#38; c ', ' a &lt; b &#38; c '],
+    ['<![CDATA[a < b]]>', '<![CDATA[a < b]]>'],
+    [' \t\r\n<a/>\n<b ></b > \t\r\n', '<a/>\n<b ></b >'],
+    ['\n<!-- c -->\n<a/>', '<!-- c -->\n<a/>'],
+    [' <a><b/></a> x <!-- c --><b>\u{1F600}</b>', ' <a><b/></a> x <!-- c --><b>\u{1F600}</b>'],
+    ['<x:a/><b/>', '<x:a xmlns:x="urn:x"/><b/>', ' xmlns:x="urn:x" xmlns:unused="urn:u"'],
+    ['<a k="x:int"/>', '<a xmlns:x="urn:x" k="x:int"/>', ' xmlns:x="urn:x"'],
+    ['<a/><b>s:x</b>', `<a/><b${S}>s:x</b>`],
+    ['<a><![CDATA[s:x]]></a>', `<a${S}><![CDATA[s:x]]></a>`],
+    ['<s-env:a/>', '<s-env:a xmlns:s-env="urn:s"/>', ' xmlns:s-env="urn:s" xmlns:env="urn:e"'],
+    ['<x:a xmlns:x="urn:own"/>', '<x:a xmlns:x="urn:own"/>', ' xmlns:x="urn:out"'],
+    ['<y.s:a/>', '<y.s:a xmlns:y.s="urn:y"/>', ' xmlns:y.s="urn:y" xmlns:y="urn:z"'],
+    ['<x:a/>', '<x:a xmlns:x="urn:&lt;&quot;&amp;"/>', ' xmlns:x="urn:&lt;&quot;&amp;"'],
+  ])('%j in the operation is %j', (...[inside, payload, declarations]) => {
+    expect(payloadOf(message(inside, declarations))).toBe(payload);
   });
 
-  const long = `urn:${'x'.repeat(10_000)}`;
-  it.each([
-    ['a prefix', message('<x:a/>'.repeat(3000), ` xmlns:x="${long}"`)],
-    ['a default namespace', message('<a/>'.repeat(3000), '', ` xmlns="${long}"`)],
-    ['attributes', message('<a x:b="1"/>'.repeat(3000), ` xmlns:x="${long}"`)],
-    ['values', message('<a b="x:c"/>'.repeat(3000), ` xmlns:x="${long}"`)],
-    ['text', message('<a>x:c</a>'.repeat(3000), ` xmlns:x="${long}"`)],
-    ['quotes in the namespace', message('<x:a/>'.repeat(3000), ` xmlns:x='${'"'.repeat(300)}'`)],
-  ])('that %s would make many times as long is refused', (_what, xml) => {
-    expect(() => payloadOf(xml)).toThrow('would grow by');
+  it('is given all prefixes in scope where one may have letters beyond ASCII or be written with references', () => {
+    const declarations = ' xmlns:éx="urn:é" xmlns:x="urn:x"';
+    const all = `${S}${declarations} xmlns:t="${NAMESPACE}"`;
+    expect(payloadOf(message('<éx:a/><b/>', declarations))).toBe(`<éx:a${all}/><b/>`);
+    expect(payloadOf(message('<a>x&#58;b</a><b/>', declarations))).toBe(`<a${all}>x&#58;b</a><b/>`);
   });
 
-  it('keeps the service’s namespace on thousands of small elements', () => {
-    const xml = message('<i>1</i>'.repeat(20_000), '', ` xmlns="${NAMESPACE}"`);
-    expect(payloadOf(xml)).toHaveLength(20_000 * `<i xmlns="${NAMESPACE}">1</i>`.length);
-  });
-
-  const body = (inside: string) => `<s:Envelope xmlns:s="${SOAP_11_NAMESPACE}"><s:Body>${inside}</s:Body></s:Envelope>`;
-  const RECORD_TAG = `RecordEvent xmlns="${NAMESPACE}"`;
   it.each([
     ['elements beside the operation’s', `<${RECORD_TAG}><a href="#1"/></RecordEvent><multiRef id="1">x</multiRef>`],
     ['text after the operation’s', `<${RECORD_TAG}><a/></RecordEvent>x`],
     ['attributes of the operation’s', `<${RECORD_TAG} number="7"/>`],
+    ['another element', '<a><b/></a>'],
+    ['that element in another namespace', '<r:RecordEvent xmlns:r="urn:r">x</r:RecordEvent>'],
+    ['text before an element', 'x<a/> '],
   ])('with %s is all of the body', (_what, inside) => {
     expect(payloadOf(body(inside))).toBe(inside);
   });
@@ -61,5 +56,49 @@ describe('a payload', () => {
     ['a language', 'xml:lang="en"'],
   ])('is the content of the operation’s element if that only has %s', (_what, attribute) => {
     expect(payloadOf(body(`<${RECORD_TAG} ${attribute}><a xmlns=""/></RecordEvent><!-- -->`))).toBe('<a xmlns=""/>');
+  });
+
+  it('keeps the service’s namespace on thousands of small elements', () => {
+    const xml = body(`<${RECORD_TAG}>${'<i>1</i>'.repeat(20_000)}</RecordEvent>`);
+    expect(payloadOf(xml)).toHaveLength(20_000 * `<i xmlns="${NAMESPACE}">1</i>`.length);
+  });
+
+  const prefixes = Array.from(
+    { length: 220 },
+    (_, i) => ` xmlns:p${String(i)}="http://schemas.example.com/ns/${String(i)}/"`,
+  );
+  const mentions = Array.from({ length: 220 }, (_, i) => `p${String(i)}:`).join(' ');
+  const children = '<a/>'.repeat(3000);
+
+  it.each([
+    ['no element mentions', children],
+    ['one attribute mentions', `<m a="${mentions}"/>${children}`],
+    ['a text between the elements mentions', `${children}${mentions}`],
+    ['elements deep inside mention', `<m>${'<n>'.repeat(40)}${mentions}${'</n>'.repeat(40)}</m>${children}`],
+  ])('does not declare, on elements that do not use them, 220 prefixes that %s', (_where, inside) => {
+    const xml = message(inside, prefixes.join(''));
+    expect(payloadOf(xml)?.length).toBeLessThan(xml.length);
+  });
+
+  const long = `urn:${'x'.repeat(10_000)}`;
+  it.each([
+    ['a prefix', message('<x:a/>'.repeat(3000), ` xmlns:x="${long}"`)],
+    ['a default namespace', message('<a/>'.repeat(3000), '', ` xmlns="${long}"`)],
+    ['quotes in the namespace', message('<x:a/>'.repeat(3000), ` xmlns:x='${'"'.repeat(300)}'`)],
+  ])('that %s would make many times as long is refused', (_what, xml) => {
+    expect(() => payloadOf(xml)).toThrow('would grow by');
+  });
+
+  it('may gain eight times the length of its message, and not one more', () => {
+    const namespace = 'n'.repeat(1000);
+    const withGrowth = (spaces: number) =>
+      message(`${'<x:a/>'.repeat(16)}${' '.repeat(spaces)}`, ` xmlns:x="${namespace}"`);
+    const growth = 16 * ` xmlns:x="${namespace}"`.length;
+    const spaces = growth / 8 - withGrowth(0).length;
+    expect(payloadOf(withGrowth(spaces))).toHaveLength(16 * '<x:a/>'.length + growth);
+    expect(() => payloadOf(withGrowth(spaces - 1))).toThrow(
+      `Server was unable to read request. ---> The payload would grow by more than ${String(growth - 8)} characters, since its ` +
+        'elements use namespaces that are declared outside of them. Declare each namespace on an element inside the payload.',
+    );
   });
 });
