@@ -1,10 +1,9 @@
 import type { SentAs } from './payload';
 import type { StoredEvent } from './stored-event';
 
-/** Header fields in their order. */
 type HeaderFields = readonly (readonly [name: string, value: string])[];
 
-/** The member of an arrival that names a known sender. */
+/** The member that names a known sender. */
 export const SENDER = 'webhook-sender';
 
 /** How an event arrived, as the log keeps it. Events that were imported may have none of it. */
@@ -29,14 +28,13 @@ export class Arrival {
   constructor({ arrival }: Pick<StoredEvent, 'arrival'>) {
     const members = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
     const { method, path, remoteAddress, signedBy, keyName, [SENDER]: sender, headers, sentAs, soap } = members;
-    const fields = typeof headers === 'object' && headers !== null ? Object.entries(headers) : [];
     this.method = text(method);
     this.target = text(path);
     this.remoteAddress = text(remoteAddress);
     this.signedBy = text(signedBy);
     this.keyName = text(keyName);
     this.sender = text(sender);
-    this.headers = fields.flatMap(([name, value]) =>
+    this.headers = Object.entries(typeof headers === 'object' ? (headers ?? {}) : {}).flatMap(([name, value]) =>
       [value].flat().flatMap((one: unknown) => (typeof one === 'string' ? [[name, one] as const] : [])),
     );
     this.sentAs = sentAs === 'json' || sentAs === 'query' ? sentAs : undefined;

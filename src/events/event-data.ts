@@ -22,7 +22,7 @@ export class EventData {
     return data === undefined ? undefined : new EventData(data);
   }
 
-  /** In bytes: of {@link EventData.bytes}. */
+  /** In bytes. */
   get size(): number {
     return Buffer.byteLength(...this.#content());
   }
@@ -66,14 +66,8 @@ export class EventData {
   }
 }
 
-/** A file of a form, or a text of one that could not be decoded. */
-export interface FormFile {
-  readonly filename?: string;
-  readonly contentType?: string;
-  readonly base64: string;
-}
-
-type FormValue = string | FormFile;
+/** A text; or a file, or a text that could not be decoded. */
+type FormValue = string | { readonly filename?: string; readonly contentType?: string; readonly base64: string };
 
 /** The fields of a form, each with all its values. */
 export type FormEntries = readonly (readonly [name: string, values: readonly FormValue[]])[];

@@ -23,7 +23,6 @@ export interface RecordedCall {
   readonly signedBy?: SignedBy | undefined;
   /** The name of the record key with which it came, if that has one. */
   readonly keyName?: string | undefined;
-  /** The caller's network address. */
   remoteAddress(): string | undefined;
 }
 

@@ -47,15 +47,12 @@ function bytesMember(bytes: Buffer): string {
   return `"data_base64":"${bytes.toString('base64')}"`;
 }
 
-/** The two characters that XML forbids and JSON allows. */
+/** The two characters, besides lone surrogates, that XML forbids and JSON allows. */
 const NONCHARACTERS = ['\uFFFE', '\uFFFF'] as const;
 const NONCHARACTER = new RegExp(`[${NONCHARACTERS.join('')}]`);
 const SPACE = /[\t\r\n]/;
 
-/**
- * Makes JSON text survive XML 1.0 and stay on one line. What XML forbids (U+FFFE, U+FFFF, lone surrogates) can only
- * stand inside a string and becomes a JSON escape; line breaks and tabs can only stand between tokens and become spaces.
- */
+/** Makes JSON text survive XML 1.0 and stay on one line: what XML forbids becomes a JSON escape, white space between tokens spaces. */
 export function xmlSafe(json: string): string {
   let safe = withoutNoncharacters(json);
   if (SPACE.test(safe)) for (const space of ['\t', '\r', '\n']) safe = safe.split(space).join(' ');

@@ -6,10 +6,7 @@ export function sequenceOf(position: number): string {
   return String(position).padStart(20, '0');
 }
 
-/**
- * Reads a position that a caller named: up to 20 digits, with or without zeros before them. One beyond {@link LAST_POSITION} becomes
- * that, which is after every event. Returns undefined for any other text.
- */
+/** Reads a position that a caller named in up to 20 digits; one beyond {@link LAST_POSITION}, which is after every event, becomes that. */
 export function positionIn(text: string): number | undefined {
   return /^\d{1,20}$/.test(text) ? Math.min(Number(text), LAST_POSITION) : undefined;
 }

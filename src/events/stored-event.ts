@@ -4,7 +4,6 @@ import { sequenceOf } from './position';
 export interface NewEvent {
   /** CloudEvents `id`; with `source` it names the event. */
   readonly id: string;
-  /** CloudEvents `source`. */
   readonly source: string;
   /** The CloudEvents context attributes as the text of a JSON object, without `sequence` and without data. */
   readonly attributes: string;
@@ -26,7 +25,6 @@ export interface StoredEvent extends NewEvent {
   readonly position: number;
 }
 
-/** What comes before the value of the data. */
 const MEMBER = /^\s*"(data|data_base64)"\s*:\s*/;
 const BASE64 = /^"[A-Za-z\d+/]*={0,2}"\s*$/;
 

@@ -38,7 +38,6 @@ function escaped(text: string): string {
   );
 }
 
-/** Most texts: all of it can be seen. */
 const ALL_VISIBLE = /^[\n -~]*$/;
 
 /** Characters between which a joiner or a non-joiner (U+200D, U+200C) is part of a word or an emoji. */

@@ -24,7 +24,6 @@ export interface HtmlPage {
 /** Writes a page with a title before the name of the service. Links are relative to the folder of the endpoint's public URL. */
 type WritePage = (title: string | undefined, endpointUrl: string, values: object) => HtmlPage;
 
-/** The content type of the pages. */
 export const HTML = 'text/html; charset=utf-8';
 
 const SHARED = join(__dirname, 'templates');

@@ -103,7 +103,6 @@ function withUtf8(headers: Arrival['headers']): Arrival['headers'] {
   });
 }
 
-/** Whether a content type is one of XML (RFC 7303). */
 export function isXmlType(contentType: string): boolean {
   return /^[^;]*[/+]xml\s*(?:;|$)/i.test(contentType);
 }

@@ -96,7 +96,6 @@ function jsonIn(text: string): string | undefined {
 /** About how many bytes the page adds to each text. */
 const MARKUP_AROUND = 40;
 
-/** Most bytes of an image that is shown. */
 const MAX_IMAGE_BYTES = 1024 * 1024;
 
 /** How files of images begin, each byte a character. */
@@ -141,7 +140,6 @@ function indentedJson(json: string): string {
 
 const BYTES_IN_LINE = 16;
 
-/** Writes bytes as `hexdump -C` does. */
 function hexDump(bytes: Buffer): string {
   const lines: string[] = [];
   for (let offset = 0; offset < bytes.length; offset += BYTES_IN_LINE) {

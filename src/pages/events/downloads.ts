@@ -33,7 +33,6 @@ const MAX_WAIT = 600;
 
 const EMPTY_LINE = '\n';
 
-/** The parameters of a download, besides those that a page has. */
 const PARAMETERS = 'id after before from to type binding sender fromsender text limit wait'.split(' ');
 
 interface DownloadQuery extends Pick<ListQuery, 'filter' | 'place'> {
@@ -147,7 +146,6 @@ export class Downloads {
   }
 }
 
-/** Writes the lines of events, some of them at a time. */
 async function* linesOf(
   events: AsyncIterable<StoredEvent>,
   { limit, end }: Pick<DownloadQuery, 'limit' | 'end'>,

@@ -38,7 +38,6 @@ export function eventsPages(endpoint: Endpoint): Router {
   return router;
 }
 
-/** Prepares the pages from their templates. */
 function preparedPages({ contract }: Endpoint) {
   const page = pageWriter(contract, 'events', join(__dirname, 'templates'), ['style.css', 'events.css']);
   return {
@@ -105,8 +104,14 @@ class EventsPages {
     else if (tab === 'find') await this.#find(response, parameters);
     else if (tab === 'download' || tab === 'export') await this.#sendAll(response, parameters, ticket);
     else if (tab === 'rate') await this.#showRate(response, parameters.get('per') ?? 'minute');
-    else if (tab === 'refusals') await this.#showRefusals(response, parameters.get('reason') || undefined);
-    else await this.#showList(response, listQuery(parameters));
+    else if (tab === 'refusals') {
+      const view = await refusalsView(
+        await this.endpoint.refusals(),
+        parameters.get('reason') || undefined,
+        Date.now(),
+      );
+      await this.#send(response, 'refusals', 'Refusals', view);
+    } else await this.#showList(response, listQuery(parameters));
   }
 
   async #send(
@@ -171,11 +176,6 @@ class EventsPages {
     const { log, refusals } = this.endpoint;
     const rate = await rateView(log, per, Date.now(), await refusals());
     await this.#send(response, 'rate', 'Rate', rate);
-  }
-
-  async #showRefusals(response: HttpResponse, reason: string | undefined): Promise<void> {
-    const view = await refusalsView(await this.endpoint.refusals(), reason, Date.now());
-    await this.#send(response, 'refusals', 'Refusals', view);
   }
 
   async #showEvent(response: HttpResponse, text: string, parameters: URLSearchParams): Promise<void> {

@@ -8,7 +8,6 @@ export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 
 /** The position of the list in the log; by default the newest events. */
 export type ListPosition = Pick<SearchQuery, 'before' | 'after'>;
 
-/** The query of a list's address. */
 export interface ListQuery {
   readonly filter: Filter;
   readonly place: ListPosition;
@@ -51,7 +50,6 @@ export function listQuery(parameters: URLSearchParams): ListQuery {
   return { filter, place, problem: problems[0], invalid };
 }
 
-/** Whether the list is narrowed to anything. */
 export function isNarrowed(filter: Filter): boolean {
   return Object.values(filter).some((value) => value !== undefined);
 }

@@ -53,7 +53,6 @@ export async function listView(log: EventLog, query: ListQuery, service: Endpoin
     forward: mayFind ? forwardCommand(filter, service) : undefined,
     forwardAsReceived: forwardCommand(filter, service, '--as-received'),
     download: mayFind ? `?${addressQuery({ events: 'download', ...values })}` : undefined,
-    /** Whether it went towards newer events. */
     isUpwards: place.after !== undefined,
     /** Whether new events appear on the page. */
     isLive: isNewest && filter.to === undefined,
@@ -103,7 +102,6 @@ export function eventLink(position: number, filter: Filter) {
   return { position: String(position), href: `?${addressQuery({ event: position, ...filterValues(filter) })}` };
 }
 
-/** Shows a match and what is around it. */
 function marked({ before, text, after }: NonNullable<FoundEvent['match']>): string {
   const [start, mark, end] = [before, text, after].map((part) => {
     const { html, isCut } = markup(part, DATA_BYTES / 3);

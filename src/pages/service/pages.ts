@@ -22,7 +22,6 @@ export async function loadPages({ contract, service, access }: Endpoint, soap: S
     /** Lists the operations and, to callers who may know, says how many events there are. */
     service: (url: string, events: number | undefined): HtmlPage => servicePage(undefined, url, { events }),
 
-    /** Shows one operation: a form that calls it, and its messages. */
     operation(name: string, url: string): HtmlPage | undefined {
       const operation = contract.describe(name);
       if (operation === undefined) return undefined;
@@ -57,7 +56,6 @@ const STEPS: ReadonlyMap<string, '1' | 'any'> = new Map([
   ['decimal', 'any'],
 ]);
 
-/** Chooses the field of a form for a parameter by its type. */
 function formField({ name, type, isRequired, documentation }: Parameter) {
   const choices = type.name === 'boolean' ? ['true', 'false'] : undefined;
   return {

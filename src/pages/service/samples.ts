@@ -92,7 +92,6 @@ function message(start: string, headers: Readonly<Record<string, unknown>>, body
   return [start, ...lines, '', body].join('\n');
 }
 
-/** Writes a sample for the shells of POSIX. */
 function curlOf({ method, url, headers, body }: SampleRequest): string {
   const word = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const fields = Object.entries(headers).map(([name, value]) => `-H ${word(`${name}: ${value}`)}`);

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { StoredEvent } from '../../../src/events/stored-event';
 import { requestOf } from '../../support/bindings';
+import { newEvent } from '../../support/events';
 import { send, type Question } from '../../support/http';
 import { codeOf } from '../../support/page';
 import { startService, type TestService } from '../../support/service';
@@ -33,7 +34,6 @@ describe('the curl command on the page of an event', () => {
   it.each<[string, Question & { path?: string }]>([
     ['a form', { headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: 'b=1&a=x+y&b=2' }],
     ['text', { headers: { 'Content-Type': 'text/plain' }, body: '@file, #17 (new)' }],
-    ['a body without a type', { body: 'hello' }],
     ['a query and no body', { path: '?a=1&b=2' }],
     ['a GET', { method: 'GET', path: '?order=17&tag=a&tag=b' }],
     ['a DELETE below RecordEvent', { method: 'DELETE', path: '/orders/17' }],
@@ -58,8 +58,6 @@ describe('the curl command on the page of an event', () => {
     ['a quote in a header field', { headers: { 'User-Agent': "it's; calc #" }, body: 'x' }],
     ['a variable of PowerShell', { headers: { 'X-A': '$env:PATH' }, body: 'x' }],
     ['a variable of cmd', { headers: { 'Content-Type': 'text/plain' }, body: '%PATH%' }],
-    ['a command of a shell', { headers: { 'Content-Type': 'text/plain' }, body: '`id`' }],
-    ['JSON', { headers: { 'Content-Type': 'application/json' }, body: '{"a":1}' }],
     ['line breaks', { headers: { 'Content-Type': 'text/plain' }, body: 'a\nb' }],
     ['what curl expands', { path: '?a=[1-3]' }],
     ['a long text', { headers: { 'Content-Type': 'text/plain' }, body: 'x'.repeat(5000) }],
@@ -74,24 +72,12 @@ describe('the curl command on the page of an event', () => {
   it('is not there for a message over SOAP, nor for an import that curl would read as files or another host', async () => {
     const { path, ...question } = requestOf('soap11', 'RecordEvent', '<a/>');
     await send(service.url + path, question);
-    const event = {
-      id: 'i',
-      source: '/s',
-      attributes: '{"id":"i","type":"t","binding":"httppost"}',
-      data: '"data":"x"',
-    };
-    const keys = { idempotencyKey: undefined, webhookId: undefined, recordedAt: 1 };
-    const arrivals = [
+    const attributes = '{"id":"i","type":"t","binding":"httppost"}';
+    for (const arrival of [
       { method: 'POST', path: '@example.com/x', headers: { host: 'h' } },
       { method: 'POST', path: '/x', headers: { host: 'h', '@secrets': 'x' } },
-    ];
-    const events = arrivals.map((arrival, i) => ({
-      ...event,
-      ...keys,
-      id: `i${String(i)}`,
-      arrival: JSON.stringify(arrival),
-    }));
-    for (const one of events) await service.log.append(one);
+    ])
+      await service.log.append(newEvent({ attributes, data: '"data":"x"', arrival: JSON.stringify(arrival) }));
     for (const sequence of ['1', '2', '3']) expect(await page(`?event=${sequence}`)).not.toContain('curl-command');
   });
 

@@ -37,13 +37,13 @@ describe('what the list of events finds, as a file', () => {
   it('has the lines of an export, oldest first, of more than a page', async () => {
     await record(120);
     const { status, headers, body } = await send(`${service.url}?events=download`);
-    expect([status, headers['content-type'], headers['content-disposition'], headers['cache-control']]).toEqual([
-      200,
-      'application/x-ndjson',
-      'attachment; filename="events.ndjson"',
-      'no-store',
-    ]);
-    expect(headers['content-security-policy']).toBe("default-src 'none'; sandbox");
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'application/x-ndjson',
+      'content-disposition': 'attachment; filename="events.ndjson"',
+      'content-security-policy': "default-src 'none'; sandbox",
+      'cache-control': 'no-store',
+    });
     const events = body
       .split('\n')
       .slice(0, -1)
@@ -51,6 +51,8 @@ describe('what the list of events finds, as a file', () => {
     const stored = await service.log.scan({ after: 0, limit: 1000 });
     expect(stored).toHaveLength(120);
     expect(stored).toMatchObject(events);
+    const head = await send(`${service.url}?events=download`, { method: 'HEAD' });
+    expect([head.status, head.body]).toEqual([200, '']);
   });
 
   it('has all that matches, whatever page the list is on', async () => {
@@ -59,12 +61,6 @@ describe('what the list of events finds, as a file', () => {
     expect(await lines('&text=wanted&before=10')).toHaveLength(60);
     expect(await lines('&text=nothing')).toEqual([]);
     expect((await send(`${service.url}?events=download&from=x`)).status).toBe(400);
-  });
-
-  it('is not made for HEAD', async () => {
-    await record(1);
-    const { status, body } = await send(`${service.url}?events=download`, { method: 'HEAD' });
-    expect([status, body]).toEqual([200, '']);
   });
 
   it('leaves out damaged events', async () => {

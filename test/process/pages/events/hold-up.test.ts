@@ -29,7 +29,6 @@ describe('holds up callers for no more than 100 ms:', () => {
 
   it.each([
     ['XML that is never closed', 'text/xml', '<a>'.repeat(34_000)],
-    ['nested XML', 'text/xml', '<a>'.repeat(14_000) + '</a>'.repeat(14_000)],
     ['nested arrays of JSON', 'application/json', '['.repeat(50_000) + ']'.repeat(50_000)],
     ['nested objects of JSON', 'application/json', `${'{"a":'.repeat(16_000)}1${'}'.repeat(16_000)}`],
   ])('the page of an event with 100 KB of %s', async (_what, type, body) => {
@@ -40,7 +39,6 @@ describe('holds up callers for no more than 100 ms:', () => {
   it.each([
     ['a text of what cannot be seen', 'text/plain', '\u202E'.repeat(1_300_000)],
     ['JSON with 350,000 members', 'application/json', `{${members}}`],
-    ['JSON with a million elements', 'application/json', `[${'1,'.repeat(1_000_000)}1]`],
     ['objects in a list of JSON', 'application/json', `[${'{"a":[1]},'.repeat(350_000)}1]`],
     ['deeply nested JSON', 'application/json', '{"a":['.repeat(250_000) + '1' + ']}'.repeat(250_000)],
     ['names with markup', 'application/json', `{${'"</script><b>":"<i>",'.repeat(180_000)}"a":1}`],

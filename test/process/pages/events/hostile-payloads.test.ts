@@ -27,10 +27,6 @@ describe('the pages of the events treat what a sender wrote as text', () => {
     ['a CloudEvent', { headers: { 'Content-Type': 'application/cloudevents+json' }, body: cloudEvent(HOSTILE) }],
     ['4 MB of text', { headers: { 'Content-Type': 'text/plain' }, body: large.slice(0, 1_500_000) }],
     [
-      'a CloudEvent with much in its attributes',
-      { headers: { 'Content-Type': 'application/cloudevents+json' }, body: cloudEvent('<'.repeat(800)) },
-    ],
-    [
       'an address',
       { query: `?${encodeURIComponent(HOSTILE)}`, headers: { 'User-Agent': '<script>alert(1)</script>' } },
     ],
@@ -83,12 +79,6 @@ describe('the pages of the events treat what a sender wrote as text', () => {
 });
 
 function cloudEvent(type: string): string {
-  return JSON.stringify({
-    specversion: '1.0',
-    id: `${type.slice(0, 50)}-1`,
-    source: '/s',
-    type,
-    subject: type,
-    data: { a: 1 },
-  });
+  const id = `${type.slice(0, 50)}-1`;
+  return JSON.stringify({ specversion: '1.0', id, source: '/s', type, subject: type, data: { a: 1 } });
 }
