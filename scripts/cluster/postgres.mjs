@@ -59,19 +59,7 @@ async function play(round) {
   const replicated = ['synchronous_standby_names=*', 'max_connections=60'];
   await done('initdb', ['-D', first, '-U', 'webhook', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '-N']);
   let primary = await start(first, ports[0], 'max_connections=60');
-  await done('pg_basebackup', [
-    '-h',
-    '127.0.0.1',
-    '-p',
-    `${ports[0]}`,
-    '-U',
-    'webhook',
-    '-D',
-    second,
-    '-R',
-    '-X',
-    'stream',
-  ]);
+  await done('pg_basebackup', [...`-h 127.0.0.1 -p ${ports[0]} -U webhook -R -X stream -D`.split(' '), second]);
   const standby = await start(second, ports[1], 'max_connections=60', 'wal_retrieve_retry_interval=500ms');
   await primary.end('SIGINT');
   primary = await start(first, ports[0], ...replicated);

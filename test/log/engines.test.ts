@@ -30,11 +30,6 @@ describe('where an event log is kept', () => {
 
   it.each([
     ['sqlite:', 'sqlite: and the path of a file, as in sqlite:data/events.db'],
-    ['memory:events', 'memory: for a log that ends with the service'],
-    [
-      'nats:h/EVENTS',
-      'the address of a NATS stream, as in nats://user:password@host1:4222,host2:4222/EVENTS?replicas=3',
-    ],
     ['postgres://h', 'the address of a PostgreSQL database, as in postgres://user@host1:5432,host2:5432/database'],
   ])('%s is refused with the form of its engine', (text, form) => {
     expect(() => eventLogAddress.locate(text)).toThrow(new Error(`must be ${form}`));

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { BINDINGS, callOperation } from '../support/bindings';
@@ -88,26 +88,6 @@ describe.each(WORKERS)('with %j the service goes on by itself, with all that was
     await expectKept(service, calls.answered);
     expect(await service.end('SIGTERM')).toBe(0);
   }, 60_000);
-
-  it('when the folder of the log, which was moved away, is back', async () => {
-    const service = await startProcess(workers, folder.path);
-    const data = join(folder.path, 'data');
-    const calls = recorder(service.url);
-    await calls.resumed();
-    await rename(data, `${data}-away`);
-    await calls.failed();
-    expect(await ready(service)).toBe(503);
-    const recorded = calls.answered.length;
-    await setTimeout(500);
-    expect(calls.answered).toHaveLength(recorded);
-    await rename(`${data}-away`, data);
-    await calls.resumed();
-    expect(await ready(service)).toBe(200);
-    await calls.stop();
-    expectFaults(calls.faults);
-    await expectKept(service, calls.answered);
-    await service.end('SIGTERM');
-  });
 });
 
 const cannotMount = process.getuid?.() === 0 && process.platform === 'linux' ? undefined : 'mount (as root, on Linux)';

@@ -1,12 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { openPostgresLog } from '../../src/log/postgres/event-log';
 import type { EventLog } from '../../src/log/event-log';
+import { freePort } from './free-port';
 import { temporaryFolder } from './temporary-folder';
 import { describeUnless } from './tools';
 
@@ -37,21 +38,8 @@ export function unprivileged(): { uid: number; gid: number } | undefined {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** Runs one of PostgreSQL's programs to its end. */
-export async function runPostgresProgram(name: string, args: readonly string[]): Promise<void> {
-  const child = spawn(join(programs() ?? '', name), args, {
-    ...unprivileged(),
-    stdio: ['ignore', 'ignore', 'pipe'],
-    cwd: '/',
-  });
-  let output = '';
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(`${name} ended with ${String(code)}: ${output}`);
-}
-
 /** A server on the loopback interface with its files in a folder. */
-export interface PostgresServer {
+interface PostgresServer {
   readonly port: number;
   /** The lines that the server has logged. */
   readonly output: () => string;
@@ -61,35 +49,17 @@ export interface PostgresServer {
 
 const running = new Set<ChildProcess>();
 
-/** Makes a folder that the server may write. */
-export async function postgresFolder(path: string): Promise<string> {
-  await mkdir(path, { recursive: true });
-  const user = unprivileged();
-  if (user !== undefined) await chown(path, user.uid, user.gid);
-  await chmod(path, 0o700);
-  return path;
-}
-
 /** Makes an empty cluster with the superuser `webhook`, who needs no password. */
-export async function initPostgres(folder: string, ...more: string[]): Promise<void> {
-  await postgresFolder(folder);
-  await runPostgresProgram('initdb', [
-    '-D',
-    folder,
-    '-U',
-    'webhook',
-    '-A',
-    'trust',
-    '-E',
-    'UTF8',
-    '--locale=C.UTF-8',
-    '-N',
-    ...more,
-  ]);
+async function initPostgres(folder: string): Promise<void> {
+  await mkdir(folder);
+  const user = unprivileged();
+  if (user !== undefined) await chown(folder, user.uid, user.gid);
+  const options = '-U webhook -A trust -E UTF8 --locale=C.UTF-8 -N'.split(' ');
+  await promisify(execFile)(join(programs() ?? '', 'initdb'), ['-D', folder, ...options], { ...user, cwd: '/' });
 }
 
 /** Starts the server of a cluster, with settings as `name=value`. */
-export async function startPostgres(folder: string, port: number, ...settings: string[]): Promise<PostgresServer> {
+async function startPostgres(folder: string, port: number, ...settings: string[]): Promise<PostgresServer> {
   const given = [
     `port=${String(port)}`,
     'listen_addresses=127.0.0.1',
@@ -122,15 +92,6 @@ export async function startPostgres(folder: string, port: number, ...settings: s
       await ended;
     },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 type PostgresOptions = Parameters<typeof openPostgresLog>[0];

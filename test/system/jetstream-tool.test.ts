@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BINDINGS, callOperation } from '../support/bindings';
@@ -6,9 +5,8 @@ import { send } from '../support/http';
 import { startNats, type NatsServer } from '../support/nats';
 import { runToEnd, startProcess } from '../support/process';
 import { temporaryFolder } from '../support/temporary-folder';
+import { startTool } from '../support/tool';
 import { describeWith } from '../support/tools';
-
-const TOOL = join(__dirname, '..', '..', 'dist', 'cli', 'events.js');
 
 describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log on JetStream', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -23,13 +21,10 @@ describeWith({ 'nats-server': 'nats-server' }, 'the programs with an event log o
   });
 
   const stream = (name: string) => `nats://u:p%40ss@127.0.0.1:${String(server.port)}/${name}`;
-  const tool = (log: string, ...args: string[]): Promise<{ code: number; output: string; errors: string }> =>
-    new Promise((resolve) => {
-      const env = { PATH: process.env.PATH ?? '', EVENT_LOG: log, EVENT_LOG_TIMEOUT: '2s' };
-      execFile(process.execPath, [TOOL, ...args], { cwd: folder.path, env }, (error, output, errors) => {
-        resolve({ code: typeof error?.code === 'number' ? error.code : 0, output, errors });
-      });
-    });
+  const tool = async (log: string, ...args: string[]) => {
+    const running = startTool(args, { EVENT_LOG: log, EVENT_LOG_TIMEOUT: '2s' }, folder.path);
+    return { code: await running.ended, errors: running.errors() };
+  };
   /** The lines of an archive, in which positions are those of the log that it came from. */
   const lines = async (file: string) =>
     (await readFile(join(folder.path, file), 'utf8')).replaceAll(/"sequence":"\d+"/g, '').split('\n');

@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { BINDINGS, callOperation } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
@@ -9,9 +10,7 @@ import { describeWithPostgres, usePostgres } from '../support/postgres';
 import { startProcess } from '../support/process';
 import { startTarget } from '../support/target';
 import { temporaryFolder } from '../support/temporary-folder';
-
-const ROOT = join(__dirname, '..', '..');
-const TOOL = join(ROOT, 'dist', 'cli', 'events.js');
+import { startTool, TOOL } from '../support/tool';
 
 describeWithPostgres('the programs with an event log in PostgreSQL', () => {
   const postgres = usePostgres('fsync=off');
@@ -24,14 +23,10 @@ describeWithPostgres('the programs with an event log in PostgreSQL', () => {
     const { database } = await postgres.options();
     return `postgres://webhook@127.0.0.1:${String(postgres.port())}/${database}?sslmode=disable&durability=relaxed`;
   };
-  const environment = (log: string) => ({ PATH: process.env.PATH ?? '', EVENT_LOG: log });
-  const tool = (log: string, ...args: string[]): Promise<{ code: number; output: string; errors: string }> =>
-    new Promise((resolve) => {
-      const options = { cwd: folder.path, env: environment(log) };
-      execFile(process.execPath, [TOOL, ...args], options, (error, output, errors) => {
-        resolve({ code: typeof error?.code === 'number' ? error.code : 0, output, errors });
-      });
-    });
+  const tool = async (log: string, ...args: string[]) => {
+    const running = startTool(args, { EVENT_LOG: log }, folder.path);
+    return { code: await running.ended, errors: running.errors() };
+  };
   /** The lines of an archive, in which positions are those of the log that it came from. */
   const lines = async (file: string) =>
     (await readFile(join(folder.path, file), 'utf8')).replaceAll(/"sequence":"\d+"/g, '').split('\n');
@@ -41,7 +36,7 @@ describeWithPostgres('the programs with an event log in PostgreSQL', () => {
     const service = await startProcess({ EVENT_LOG: log, WORKERS: '2' }, folder.path);
     const following = spawn(process.execPath, [TOOL, 'follow', '--since', '1h'], {
       cwd: folder.path,
-      env: environment(log),
+      env: { PATH: process.env.PATH ?? '', EVENT_LOG: log },
     });
     let followed = '';
     following.stdout.on('data', (chunk: Buffer) => (followed += chunk.toString()));
@@ -91,13 +86,9 @@ describeWithPostgres('the programs with an event log in PostgreSQL', () => {
   });
 
   it('lose nothing and record nothing twice while a primary is killed and restarted, then killed and its standby promoted', async () => {
-    const { passed, output } = await new Promise<{ passed: boolean; output: string }>((resolve) => {
-      const options = { timeout: 110_000, env: { PATH: process.env.PATH, ROUNDS: '1', CALM: '500' } };
-      execFile(process.execPath, [join(ROOT, 'scripts', 'cluster', 'postgres.mjs')], options, (error, text, errors) => {
-        resolve({ passed: error === null, output: text + errors });
-      });
-    });
-    expect(output).toContain('0 lost, 0 doubled, 0 missed');
-    expect(passed).toBe(true);
+    const script = join(__dirname, '../../scripts/cluster/postgres.mjs');
+    const options = { timeout: 110_000, env: { PATH: process.env.PATH, ROUNDS: '1', CALM: '500' } };
+    const { stdout } = await promisify(execFile)(process.execPath, [script], options);
+    expect(stdout).toContain('0 lost, 0 doubled, 0 missed');
   }, 120_000);
 });

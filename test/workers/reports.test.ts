@@ -89,15 +89,6 @@ describe('the figures of several workers', () => {
     expect(await values(...GAUGES)).toEqual(GAUGES.map(() => undefined));
   });
 
-  it('keep what one that hangs had counted, and nothing of its gauges', async () => {
-    await reports.metrics();
-    busy.hangs = true;
-    expect(await values(...GAUGES, 'webhook_workers{state="silent"}')).toEqual([...OF_THE_OTHER, '1']);
-    expect(await values(...COUNTED)).toEqual(['4', '2', '2', '6']);
-    busy.hangs = false;
-    expect(await values(...GAUGES)).toEqual(['7', '7', '7', '0', '7', '7']);
-  });
-
   it('say that no worker can take events once none can', async () => {
     await reports.check();
     idle.hangs = true;

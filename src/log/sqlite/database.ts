@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { provideSchema } from './schema';
@@ -230,13 +230,25 @@ function requireUsable(file: string, create: boolean): void {
   }
   if (found.file === undefined) {
     if (!create) throw new Error('the file is not there');
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolder(dirname(file));
     return;
   }
   try {
     accessSync(file, constants.W_OK);
   } catch {
     throw new Error('the file cannot be written by this user');
+  }
+}
+
+/** Creates a folder, and missing ones above it. `recursive` of `mkdirSync` never returns below /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process that starts may have made it meanwhile.
+    if (!existsSync(folder)) throw error;
   }
 }
 

@@ -16,11 +16,6 @@ interface SqliteLogOptions extends SqliteOptions {
   readonly retentionPause?: number;
 }
 
-const DEFAULT_RETENTION_PAUSE = 1000;
-
-/** Pause between two steps of retention while there is more to forget, in milliseconds. */
-const BUSY_PAUSE = 2;
-
 /** Pause after each step of a long task that held the write lock, in milliseconds: others get it meanwhile. */
 const REST = 20;
 
@@ -79,11 +74,11 @@ class SqliteEngine implements Engine {
   /** Starts with the first search, for which nothing else waits. */
   readonly #searches: DatabaseThread;
 
-  constructor({ retention, retentionPause: idlePause = DEFAULT_RETENTION_PAUSE, ...options }: SqliteLogOptions) {
+  constructor({ retention, retentionPause: idlePause = 1000, ...options }: SqliteLogOptions) {
     this.#thread = new DatabaseThread(options);
     this.#searches = new DatabaseThread({ ...options, create: false });
     if (retention === undefined) return;
-    this.retention = { busyPause: BUSY_PAUSE, idlePause, step: (due) => this.#thread.ask('retain', due) };
+    this.retention = { busyPause: 2, idlePause, step: (due) => this.#thread.ask('retain', due) };
   }
 
   readonly open = () => this.#thread.open();
@@ -122,10 +117,9 @@ class SqliteEngine implements Engine {
     },
     compact: async (): Promise<number> => {
       let total = 0;
-      for (let left = Infinity; left > 0; await delay(REST)) {
-        const step = await this.#thread.ask('giveBack');
-        total += step.given;
-        left = step.given === 0 ? 0 : step.left;
+      for (let given = Infinity; given > 0; await delay(REST)) {
+        given = await this.#thread.ask('giveBack');
+        total += given;
       }
       await this.#emptyWal();
       return total;

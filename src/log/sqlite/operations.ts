@@ -56,14 +56,13 @@ export function openOperations(options: SqliteOptions) {
     rewrite: () => {
       database.alone('VACUUM');
     },
-    /** Gives some free pages back and returns their bytes, and those that are left. */
+    /** Gives some free pages back and returns their bytes. */
     giveBack: () => {
       const free = database.number('PRAGMA freelist_count');
       database.write(() => {
         database.execute(`PRAGMA incremental_vacuum(${String(COMPACTION_PAGES)})`);
       });
-      const left = database.number('PRAGMA freelist_count');
-      return { given: (free - left) * PAGE_BYTES, left: left * PAGE_BYTES };
+      return (free - database.number('PRAGMA freelist_count')) * PAGE_BYTES;
     },
     /** Writes the write-ahead log back and empties it; false if a reader still needs it. */
     emptyWal: () => {

@@ -5,6 +5,7 @@ import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { SqliteRecorder } from '../../../src/log/sqlite/recorder';
 import { outcome, newEvent } from '../../support/events';
 import { useTemporaryFolder } from '../../support/temporary-folder';
+import { watching } from '../../support/watching';
 
 describe('the database of a log', () => {
   const folder = useTemporaryFolder();
@@ -48,6 +49,17 @@ describe('the database of a log', () => {
     recorder.append([newEvent()]);
     recorder.check();
     database.close();
+  });
+
+  it('tells who watches of an event before the call that recorded it is answered', async () => {
+    const log = await openSqliteLog({ file: file() });
+    const watch = watching(log);
+    await watch.reaches(0);
+    for (let i = 1; i <= 10; i++) {
+      await log.append(newEvent());
+      expect(watch.told.at(-1)).toBe(i);
+    }
+    await log.close();
   });
 
   it('overwrites the events that it deletes', async () => {
