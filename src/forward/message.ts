@@ -68,7 +68,7 @@ const ROUNDS = 5;
  * A decoded path that a target could read as one that is not below the address: with segments that are empty or lead up (some servers
  * drop what follows a semicolon, RFC 3986, section 3.3), controls, bytes that are never in UTF-8, or percent-encoding that is left.
  */
-const LEADS_OUT = /[/\\](?:\.{0,2}[/\\;]|\.{1,2}$)|[^ -~\x80-\xbf\xc2-\xff]|%[\da-f]{2}/i;
+const LEADS_OUT = /[/\\](?:\.{0,2}[/\\;]|\.{1,2}$)|[^ -~\x80-\xbf\xc2-\xff]|%[\dA-Fa-f]{2}/;
 
 /** What came after the operation's name in a path that its sender chose, unless it may lead out. */
 function suffixOf(path: string): string {
