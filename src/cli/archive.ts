@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -46,7 +47,6 @@ export async function followEvents(log: ReadableLog, form: PrintForm, stop: Abor
   }
 }
 
-/** The options of a filter, as they are given. */
 function conditionsOf({ header = [], type, binding, sender, fromSender, text }: EventFilter): string {
   const fields = header.map((field) => ['header', field.join('=')] as const);
   return [...Object.entries({ type, binding, sender, 'from-sender': fromSender, text }), ...fields]
@@ -74,7 +74,7 @@ async function printPages(
   }
 }
 
-/** Returns what writes an event as JSON to standard output: with escapes if that is a terminal. */
+/** How an event is written to standard output as JSON. */
 function jsonLine(): (event: StoredEvent) => string {
   return process.stdout.isTTY ? (event) => printableJson(ArchiveLine.of(event)) : ArchiveLine.of;
 }
@@ -93,10 +93,10 @@ function sayChange(change: LogChange, position: number, newest: number): number 
 }
 
 /**
- * Writes the events from a start on to a new file, which gets its name once it is complete and on disk, or to standard output
- * if the file is `-`. Leaves out events that are damaged, reports each, and resolves to whether there were none.
+ * Writes the events from a start on, by default all, to a new file, which gets its name once it is whole and on disk, or to standard
+ * output (`-`). Leaves out events that are damaged, reports each, and resolves to whether there were none.
  *
- * @throws the file exists or cannot be written, or SIGINT or SIGTERM came before the end.
+ * @throws the file exists or cannot be written, or the signal came before the end.
  */
 export async function exportEvents(
   file: string,
@@ -129,7 +129,7 @@ export async function exportEvents(
   return damaged === 0;
 }
 
-/** Whether an event can be read as a CloudEvent; reports one that the disk has damaged. */
+/** Whether an event can be read; reports one that the disk has damaged. */
 function isWhole(event: StoredEvent): boolean {
   const problem = problemOf(event);
   if (problem !== undefined) console.error(`Event ${sequenceOf(event.position)} is left out: ${problem}.`);
@@ -140,17 +140,12 @@ function isWhole(event: StoredEvent): boolean {
 const BATCH_EVENTS = 1000;
 const BATCH_BYTES = 8 * 1024 * 1024;
 
-export interface Input {
-  /** `-` for standard input. */
+interface Input {
   readonly file: string;
   readonly stream: Readable;
 }
 
-/**
- * Opens a file, or standard input for `-`.
- *
- * @throws it cannot be read.
- */
+/** Opens a file, or standard input for `-`. */
 export async function openInput(file: string): Promise<Input> {
   if (file === '-') return { file, stream: process.stdin };
   try {
@@ -170,14 +165,7 @@ export async function openInput(file: string): Promise<Input> {
  * @throws a line cannot be imported; the events of the lines before it are recorded.
  */
 export async function importEvents({ file, stream }: Input, log: Pick<EventLog, 'append'>): Promise<boolean> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  const decode = (line: Buffer): string => {
-    try {
-      return decoder.decode(line);
-    } catch (cause) {
-      throw new Error('It is not UTF-8.', { cause });
-    }
-  };
+  const decoder = new TextDecoder();
   let [recorded, known, leftOut, bytes] = [0, 0, 0, 0];
   let events: NewEvent[] = [];
   const summary = () => `${String(recorded)} recorded, ${String(known)} already in the log.`;
@@ -202,7 +190,8 @@ export async function importEvents({ file, stream }: Input, log: Pick<EventLog, 
     try {
       const next = await lines.next();
       if (next.done === true) break;
-      const text = decode(next.value);
+      if (!isUtf8(next.value)) throw new Error('It is not UTF-8.');
+      const text = decoder.decode(next.value);
       // An empty line has no event.
       if (text.trim() !== '') events.push(new ArchiveLine(text).event());
       bytes += next.value.length;

@@ -20,7 +20,7 @@ interface PrintValues extends ReadingValues {
 }
 
 /** The options of `forget`, as commander reads them. */
-interface ForgetValues extends SelectionValues {
+export interface ForgetValues extends SelectionValues {
   readonly dryRun?: boolean;
   readonly rewrite?: boolean;
 }

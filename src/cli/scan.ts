@@ -11,10 +11,9 @@ import { quoted } from './terminal';
 /** All events of a log. */
 export const FROM_THE_FIRST: Start = { after: 0 };
 
-/** A day stands for its first moment in UTC. */
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
-/** Reads the value of `--since`: a sequence, a duration up to now, a time (RFC 3339) or a day. */
+/** Reads the value of `--since`: a sequence, a duration up to now, a time (RFC 3339) or a day, for its first moment in UTC. */
 export function parseSince(text: string): Start | undefined {
   const after = positionIn(text);
   if (after !== undefined) return { after };
@@ -23,7 +22,6 @@ export function parseSince(text: string): Start | undefined {
   return since === undefined ? undefined : { after: 0, since };
 }
 
-/** The start of the events that are yet to be recorded. */
 export async function endOf(log: Pick<EventLog, 'stats'>): Promise<Start> {
   return { after: (await log.stats()).last };
 }
@@ -68,10 +66,8 @@ export type EventSelection =
 const SAME_ID = 10;
 
 /**
- * Reads the selected events in log order, each once; a search as {@link ReadableLog.find} does.
- *
- * @param stop - ends a search after the step that is under way.
- * @param missing - called with a line for each name that does not name exactly one event, and each event that was removed meanwhile.
+ * Reads the selected events in log order, each once; `missing` gets a line for each name that does not name exactly one event, and
+ * for each event that was removed meanwhile.
  */
 export async function* selectedEvents(
   log: ReadableLog,
@@ -87,29 +83,18 @@ export async function* selectedEvents(
     for await (const event of log.find(selection.search, stop, gone)) if (matches(event)) yield event;
     return;
   }
-  const { positions, problems } = await positionsOf(selection.names, log);
-  problems.forEach(missing);
-  for (const position of positions.sort((one, other) => one - other)) {
+  const positions = new Set<number>();
+  for (const name of selection.names) {
+    const [event, ...others] = await eventsNamed(name, log);
+    if (event === undefined) missing(`There is no event ${quoted(name)}.`);
+    else if (others.length > 0) missing(ambiguous(name, [event, ...others]));
+    else positions.add(event.position);
+  }
+  for (const position of [...positions].sort((one, other) => one - other)) {
     const [event] = await log.read({ position, limit: 1 });
     if (event === undefined) gone(position);
     else yield event;
   }
-}
-
-/** The positions of the events with these ids or sequences, and a line for each name that does not name exactly one. */
-async function positionsOf(
-  names: readonly string[],
-  log: Pick<EventLog, 'read'>,
-): Promise<{ positions: number[]; problems: string[] }> {
-  const positions = new Set<number>();
-  const problems: string[] = [];
-  for (const name of names) {
-    const [event, ...others] = await eventsNamed(name, log);
-    if (event === undefined) problems.push(`There is no event ${quoted(name)}.`);
-    else if (others.length > 0) problems.push(ambiguous(name, [event, ...others]));
-    else positions.add(event.position);
-  }
-  return { positions: [...positions], problems };
 }
 
 /** The events with a name as their id, and the one at that sequence. A name with all 20 digits is a sequence. */

@@ -3,8 +3,7 @@ import { Socket } from 'node:net';
 import type { StoredEvent } from '../events/stored-event';
 import { foundEvent } from '../log/search';
 import { reasonOf } from '../util/reason';
-import { plainReason, quoted, replaceInvisible, sizeText } from '../util/text';
-
+import { escaped, plainReason, quoted, replaceInvisible, sizeText } from '../util/text';
 import { timeText } from '../util/time';
 
 export { quoted };
@@ -32,15 +31,10 @@ export function runProgram(main: () => Promise<void>, exitCodeOf: (error: unknow
   return main().catch(fail);
 }
 
-/** How long a reader of standard output may still take what was printed before a signal, in milliseconds. */
+/** How long a reader may still take what was printed before a signal, in milliseconds. */
 const LAST_READ = 1000;
 
-/**
- * Writes to standard output, and resolves once all of it is written.
- *
- * @param stop - ends the wait for a reader that takes nothing, and soon the process.
- * @throws it cannot be written, or the reason of the signal.
- */
+/** Writes to standard output, and resolves once all is written. The signal ends the wait for a reader, and soon the process. */
 export async function print(text: string, stop?: AbortSignal): Promise<void> {
   stop?.throwIfAborted();
   const { stdout } = process;
@@ -81,12 +75,10 @@ export function stopSignal(): AbortSignal {
 
 /** Returns a line that is safe to print: control characters are escaped, tabs become spaces, and line feeds `lineFeed`. */
 export function printable(line: string, lineFeed = '\\n'): string {
-  return replaceInvisible(line.replaceAll('\t', '    '), (character) => {
-    return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
-  }).replaceAll('\n', lineFeed);
+  return replaceInvisible(line.replaceAll('\t', '    '), escaped).replaceAll('\n', lineFeed);
 }
 
-/** Returns an event on one line: when it was recorded, in UTC, its sequence, its type, the size of its data, its sender or address. */
+/** An event on one line: when it was recorded, in UTC, its sequence, its type, the size of its data, its sender or address. */
 export function eventLine(event: StoredEvent): string {
   const { recordedAt, position, type = '–', data, remoteAddress = '–', sender = remoteAddress } = foundEvent(event);
   const size = data === undefined ? '–' : sizeText(data.bytes);
@@ -95,15 +87,10 @@ export function eventLine(event: StoredEvent): string {
   );
 }
 
-/**
- * Returns JSON on one line that is safe to print on a terminal and is the same JSON: what is not visible is escaped. White space
- * between its tokens becomes spaces.
- */
+/** Returns the same JSON, safe to print on a terminal: what is not visible is escaped, white space between tokens becomes spaces. */
 export function printableJson(line: string): string {
   const spaced = line.replace(/[\t\r]/g, ' ');
-  return replaceInvisible(spaced, (character) =>
-    character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
-  );
+  return replaceInvisible(spaced, (character) => character.replace(/[^]/g, escaped));
 }
 
 /** Says in one line why a file cannot be read or written. Errors that are not of the file system are returned unchanged. */

@@ -5,14 +5,11 @@ import type { Config } from '../config/config';
 import { EventLogError } from '../log/engine';
 import type { EventLog } from '../log/event-log';
 import { plainReason, visible } from '../util/text';
+import type { ForgetValues } from './events-commands';
 import { FROM_THE_FIRST, selectedEvents, type EventSelection } from './scan';
 import { eventLine, print, UsageError } from './terminal';
 
-/**
- * Copies a log in SQLite, as it is at one moment, to a new file.
- *
- * @throws {UsageError} the log is not in SQLite.
- */
+/** Copies a log in SQLite, as it is at one moment, to a new file. */
 export async function backUp(file: string, log: EventLog): Promise<void> {
   if (log.upkeep === undefined)
     throw new UsageError('backup copies a SQLite file. Use export for any other event log.');
@@ -20,11 +17,7 @@ export async function backUp(file: string, log: EventLog): Promise<void> {
   console.error(`${file} is a copy of the log.`);
 }
 
-/**
- * Puts the events of a copy that {@link backUp} made in the place of those of a log in SQLite, which is copied before.
- *
- * @throws {UsageError} the log is not in SQLite.
- */
+/** Puts the events of such a copy in the place of those of a log in SQLite, which is copied before. */
 export async function restore(backup: string, location: Config['eventLog']): Promise<void> {
   if (location.restore === undefined)
     throw new UsageError(`restore works on a SQLite file. Use import for ${location.engine}.`);
@@ -32,23 +25,11 @@ export async function restore(backup: string, location: Config['eventLog']): Pro
   console.error(copy === undefined ? 'Restored.' : `Restored. ${copy} is a copy of the log as it was before.`);
 }
 
-/**
- * Gives the space of forgotten events back, and says how much that was.
- *
- * @throws {UsageError} the log is not in SQLite.
- */
+/** Gives the space of forgotten events in a SQLite file back, and says how much that was. */
 export async function compact(log: EventLog): Promise<void> {
   if (log.upkeep === undefined)
     throw new UsageError('compact works on a SQLite file. Servers of other event logs give space back by themselves.');
   console.error(`${String(await log.upkeep.compact())} bytes given back.`);
-}
-
-/** How events are removed. */
-export interface ForgetForm {
-  /** Only prints them. */
-  readonly dryRun?: boolean;
-  /** Writes a file anew, without remains in its free space. */
-  readonly rewrite?: boolean;
 }
 
 /** Where an engine may still have what was removed. */
@@ -68,7 +49,7 @@ export async function forgetEvents(
   selection: EventSelection,
   log: EventLog,
   engine: string,
-  { dryRun = false, rewrite = false }: ForgetForm,
+  { dryRun = false, rewrite = false }: ForgetValues,
   stop: AbortSignal,
 ): Promise<void> {
   if (rewrite && log.upkeep === undefined) throw new UsageError('--rewrite works on a SQLite file.');
@@ -102,7 +83,7 @@ function countText(events: number): string {
   return `${String(events)} ${events === 1 ? 'event' : 'events'}`;
 }
 
-/** Asks on a terminal. Elsewhere there is no one to answer. */
+/** Asks on a terminal; elsewhere there is no one to answer. */
 async function isConfirmed(question: string, stop: AbortSignal): Promise<boolean> {
   const { stdin, stderr } = process;
   if (!stdin.isTTY || !stderr.isTTY) return true;

@@ -2,26 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Thrown when a file cannot get its name; the message is one line and says what to do. */
-class NewFileError extends Error {
-  override readonly name = 'NewFileError';
-}
-
-/** Characters of the final name that its temporary name begins with; file systems allow 255 bytes. */
-const NAME_CHARACTERS = 40;
-
 /**
  * Writes a new file that appears under its name only when it is whole and on disk: it is written under a temporary name in the same
  * folder, and then renamed. If that fails, the temporary file is removed; if the process is killed, it stays behind as
  * `NAME-….unfinished`.
  *
  * @param write - writes the content to the path that it is given; no file exists there.
- * @throws {NewFileError} the name is empty or taken, also by a file that appears meanwhile.
+ * @throws the name is empty or taken, also by a file that appears meanwhile.
  */
 export async function writeNewFile(file: string, write: (temporary: string) => Promise<void>): Promise<void> {
-  if (file === '') throw new NewFileError('The name of the new file is empty.');
+  if (file === '') throw new Error('The name of the new file is empty.');
   await requireFree(file);
-  const temporary = temporaryName(file);
+  // File systems allow 255 bytes.
+  const temporary = join(dirname(file), `${basename(file).slice(0, 40)}-${randomUUID()}.unfinished`);
   try {
     await write(temporary);
     await flush(temporary, 'r+');
@@ -34,19 +27,13 @@ export async function writeNewFile(file: string, write: (temporary: string) => P
   }
 }
 
-/** A name for a file that is being written, in the folder of the final one, so that renaming it copies nothing. */
-export function temporaryName(file: string): string {
-  return join(dirname(file), `${basename(file).slice(0, NAME_CHARACTERS)}-${randomUUID()}.unfinished`);
-}
-
-/** @throws {NewFileError} something has the name, if only a dangling symbolic link. */
+/** Throws if something has the name, if only a dangling symbolic link. */
 async function requireFree(file: string): Promise<void> {
   const found = await lstat(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
-  if (found !== undefined)
-    throw new NewFileError(`${file} exists already. Choose another name or move that file away.`);
+  if (found !== undefined) throw new Error(`${file} exists already. Choose another name or move that file away.`);
 }
 
 async function flush(path: string, flags: string): Promise<void> {

@@ -10,11 +10,7 @@ export class Deferred<T = void> {
   });
 }
 
-/**
- * Settles as the promise does, or rejects after `milliseconds`.
- *
- * @param late - returns the error to reject with.
- */
+/** Settles as the promise does, or rejects after `milliseconds` with the error that `late` returns. */
 export async function within<T>(promise: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
@@ -39,7 +35,6 @@ export class Semaphore {
     this.#atOnce = atOnce;
   }
 
-  /** Runs a task once it may, and settles as the task does. */
   async run<T>(task: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#atOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running++;

@@ -1,9 +1,8 @@
 import { Deferred } from './promises';
 
-/** The constraint of functions that are called from another thread or process, by their names, each with one argument or none. */
+/** Functions that are called from another thread or process, each with one argument or none. */
 type Callable<Functions> = Readonly<Record<keyof Functions, (argument: never) => unknown>>;
 
-/** A message from one end to the other. */
 type RemoteMessage =
   /** A question, or with no number something that is not answered. */
   | { readonly question?: number; readonly name: string; readonly argument: unknown }

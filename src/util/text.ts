@@ -1,4 +1,4 @@
-/** Thrown for a text that does not stand for a value of its kind; the message says what it must be. */
+/** For a text that does not stand for a value of its kind; the message says what it must be. */
 export class ValueError extends Error {
   override readonly name = 'ValueError';
 }
@@ -20,14 +20,15 @@ export function replaceInvisible(text: string, replacement: (character: string, 
   return text.replace(INVISIBLE, replacement);
 }
 
+/** Escapes a character as JSON does, in lower case. */
+export function escaped(character: string): string {
+  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+}
+
 /** Escapes the characters of a JSON text that JSON leaves as they are and a terminal does not show. */
 export function visible(text: string): string {
   // JSON already escapes the characters before the space.
   return replaceInvisible(text, (character) => (character < ' ' ? character : escaped(character)));
-}
-
-function escaped(character: string): string {
-  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 }
 
 /** Joins the messages of an error and its causes, outermost first, as ASP.NET chains them. */
@@ -42,10 +43,7 @@ export function plainReason(error: unknown): string {
   return messageChain(error).replaceAll(/\.? ---> /g, ': ');
 }
 
-/**
- * Copies a text that was cut from another one. V8 keeps a substring as a reference to the whole: without a copy, a short text
- * that is kept keeps a large message too.
- */
+/** Copies a text that was cut from another one, of which V8 keeps the whole otherwise. */
 export function detached(text: string): string {
   // Decoded from UTF-8, an ASCII text takes one byte a character. UTF-8 cannot hold lone surrogates.
   const encoding = text.isWellFormed() ? 'utf8' : 'utf16le';
@@ -55,10 +53,7 @@ export function detached(text: string): string {
 const MAX_KEPT_TEXTS = 256;
 const MAX_KEPT_LENGTH = 200;
 
-/**
- * Returns a function that keeps its results for up to 256 texts of at most 200 characters. Senders repeat a few texts all the
- * time: these are soon kept again after all were forgotten to make room.
- */
+/** Returns a function that keeps its results for up to 256 short texts, and forgets all to make room: senders repeat a few. */
 export function memoized<T>(compute: (text: string) => T): (text: string) => T {
   const results = new Map<string, T>();
   return (text) => {
@@ -76,10 +71,7 @@ export function memoized<T>(compute: (text: string) => T): (text: string) => T {
 const SECRET =
   /auth|cookie|token|secret|pass|credential|session|jwt|signature|hmac|(?<!idempotency-|partition|websocket-)key|^x-(?:original|rewrite|forwarded)-ur[il]$/;
 
-/**
- * Whether a header field of this name, in lower case, may hold a secret. Such fields are neither kept nor shown. Some servers read an
- * underscore in a name as a hyphen.
- */
+/** Whether a header field of this name, in lower case, may hold a secret. Some servers read an underscore as a hyphen. */
 export function mayBeSecret(name: string): boolean {
   return SECRET.test(name.replaceAll('_', '-'));
 }

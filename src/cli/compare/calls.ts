@@ -15,7 +15,7 @@ export interface ComparedCall extends OutgoingRequest {
   readonly compares: 'all' | 'all but the result' | 'status';
 }
 
-/** Operations that are called only when they are asked for. */
+/** Operations that are called only if they are asked for. */
 export type AskedOperation = 'RecordEvent' | 'GetEvents';
 
 /** The operation that changes nothing, and one that no service has. */
@@ -23,10 +23,8 @@ const HARMLESS = 'HelloWorld';
 const UNKNOWN = 'Nope';
 
 /**
- * The calls to compare two services by, as a client of the old one makes them: HelloWorld and mistakes over each protocol that both have, the
- * service page, and the operations that are asked for. Mistakes that this service answers otherwise on purpose are not made.
- *
- * @param namespace - that of the old service.
+ * The calls to compare two services by, as a client of the old one, with its namespace, makes them: HelloWorld and mistakes over each protocol
+ * that both have, the service page, and the operations that are asked for. Mistakes that this service answers otherwise on purpose are not made.
  */
 export function callsOf(
   namespace: string,

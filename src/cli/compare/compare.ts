@@ -5,16 +5,6 @@ import { callsOf, type AskedOperation, type ComparedCall } from './calls';
 import { differenceOf } from './canonical';
 import { readService, type ComparedService } from './wsdl';
 
-/** Comparing two services. */
-export interface CompareTask {
-  /** An address or the name of a file. */
-  readonly old: string;
-  /** An address or the name of a file. */
-  readonly new: string;
-  /** Operations to call besides the harmless ones. */
-  readonly asked: readonly AskedOperation[];
-}
-
 /** Counts of a comparison. */
 export interface Tally {
   readonly differences: number;
@@ -27,18 +17,24 @@ export interface Tally {
 type Print = (lines: readonly string[]) => Promise<void>;
 
 /**
- * Compares two services and prints what was found as it goes.
+ * Compares two services, each an address or the name of a file, and prints what was found as it goes.
  *
+ * @param asked - operations to call besides the harmless ones.
  * @throws {WsdlError} one of the WSDLs cannot be had.
  */
-export async function compare(task: CompareTask, client: HttpClient, print: Print): Promise<Tally> {
-  const old = await readService(task.old, client);
-  const other = await readService(task.new, client);
+export async function compare(
+  names: Readonly<Record<'old' | 'new', string>>,
+  asked: readonly AskedOperation[],
+  client: HttpClient,
+  print: Print,
+): Promise<Tally> {
+  const old = await readService(names.old, client);
+  const other = await readService(names.new, client);
   await print([`Old service: ${old.name}`, `New service: ${other.name}`, '']);
   const { places, lines } = differenceOf(old.wsdl.lines, other.wsdl.lines);
   const verdict = places === 0 ? 'a generated client sees no difference' : count(places);
   await print([`WSDL: ${verdict}`, ...lines, '']);
-  const calls = await compareCalls(old, other, task.asked, client, print);
+  const calls = await compareCalls(old, other, asked, client, print);
   const differences = places + calls.differences;
   await print(['', summary(differences, calls)]);
   return { ...calls, differences };
@@ -85,9 +81,7 @@ function bothRefuse(old: HttpAnswer, other: HttpAnswer): boolean {
 }
 
 function ask(call: ComparedCall, endpoint: URL, client: HttpClient): Promise<HttpAnswer | NoAnswerError> {
-  const url = new URL(endpoint);
-  url.pathname += call.location;
-  return client.ask(url, call);
+  return client.ask(Object.assign(new URL(endpoint), { pathname: endpoint.pathname + call.location }), call);
 }
 
 function problemOf(side: string, answer: HttpAnswer | NoAnswerError): string[] {
@@ -101,7 +95,6 @@ function summary(differences: number, { calls, failures }: Tally): string {
   return calls === 0 ? `${found}, as far as the WSDLs tell.` : `${found}.`;
 }
 
-/** `1 difference`, `2 differences`. */
 function count(differences: number): string {
   return `${String(differences)} difference${differences === 1 ? '' : 's'}`;
 }

@@ -6,7 +6,7 @@ import { HttpClient } from '../../util/http-client';
 import { fileError, misuse, print, printable, quoted, runProgram } from '../terminal';
 import { option, repeatable, ToolCommand } from '../tool-command';
 import type { AskedOperation } from './calls';
-import { compare, type CompareTask } from './compare';
+import { compare } from './compare';
 import { addSettings, settingsFor } from './settings';
 import { readService } from './wsdl';
 
@@ -26,9 +26,12 @@ function compareCommand(): ToolCommand {
       ),
     )
     .addHelpText('after', `\n${NOTES}`)
-    .action((old: string, other: string, { call = [], ...reach }: CompareValues) =>
-      compareServices({ old, new: other, asked: call }, clientFor(reach)),
-    );
+    .action(async (old: string, other: string, values: CompareValues) => {
+      const { call = [] } = values;
+      const { differences, failures } = await compare({ old, new: other }, call, clientFor(values), printLines);
+      if (failures > 0) process.exitCode = 2;
+      else if (differences > 0) process.exitCode = 1;
+    });
   const finding = program
     .command('settings')
     .description(
@@ -88,12 +91,6 @@ function askedOperation(name: string): AskedOperation {
   throw misuse(`--call ${quoted(name)} is neither RecordEvent nor GetEvents.`);
 }
 
-async function compareServices(task: CompareTask, client: HttpClient): Promise<void> {
-  const { differences, failures } = await compare(task, client, printLines);
-  if (failures > 0) process.exitCode = 2;
-  else if (differences > 0) process.exitCode = 1;
-}
-
 /** @param file - the `.env` file to add the settings to; undefined: prints them. */
 async function findSettings(old: string, file: string | undefined, client: HttpClient): Promise<void> {
   const { wsdl, name } = await readService(old, client);
@@ -105,7 +102,7 @@ async function findSettings(old: string, file: string | undefined, client: HttpC
   if (!isComplete || conflicts.length > 0) process.exitCode = 1;
 }
 
-/** Adds settings to a file, says which, and returns a sentence for each that the file has with another value. */
+/** Adds settings to a file, says which, and returns a sentence for each conflict. */
 async function writeSettings(file: string, lines: readonly string[], name: string): Promise<readonly string[]> {
   const { added, conflicts } = await addSettings(file, lines);
   const isThere = conflicts.length === 0 ? `: it has the settings of ${name} already` : '';

@@ -17,13 +17,14 @@ export interface Replacement {
 }
 
 /** Finds the settings with which the new service takes the place of the one with this WSDL. */
-export function settingsFor(wsdl: Wsdl): Replacement {
-  const parts = [namespaceLines(wsdl.targetNamespace), addressLines(wsdl), protocolLines(wsdl)];
-  return {
-    lines: parts.flatMap(({ lines }) => lines),
-    isComplete: parts.every(({ isComplete }) => isComplete),
-  };
+export function settingsFor({ targetNamespace, address = '', protocols }: Wsdl): Replacement {
+  const parts = [namespaceLines(targetNamespace), addressLines(address), protocolLines(protocols)];
+  const problems = parts.filter(([first = '']) => first.startsWith(NOT_ENOUGH));
+  return { lines: parts.flat(), isComplete: problems.length === 0 };
 }
+
+/** Begins the lines in place of a setting that the service cannot have. */
+const NOT_ENOUGH = '# The old ';
 
 /**
  * Adds settings to an `.env` file, which need not exist. What the file has stays as it is.
@@ -52,50 +53,38 @@ export async function addSettings(
   return { added, conflicts };
 }
 
-function namespaceLines(targetNamespace: string): Replacement {
-  if (VARIABLES.namespace.accepts(targetNamespace)) return complete(entry('SERVICE_NAMESPACE', targetNamespace));
-  const problem = `${quoted(targetNamespace)} is the namespace of the old service, which`;
-  return incomplete(`# ${problem} cannot be set as SERVICE_NAMESPACE.`);
+function namespaceLines(namespace: string): string[] {
+  if (VARIABLES.namespace.accepts(namespace)) return [entry('SERVICE_NAMESPACE', namespace)];
+  return [`${NOT_ENOUGH}namespace is ${quoted(namespace)}, which cannot be set as SERVICE_NAMESPACE.`];
 }
 
-function addressLines({ address = '' }: Wsdl): Replacement {
+function addressLines(address: string): string[] {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const [, prefix = '', root = ''] = PATH.exec(url?.pathname ?? '') ?? [];
   if (url === undefined || !VARIABLES.serviceRoot.accepts(root)) {
     const path =
       'The path of this service is /SERVICE_ROOT/Services/WebHooks.asmx: let the proxy in front map the old one to it.';
-    return incomplete(`# The old address is ${quoted(address) || 'not in the WSDL'}. ${path}`);
+    return [`${NOT_ENOUGH}address is ${quoted(address) || 'not in the WSDL'}. ${path}`];
   }
   const base = url.origin + prefix;
   const later = ['# Once callers reach the new service under the old address:', `# ${entry('BASE_URL', base)}`];
-  return complete(entry('SERVICE_ROOT', root), ...(VARIABLES.baseUrl.accepts(base) ? later : []));
+  return [entry('SERVICE_ROOT', root), ...(VARIABLES.baseUrl.accepts(base) ? later : [])];
 }
 
-/**
- * The bindings for which the old service has ports. Whether it has HTTP POST a WSDL does not always tell, so the setting leaves
- * that on.
- */
-function protocolLines({ protocols }: Wsdl): Replacement {
+/** Whether the old service has HTTP POST a WSDL does not always tell, so the setting leaves that on. */
+function protocolLines(protocols: readonly string[]): string[] {
   const shown = Binding.all.filter((binding) => protocols.includes(Binding.names[binding]));
   if (shown.length === 0)
-    return incomplete('# The old WSDL has no port for SOAP, HTTP GET or HTTP POST: set PROTOCOLS yourself.');
+    return [`${NOT_ENOUGH}WSDL has no port for SOAP, HTTP GET or HTTP POST: set PROTOCOLS yourself.`];
   const on = Binding.all.filter((binding) => binding === 'httppost' || shown.includes(binding));
   const lines = on.length < Binding.all.length ? [entry('PROTOCOLS', on.join())] : [];
-  if (shown.includes('httppost')) return complete(...lines);
-  return complete(
+  if (shown.includes('httppost')) return lines;
+  return [
     ...lines,
-    '# The old WSDL has no port for HTTP POST. ASP.NET offers HTTP POST to its own machine by default, and hides that port from',
+    '# Its WSDL has no port for HTTP POST. ASP.NET offers HTTP POST to its own machine by default, and hides that port from',
     '# others. If your web.config removes it too, uncomment:',
     `# ${entry('PROTOCOLS', shown.join())}`,
-  );
-}
-
-function complete(...lines: readonly string[]): Replacement {
-  return { lines, isComplete: true };
-}
-
-function incomplete(...lines: readonly string[]): Replacement {
-  return { lines, isComplete: false };
+  ];
 }
 
 /** A line of an `.env` file. Without quotes `#` may begin a comment; no value can have a double quote in it. */

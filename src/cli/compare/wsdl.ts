@@ -17,16 +17,12 @@ export interface ComparedService {
   readonly endpoint: URL | undefined;
 }
 
-/** Thrown when a WSDL cannot be had or compared; the message is one line. */
+/** For a WSDL that cannot be had or compared; the message is one line. */
 export class WsdlError extends Error {
   override readonly name = 'WsdlError';
 }
 
-/**
- * Reads the WSDL of a service from an address or a file.
- *
- * @throws {WsdlError} it cannot be had, or is not a WSDL.
- */
+/** Reads the WSDL of a service from an address or a file. Throws a {@link WsdlError} if it cannot. */
 export async function readService(text: string, client: HttpClient): Promise<ComparedService> {
   if (/^https?:\/\//i.test(text)) return fromAddress(text, client);
   const bytes = await readFile(text).catch((error: unknown) => {
@@ -95,7 +91,6 @@ function wsdlOf(bytes: Buffer, given: Charset | undefined, name: string): Wsdl {
   }
 }
 
-/** A WSDL 1.1. */
 export class Wsdl {
   readonly targetNamespace: string;
   /** As {@link contractLines} writes them. */

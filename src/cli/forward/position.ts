@@ -17,16 +17,11 @@ export class PositionFile {
   readonly #file: string;
   #lock: { close(): void } | undefined;
 
-  /** @param file - need not exist. */
   constructor(file: string) {
     this.#file = file;
   }
 
-  /**
-   * Keeps other forwarders from this position until {@link unlock} or the end of this process, by a lock on `NAME.lock` beside it.
-   *
-   * @throws another one does, or the lock cannot be had; the message is one line.
-   */
+  /** Keeps other forwarders from this position until {@link unlock} or the end of this process. Throws if another one does. */
   async lock(): Promise<void> {
     const { isBusy, lockFile } = await import('../../log/sqlite/database.js');
     try {
@@ -42,11 +37,7 @@ export class PositionFile {
     this.#lock?.close();
   }
 
-  /**
-   * Reads the position, if there is such a file.
-   *
-   * @throws the file cannot be read, or does not hold a position; the message is one line.
-   */
+  /** Reads the position, if there is such a file. Throws if it does not hold one. */
   async read(): Promise<ForwardPosition | undefined> {
     const text = await readFile(this.#file, 'utf8').catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -62,8 +53,6 @@ export class PositionFile {
   /**
    * Keeps a position. Whenever the process is killed or the power fails, the file has a whole one: this one or, after a loss of power, one of
    * those before it. `NAME.unfinished` beside it may stay behind, and is used again.
-   *
-   * @throws the file cannot be written; the message is one line.
    */
   async write({ sequence, event }: ForwardPosition): Promise<void> {
     const kept = event && { id: event.id, recordedAt: event.recordedAt };
@@ -122,9 +111,10 @@ export async function missingBetween(log: ReadableLog, sequence: number, next: n
   const [found] = await log.scan({ after: 0, limit: 1 });
   const oldest = found?.position ?? next;
   if (oldest <= sequence + 1) return undefined;
-  const end = oldest < next ? oldest : next;
-  const [first, last] = [String(sequence + 1), String(end - 1)];
-  return first === last
-    ? `The log no longer has event ${first} (retention): it was not forwarded.`
-    : `The log no longer has the events ${first} to ${last} (retention): they were not forwarded.`;
+  const [first, last] = [sequence + 1, Math.min(oldest, next) - 1];
+  const [which, were] =
+    first === last
+      ? [`event ${String(first)}`, 'it was']
+      : [`the events ${String(first)} to ${String(last)}`, 'they were'];
+  return `The log no longer has ${which} (retention): ${were} not forwarded.`;
 }

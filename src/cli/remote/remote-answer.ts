@@ -10,7 +10,7 @@ import { quoted } from '../terminal';
 const PAGE_EVENTS = 1000;
 const PAGE_BYTES = 256 * 1024;
 
-/** The most characters of an answer without events that are read, to say why it has none. */
+/** Characters of an answer without events that are read. */
 const MAX_REASON = 1000;
 
 /** An answer after which the same request may succeed later. */
@@ -26,15 +26,9 @@ export function nameOf({ origin, pathname }: URL): string {
   return origin + pathname;
 }
 
-/**
- * Refuses an answer that has no events.
- *
- * @throws {RemoteLogError} no other try will bring some.
- * @throws another one may.
- */
+/** Throws for an answer that has no events: a {@link RemoteLogError} if no other try will bring some. */
 export async function refuse(response: StreamedAnswer, url: URL): Promise<void> {
   const { statusCode, headers, body } = response;
-  const location = headers.location?.toString();
   if (statusCode === 200 && Number.isInteger(lastIn(response))) return;
   const isText = /^text\/plain/.test(String(headers['content-type']));
   const said = isText ? await startOf(body) : '';
@@ -47,16 +41,18 @@ export async function refuse(response: StreamedAnswer, url: URL): Promise<void> 
     throw new RemoteLogError(
       'The service has no READ_KEYS and shows its events to its own machine alone. Set READ_KEYS there.',
     );
-  if (statusCode >= 300 && statusCode < 400 && location !== undefined && URL.canParse(location, url.href))
+  const location = headers.location?.toString();
+  if (statusCode >= 300 && statusCode < 400 && location !== undefined && URL.canParse(location, url.href)) {
+    const to = quoted(nameOf(new URL(location, url)));
     throw new RemoteLogError(
-      `${nameOf(url)} redirects (${String(statusCode)}) to ${quoted(nameOf(new URL(location, url)))}. Give that address with --from.`,
+      `${nameOf(url)} redirects (${String(statusCode)}) to ${to}. Give that address with --from.`,
     );
+  }
   throw new RemoteLogError(
     `${answer}: that is not the address of such a service, or its pages of the events are off. It ends with /Services/WebHooks.asmx.`,
   );
 }
 
-/** Reads the start of a text, as much as a message quotes. */
 async function startOf(body: Readable): Promise<string> {
   let text = '';
   try {
@@ -75,9 +71,8 @@ export function lastIn({ headers }: StreamedAnswer): number {
 }
 
 /**
- * Reads the events of an answer as they arrive, in pages that are never empty.
+ * Reads the events of an answer as they arrive, in pages that are never empty; every event comes after a position.
  *
- * @param after - every event comes after this position.
  * @throws {RemoteLogError} a line is no event, or one that was not asked for.
  * @throws the answer was cut off. Behind a proxy it may look whole then, but for its last line, which has to be empty.
  */
@@ -123,11 +118,11 @@ function eventIn(text: string): StoredEvent {
   try {
     const line = new ArchiveLine(text);
     const { position } = line;
-    if (position !== undefined) return { ...line.event(), position };
+    if (position === undefined) throw new Error('It has no sequence.');
+    return { ...line.event(), position };
   } catch (cause) {
     throw new RemoteLogError('The service sent a line that is no event.', { cause });
   }
-  throw new RemoteLogError('The service sent an event without its sequence.');
 }
 
 export function notAsked(parameter: string): RemoteLogError {

@@ -8,13 +8,10 @@ import { HttpClient, isSilence, type StreamedAnswer } from '../../util/http-clie
 import { LineTooLongError } from '../lines';
 import { eventsIn, lastIn, nameOf, notAsked, refuse, RemoteLogError } from './remote-answer';
 
-/** The log of a service elsewhere. */
+/** The address of a service's endpoint, a read key, and authorities in PEM that are trusted, too. */
 interface RemoteSource {
-  /** The address of its endpoint. */
   readonly url: URL;
-  /** A read key of the service. */
   readonly key?: string | undefined;
-  /** Authorities in PEM that are trusted besides those that Node knows. */
   readonly ca?: string | undefined;
 }
 
@@ -44,10 +41,7 @@ export class RemoteLog implements ReadableLog {
   #wait = WAIT;
   #saidHeldBack = false;
 
-  /**
-   * @param stop - ends what is under way.
-   * @param silence - the longest that the service may send nothing, in milliseconds.
-   */
+  /** @param silence - the longest that the service may send nothing, in milliseconds. */
   constructor(source: RemoteSource, stop: AbortSignal, silence = SILENCE) {
     this.#source = source;
     this.#http = new HttpClient({ timeout: silence, ca: source.ca }, 0);
@@ -60,14 +54,10 @@ export class RemoteLog implements ReadableLog {
 
   /** Reads events by their id or position. */
   async read({ id, position = 0, limit }: EventQuery) {
-    const found =
-      id === undefined
-        ? await this.#first(1, { after: Math.max(0, position - 1), limit: 1 })
-        : await this.#named(id, limit);
-    return found.filter((event) => id !== undefined || event.position === position);
-  }
-
-  async #named(id: string, limit: number): Promise<StoredEvent[]> {
+    if (id === undefined) {
+      const found = await this.#first(1, { after: Math.max(0, position - 1), limit: 1 });
+      return found.filter((event) => event.position === position);
+    }
     const found = await this.#first(limit, { id });
     if (found.some((event) => event.id !== id)) throw notAsked('id');
     return found;
@@ -139,7 +129,7 @@ export class RemoteLog implements ReadableLog {
     }
   }
 
-  /** Downloads events in pages, and goes on after the last one if the download is cut off. */
+  /** Goes on after the last event if it is cut off. */
   async *#download(parameters: Parameters): AsyncGenerator<readonly StoredEvent[]> {
     let { after } = parameters;
     for (;;) {
@@ -158,11 +148,7 @@ export class RemoteLog implements ReadableLog {
     }
   }
 
-  /**
-   * Waits before another try, unless there is no use in one.
-   *
-   * @throws there is none.
-   */
+  /** Waits before another try, or throws where there is no use in one. */
   async #orAgain(error: unknown): Promise<void> {
     if (error instanceof RemoteLogError || this.#stop.aborted) throw error;
     if (error instanceof LineTooLongError) throw new RemoteLogError('The service sent too long a line.');
@@ -175,7 +161,6 @@ export class RemoteLog implements ReadableLog {
     this.#wait = this.#wait === WAIT ? SHORT_WAIT : WAIT;
   }
 
-  /** Waits before another try, unless it is stopped. */
   async #pause(milliseconds: number): Promise<void> {
     await delay(milliseconds, undefined, { signal: this.#stop }).catch(() => undefined);
     this.#stop.throwIfAborted();
@@ -211,15 +196,12 @@ export class RemoteLog implements ReadableLog {
     }
   }
 
-  /** @throws {RemoteLogError} the answer has no events, and no other will. */
   async #open(url: URL, method: 'GET' | 'HEAD'): Promise<StreamedAnswer> {
     const { key } = this.#source;
     // The user and password of the address go as Authorization: they are those of a proxy.
-    const field =
-      url.username === '' && url.password === ''
-        ? { Authorization: `Bearer ${key ?? ''}` }
-        : { 'X-API-Key': key ?? '' };
-    const headers = { Accept: 'application/x-ndjson', 'Accept-Encoding': 'deflate', ...(key && field) };
+    const isFree = url.username === '' && url.password === '';
+    const field = key && (isFree ? { Authorization: `Bearer ${key}` } : { 'X-API-Key': key });
+    const headers = { Accept: 'application/x-ndjson', 'Accept-Encoding': 'deflate', ...field };
     const response = await this.#http.open(url, { method, headers }, this.#stop);
     await refuse(response, url);
     return response;

@@ -38,7 +38,7 @@ describe('the settings that an old WSDL asks for', () => {
     const { lines, isComplete } = settings('urn:{hooks}', 'http://host/hooks.asmx?a=1');
     expect(isComplete).toBe(false);
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toContain('# urn:{hooks} is the namespace of the old service, which cannot be set');
+    expect(lines[0]).toContain('# The old namespace is urn:{hooks}, which cannot be set');
     expect(lines[1]).toContain('# The old address is http://host/hooks.asmx?a=1.');
   });
 

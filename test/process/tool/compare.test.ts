@@ -88,7 +88,10 @@ SERVICE_ROOT=webhooks
   it('exits with 1 where no settings make the new service like the old one', async () => {
     await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL.replaceAll('http://tempuri.org/', 'hooks{1}'));
     const { code, output, errors } = await run('settings', 'old.wsdl');
-    expect([code, output]).toEqual([1, expect.stringContaining('# hooks{1} is the namespace of the old service')]);
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining('# The old namespace is hooks{1}, which cannot be set'),
+    ]);
     expect(errors).toContain('do not make the new service like the old one');
   });
 

@@ -379,8 +379,7 @@ describe('the tool for the event log', () => {
     const { code, errors } = await run(['import', archive]);
     expect([code, errors]).toEqual([
       1,
-      `Line 1 of ${archive} cannot be imported. Before it: 0 recorded, 0 already in the log: It is not UTF-8: ` +
-        'The encoded data was not valid for encoding utf-8\n',
+      `Line 1 of ${archive} cannot be imported. Before it: 0 recorded, 0 already in the log: It is not UTF-8.\n`,
     ]);
   });
 

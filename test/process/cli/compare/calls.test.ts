@@ -1,8 +1,8 @@
 import { compareAnswers } from '../../../../src/cli/compare/answers';
-import { callsOf, type ComparedCall } from '../../../../src/cli/compare/calls';
+import { callsOf, type AskedOperation, type ComparedCall } from '../../../../src/cli/compare/calls';
 import type { Difference } from '../../../../src/cli/compare/canonical';
 import { HttpClient, type HttpAnswer } from '../../../../src/util/http-client';
-import { compare, type CompareTask, type Tally } from '../../../../src/cli/compare/compare';
+import { compare, type Tally } from '../../../../src/cli/compare/compare';
 import { Wsdl } from '../../../../src/cli/compare/wsdl';
 import { NAMESPACE } from '../../../support/bindings';
 import {
@@ -18,14 +18,14 @@ const client = new HttpClient({ timeout: 10_000 }, 4 * 1024 * 1024);
 async function compared(
   old: string,
   other: string,
-  options: Partial<CompareTask> = {},
+  asked: readonly AskedOperation[] = [],
 ): Promise<{ outcome: Tally; text: string }> {
   const lines: string[] = [];
   const print = (printed: readonly string[]): Promise<void> => {
     lines.push(...printed);
     return Promise.resolve();
   };
-  const outcome = await compare({ old, new: other, asked: [], ...options }, client, print);
+  const outcome = await compare({ old, new: other }, asked, client, print);
   return { outcome, text: lines.join('\n') };
 }
 
@@ -66,10 +66,10 @@ describe('calls on the old service and the new one', () => {
   });
   afterAll(() => service.stop());
 
-  async function replaced(planted?: Plant, options?: Partial<CompareTask>) {
+  async function replaced(planted?: Plant) {
     const original = await startRecordedService(planted);
     try {
-      return { ...(await compared(original.url, service.url, options)), requests: original.requests };
+      return { ...(await compared(original.url, service.url)), requests: original.requests };
     } finally {
       await original.stop();
     }
@@ -199,7 +199,7 @@ describe('calls on the old service and the new one', () => {
 
   it.each(['urn:shop:hooks', 'http://example.com/hooks'])('call two services under %s', async (namespace) => {
     const url = async () => (await startService({ SERVICE_NAMESPACE: namespace })).url;
-    const asked = { asked: ['RecordEvent', 'GetEvents'] } as const;
+    const asked = ['RecordEvent', 'GetEvents'] as const;
     const { outcome, text } = await compared(await url(), await url(), asked);
     expect(outcome).toEqual({ differences: 0, failures: 0, calls: 24 });
     expect(text).toMatch(/HelloWorld over SOAP 1\.1: same/);
@@ -207,7 +207,7 @@ describe('calls on the old service and the new one', () => {
 
   it('show no difference between two services with different roots', async () => {
     const other = await startService({ SERVICE_ROOT: 'other' });
-    const asked = { asked: ['RecordEvent', 'GetEvents'] } as const;
+    const asked = ['RecordEvent', 'GetEvents'] as const;
     const { outcome, text } = await compared(service.url, `${other.url}?wsdl`, asked);
     expect(outcome).toEqual({ differences: 0, failures: 0, calls: 24 });
     // The ids of the events that were recorded differ.
@@ -217,7 +217,7 @@ describe('calls on the old service and the new one', () => {
   });
 
   it('are not the same where both services refuse the caller', async () => {
-    const { outcome, text } = await replaced(undefined, { old: service.url });
+    const { outcome, text } = await compared(service.url, service.url);
     expect(outcome.failures).toBe(0);
     const refusing = async () => (await startService({ RATE_LIMIT: '1/1h' })).url;
     const [old, other] = [await refusing(), await refusing()];
