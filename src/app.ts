@@ -26,11 +26,9 @@ import { memoized } from './util/text';
 /** A service that answers. */
 export type App = Awaited<ReturnType<typeof startApp>>;
 
-/** How much larger an event may be than its request: bytes that are not text are kept as base64. */
-const GROWTH = 4 / 3;
-
 function eventSizeWarning({ maxRequestBytes }: Config, { maxEventBytes = Infinity }: EventLog): string | undefined {
-  const needed = Math.ceil(maxRequestBytes * GROWTH);
+  // Bytes that are not text are kept as base64.
+  const needed = Math.ceil((maxRequestBytes * 4) / 3);
   if (maxEventBytes >= needed) return undefined;
   return (
     `NATS takes events of at most ${String(maxEventBytes)} bytes (max_payload), and requests may have ${String(maxRequestBytes)} ` +
@@ -100,11 +98,7 @@ export async function startApp(
     metrics: metrics.registry,
     /** The calls that this process refused last. */
     refusals: observer.refusals,
-    /**
-     * Reads the TLS files again, and uses other keys, secrets and hosts, for the connections and calls that come.
-     *
-     * @throws the TLS files cannot be used; then nothing has changed.
-     */
+    /** Reads the TLS files again, and uses other keys, secrets and hosts. Changes nothing if it throws: the files cannot be used. */
     async reload({ access: credentials, allowedHosts }: Pick<Config, 'access' | 'allowedHosts'>): Promise<void> {
       await servers.reloadTls();
       access.use({ ...config, access: credentials, allowedHosts });

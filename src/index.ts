@@ -50,14 +50,13 @@ export interface RecordedEvent extends CloudEvent {
 /** A position in the log: the `sequence` of an event; 0 is before the first. */
 export type Position = string | number | bigint;
 
-/** The events of the service, for the program that runs it: no key is needed, and no limit of a call counts. */
+/** The events of the service: no key is needed, and no limit of a call counts. */
 export interface WebHookEvents {
   /**
-   * Iterates over the events after a position, in log order, and then over those that are recorded, over any binding, once they are
-   * durable. It ends with `break`, with the signal and with {@link WebHook.close}, without an error.
+   * Iterates over the events after a position, in log order, and then over new ones once they are durable. It ends with `break`, with
+   * the signal and with {@link WebHook.close}, without an error. It throws if the log cannot be read.
    *
-   * @param options.after - without it, only events that are recorded after this call.
-   * @throws the log could not be read, from the iteration.
+   * @param options.after - by default only events that are recorded after this call.
    */
   follow(options?: {
     readonly after?: Position | undefined;
@@ -80,10 +79,10 @@ export interface WebHookEvents {
    * @param options.after - by default 0: the first events of the log.
    * @param options.limit - the most events, 100 by default.
    * @param options.asReceived - sends the requests as they arrived, instead of CloudEvents.
-   * @param options.sign - signs them anew, as `github`, `stripe` or another sender that the tool names; CloudEvents as `standard-webhooks`.
+   * @param options.sign - signs them anew, as a sender that the tool names, such as `github`; CloudEvents as `standard-webhooks`.
    * @param options.signal - ends it after the attempt that is under way, as {@link WebHook.close} does.
    * @returns the status of the answer to each event, a refusal (4xx) too.
-   * @throws {TypeError} another option, or one that is not valid.
+   * @throws {TypeError} an option is unknown or not valid.
    * @throws an event was not taken in three tries, or the answer was a redirect.
    */
   forward(
@@ -98,10 +97,9 @@ export interface WebHookEvents {
   ): Promise<{ readonly sequence: string; readonly status: number }[]>;
   /**
    * Records an event, and resolves once it is durable. Missing attributes are filled in: `id` with a UUID, `source` and `type` as for
-   * calls, `time` with the current time. `data` may be bytes, a `Uint8Array`.
+   * calls, `time` with the current time. `data` may be a `Uint8Array`.
    *
-   * @returns the id under which the event is in the log, and whether it was recorded: one with the `source` and `id` of an event in
-   * the log is not recorded again.
+   * @returns its id in the log, and whether it was recorded: one with the `source` and `id` of another is not.
    * @throws {CloudEventError} it is not a valid CloudEvent, or has `null` or a function as its data.
    * @throws {EventLogError} the log could not take it.
    */
@@ -135,7 +133,6 @@ export async function createWebHook(settings: WebHookSettings = {}): Promise<Web
     throw Object.assign(new Error(problem, { cause }), { code: (cause as NodeJS.ErrnoException).code });
   });
   const ending = new AbortController();
-  // Each that follows the events listens to it.
   setMaxListeners(0, ending.signal);
   let closed: Promise<void> | undefined;
   return {
@@ -168,12 +165,8 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
       return events.map(recordedEvent);
     },
     async forward(url, options = {}) {
-      const {
-        after = 0,
-        limit,
-        signal = ending,
-        ...form
-      } = checkedOptions(options, ...(['after', 'limit', 'asReceived', 'sign', 'signal'] as const));
+      const checked = checkedOptions(options, 'after', 'limit', 'asReceived', 'sign', 'signal');
+      const { after = 0, limit, signal = ending, ...form } = checked;
       const pages = log.pages({ after: positionOf(after) });
       const { postEvents } = await import('./forward/post-events.js');
       return postEvents(pages, limitOf(limit), url, config.namespace, form, AbortSignal.any([ending, signal]));

@@ -1,9 +1,8 @@
 import Module, { createRequire } from 'node:module';
 
 /**
- * Modules that our libraries load and this service does not use: the file of a library, and the modules as that file names them. Axios, for
- * WSDLs that import others over HTTP; Express's application, for which the router alone suffices; xmlbuilder2's readers of XML, YAML
- * and URLs; OpenTelemetry's API, for exemplars. Together they are 300 modules and a third of the time that a start takes.
+ * Modules that our libraries load and this service does not use: the file of a library, and the modules as that file names them.
+ * Together they are 300 modules and a third of the time that a start takes.
  */
 const UNUSED: readonly (readonly [library: string, ...modules: string[]])[] = [
   ['soap/lib/wsdl', '../http'],
@@ -20,9 +19,8 @@ const UNUSED: readonly (readonly [library: string, ...modules: string[]])[] = [
 ];
 
 /**
- * Makes `require` give placeholders for the modules that the service does not use; each is loaded when it is called or one of its
- * exports is used after all. This changes the libraries for the whole process, so only the program that is ours may call it, before
- * it loads them: an application that embeds the service might use them otherwise.
+ * Makes `require` give placeholders for these modules; each is loaded when one of its exports is used after all. This changes the
+ * libraries for the whole process: only our own program may call it, before it loads them.
  */
 export function startLean(): void {
   for (const [library, ...modules] of UNUSED) {

@@ -21,10 +21,7 @@ import type { SupervisorProcess } from './workers/worker';
 
 main().catch(fail);
 
-/**
- * Ends a process that has nothing to finish: it still starts, and no other listener is there. Process 1 of a container gets no
- * signal that it does not listen for.
- */
+/** Ends a process that still starts: no other listener is there. Process 1 of a container gets no signal without a listener. */
 function endStart(signal: NodeJS.Signals): void {
   if (process.listenerCount(signal) === 1) process.exit(0);
 }
@@ -74,7 +71,6 @@ async function run(config: ProcessConfig, logger: Logger, warnings: readonly str
   else await (await import('./workers/supervisor.js')).supervise(config, logger, announce, manager);
 }
 
-/** Answers with this process alone. */
 async function runAlone(
   config: ProcessConfig,
   logger: Logger,
@@ -92,7 +88,6 @@ async function runAlone(
 /** How long an idle connection stays open for its next call when another worker takes over, in milliseconds. */
 const HANDOVER_TIMEOUT = 5000;
 
-/** Answers as one of several processes. */
 async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
   const { SupervisorProcess } = await import('./workers/worker.js');
   const supervisor = new SupervisorProcess();
@@ -127,19 +122,12 @@ async function startService(config: Config, logger: Logger, supervisor?: Supervi
   return { log, app };
 }
 
-function started(app: App, config: Config, logger: Logger): void {
-  const { url, adminUrl } = app;
-  const { eventLog, off } = config;
-  logger.info(
-    { version: VERSION, commit: COMMIT, url, adminUrl, eventLog: eventLog.name, ...(off.length > 0 && { off }) },
-    'started',
-  );
+function started({ url, adminUrl }: App, { eventLog, off: all }: Config, logger: Logger): void {
+  const off = all.length > 0 ? all : undefined;
+  logger.info({ version: VERSION, commit: COMMIT, url, adminUrl, eventLog: eventLog.name, off }, 'started');
 }
 
-/**
- * Stops this process on a signal: it finishes the calls in flight, cleans up, and exits with code 0. Returns what stops it for another
- * reason, with `idleTimeout` as {@link App.close} takes it.
- */
+/** Stops this process on a signal, with exit code 0. Returns a function that stops it for another reason, as {@link App.close} does. */
 function stopOnSignals(app: App, logger: Logger, cleanUp: () => Promise<void>) {
   let stopping = false;
   const stop = (why: string, idleTimeout?: number): void => {

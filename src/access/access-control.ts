@@ -6,19 +6,17 @@ import { type SignedBy, signatureCheck } from '../senders/sender';
 import { keyCheck, presentedKeys, type Access, type Credential, type KeyCheck } from './credentials';
 import { localCallerCheck, otherSites, viewerCheck, type LocalConfig, type OtherSite } from './local-callers';
 
-/** A request, with the keys in its address if it came to the service. */
 type GuardedRequest = IncomingMessage & Partial<Pick<HttpRequest, 'accessTokens'>>;
 
 /** The parts of a call on which its access depends. */
 export interface GuardedCall {
   readonly request: GuardedRequest;
-  /** The access to the operation that the header fields or, once it is read, the message name; undefined for none of the service. */
+  /** The access to the operation that has been named so far; undefined for none of the service. */
   readonly needs: Access | undefined;
   /** Whether the message may contain a key, and name another operation than the header fields do. */
   readonly hasEnvelope: boolean;
-  /** The password of a WS-Security UsernameToken. */
+  /** The password of a WS-Security UsernameToken, or why the header yields none. */
   readonly password?: string | undefined;
-  /** Why a WS-Security header yields no password. */
   readonly passwordProblem?: string | undefined;
 }
 
@@ -47,7 +45,7 @@ function rulesOf(config: LocalConfig, otherSite: OtherSite) {
       record: recordKeys || hasSecrets ? keyCheck(recordKeys ?? []) : undefined,
       read: readKeys && keyCheck(readKeys),
     } satisfies Record<Access, KeyCheck | undefined>,
-    /** Checks a key against all keys of the service. Undefined if it has neither keys nor secrets of senders. */
+    /** Checks a key against all keys. Undefined for a service without keys and secrets. */
     anyKey: isGuarded ? keyCheck([...(recordKeys ?? []), ...(readKeys ?? [])]) : undefined,
     signatures: signatureCheck(secrets),
     checkLocal: localCallerCheck(config, otherSite),
@@ -81,10 +79,9 @@ export class AccessControl {
   }
 
   /**
-   * Refuses what the header fields of a call alone rule out. Lets no call through: {@link AccessControl.afterBody} does.
+   * Refuses what the header fields of a call alone rule out, as {@link AccessControl.afterBody} would. Lets no call through.
    *
-   * @returns the limit on the body of a caller who has shown no valid credential so far, if there is one.
-   * @throws {RequestError} as {@link AccessControl.afterBody}.
+   * @returns the limit on the body of a caller who has shown no valid credential so far.
    */
   beforeBody({ request, needs, hasEnvelope }: GuardedCall): typeof UNAUTHENTICATED_BODY | undefined {
     const { anyKey, guards } = this.#rules;
@@ -102,8 +99,7 @@ export class AccessControl {
   }
 
   /**
-   * Lets a call through to the operation that it has named, which is invoked next. One that is not of the service needs the access
-   * that guards most.
+   * Lets a call through to the operation that it has named, which is invoked next. An unknown one needs the access to record.
    *
    * @returns the sender whose signature was the credential, or the name of the key that was.
    * @throws {RequestError} 401: no key, a wrong key, or a signature that is not valid; 403: a page of another site sent it, or it
@@ -131,11 +127,7 @@ export class AccessControl {
     throw passwordProblem === undefined ? keyProblem(needs, given) : HTTP_ERRORS.key(passwordProblem);
   }
 
-  /**
-   * Lets a request read events or metrics that no operation returns.
-   *
-   * @throws {RequestError} as {@link AccessControl.afterBody} for an operation that reads.
-   */
+  /** Lets a request read events or metrics that no operation returns; throws as for an operation that reads. */
   checkReader(request: GuardedRequest): void {
     this.afterBody({ request, needs: 'read', hasEnvelope: false }, NO_BODY);
   }
@@ -177,13 +169,7 @@ function nameAmong(keys: readonly string[], check: KeyCheck): string | undefined
 
 const NO_BODY = Buffer.alloc(0);
 
-/** The answers to callers without a key. */
-const KEY_NEEDED: Readonly<Record<Access, string>> = {
-  open: '',
-  record: 'RecordEvent needs a record key.',
-  read: 'Reading events needs a read key.',
-};
-
 function keyProblem(needed: Access, given: readonly string[]): RequestError {
-  return HTTP_ERRORS.key(given.length === 0 ? KEY_NEEDED[needed] : `This key may not ${needed} events.`);
+  const without = `${needed === 'record' ? 'RecordEvent' : 'Reading events'} needs a ${needed} key.`;
+  return HTTP_ERRORS.key(given.length === 0 ? without : `This key may not ${needed} events.`);
 }

@@ -10,10 +10,7 @@ export type Credential = 'key' | 'signature';
 /** Returns the name of a key that a set holds, empty if it has none; undefined for any other key. */
 export type KeyCheck = (given: string) => string | undefined;
 
-/**
- * Returns a function that checks a key against a set, in which a name and a space may stand before a key. It compares all digests, each
- * in constant time: its time says nothing about a key.
- */
+/** Returns the check against a set of keys, with or without a name and a space before them. Its time says nothing about a key. */
 export function keyCheck(keys: readonly string[]): KeyCheck {
   const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
   const known = keys.map((text) => {
@@ -28,20 +25,10 @@ export function keyCheck(keys: readonly string[]): KeyCheck {
   };
 }
 
-/**
- * Lists the keys in the header fields: `Authorization: Bearer` (RFC 6750), the password of `Authorization: Basic`
- * (RFC 7617), and `X-API-Key`.
- */
+/** Lists the keys in `X-API-Key`, `Authorization: Bearer` (RFC 6750) and, as a password, `Authorization: Basic` (RFC 7617). */
 export function presentedKeys({ authorization = '', 'x-api-key': apiKey }: IncomingHttpHeaders): string[] {
-  const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
-  const basic = /^basic +(\S+) *$/i.exec(authorization)?.[1];
-  const password = basic === undefined ? undefined : passwordOf(basic);
-  return [apiKey, bearer, password].filter((key) => typeof key === 'string');
-}
-
-/** The password in the value of `Authorization: Basic`: the text after the first colon, if there is one. */
-function passwordOf(basic: string): string | undefined {
-  const pair = Buffer.from(basic, 'base64').toString();
-  const colon = pair.indexOf(':');
-  return colon === -1 ? undefined : pair.slice(colon + 1);
+  const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+) *$/i.exec(authorization) ?? [];
+  const isBasic = scheme.toLowerCase() === 'basic';
+  const key = isBasic ? /:(.*)$/s.exec(Buffer.from(value, 'base64').toString())?.[1] : value || undefined;
+  return [apiKey, key].filter((given) => typeof given === 'string');
 }

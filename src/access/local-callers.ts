@@ -13,9 +13,8 @@ export type LocalConfig = Pick<Config, 'host' | 'baseUrl' | 'trustProxy' | 'acce
 export type OtherSite = (request: IncomingMessage) => string | undefined;
 
 /**
- * Returns a function that recognizes requests of other sites' pages: a browser adds to them the credentials that it keeps for this
- * address. It says where the page is from (Fetch Metadata), but over plain HTTP to loopback addresses alone; it sends `Origin` with
- * every POST. Other origins of the same site are not this service either. Programs send neither.
+ * Returns a function that recognizes requests of other sites' pages, to which a browser adds the credentials that it keeps. Browsers
+ * say where a page is from (Fetch Metadata), over plain HTTP to loopback addresses alone, and send `Origin` with every POST.
  */
 export function otherSites(callers: Pick<Callers, 'baseUrl'>): OtherSite {
   return (request) => {
@@ -23,21 +22,16 @@ export function otherSites(callers: Pick<Callers, 'baseUrl'>): OtherSite {
     if (site === 'cross-site' || site === 'same-site') return 'Sec-Fetch-Site';
     if (origin === undefined || site === 'same-origin' || site === 'none') return undefined;
     // Behind a proxy about which nothing is configured the scheme may differ.
-    const authority = /^https?:\/\/(.+)$/.exec(origin)?.[1];
-    if (
-      authority !== undefined &&
-      (authority === host?.toLowerCase() || authority === new URL(callers.baseUrl(request)).host)
-    )
-      return undefined;
+    const authority = /^https?:\/\/(.+)$/.exec(origin)?.[1] ?? '';
+    if (authority === host?.toLowerCase() || authority === new URL(callers.baseUrl(request)).host) return undefined;
     return `Origin; if ${shortened(origin)} is this service, set BASE_URL to it`;
   };
 }
 
 /**
  * Returns the check of calls that no key guards: none for a service that others reach. Otherwise it throws 403 for requests from
- * pages of other sites, and for every name and address under which a browser would not say so: all but loopback ones may have been
- * made to lead here, or lead here by themselves, as `0.0.0.0` and the name of this machine do. Another address is that of a program
- * that passes calls on.
+ * pages of other sites, and for names under which a browser would not say so: others than loopback ones may have been made to lead
+ * here, as `0.0.0.0` does by itself. Another address is that of a program that passes calls on.
  */
 export function localCallerCheck(config: LocalConfig, otherSite: OtherSite): (request: IncomingMessage) => void {
   if (!isLocal(config)) return () => undefined;
@@ -56,8 +50,7 @@ export function localCallerCheck(config: LocalConfig, otherSite: OtherSite): (re
 
 /**
  * Returns the check of who may look at the pages of the events if no key guards them. It throws 403 unless the service listens on a
- * loopback address, nothing says that a proxy is in front of it, and the caller addressed it by a loopback name or one of
- * ALLOWED_HOSTS. The last keeps out web pages whose name was made to lead to this machine (DNS rebinding).
+ * loopback address, no proxy is in front of it, and the caller used a loopback name or one of ALLOWED_HOSTS (DNS rebinding).
  */
 export function viewerCheck(config: LocalConfig): (request: IncomingMessage) => void {
   const { allowedHosts = [] } = config;
@@ -74,15 +67,7 @@ export function viewerCheck(config: LocalConfig): (request: IncomingMessage) => 
 }
 
 /** Further header fields that proxies add. They are not used, but show that the caller is another machine. */
-const SENT_ON = [
-  'via',
-  'x-real-ip',
-  'x-client-ip',
-  'x-forwarded-server',
-  'x-forwarded-by',
-  'true-client-ip',
-  'cf-connecting-ip',
-];
+const SENT_ON = ['via', 'x-real-ip', 'x-client-ip', 'x-forwarded-server', 'true-client-ip', 'cf-connecting-ip'];
 
 /** Whether the service can be reached from this machine only. */
 function isLocal({ host, baseUrl, trustProxy }: LocalConfig): boolean {

@@ -4,12 +4,11 @@ import { HTTP_ERRORS } from '../http/errors';
 
 /** The calls that are admitted to a service: those in progress and, counted apart from them, those that wait for events. */
 export class Admission {
-  /** Most calls in progress. */
+  /** How many calls are in progress, and the most that may be. */
+  inFlight = 0;
   readonly maxInFlight: number;
   /** Most calls that wait: they leave connections for the others. */
   readonly maxWaiting: number;
-  /** How many calls are in progress. */
-  inFlight = 0;
   /** The calls that wait. Each controller is aborted when the service stops. */
   readonly waits = new Set<AbortController>();
   isStopping = false;
@@ -35,7 +34,6 @@ export class Ticket {
   #hasSlot = false;
   #isWaiting = false;
 
-  /** Holds nothing yet: the call has just arrived. */
   constructor(calls: Admission, response: ServerResponse) {
     this.#calls = calls;
     this.#response = response;
@@ -86,7 +84,7 @@ export class Ticket {
   }
 }
 
-/** Calls back when the caller closes its connection or its sending side, which look the same. Returns what removes the listeners. */
+/** Calls back when the caller closes its connection or its sending side, which look the same. Returns an unsubscribe function. */
 function whenGone(response: ServerResponse, gone: () => void): () => void {
   const { socket } = response.req;
   response.once('close', gone);

@@ -15,7 +15,7 @@ import type { ReaderThread } from './reader-thread';
 /** All that the calls and the pages of the endpoint share. `app.ts` makes it once. */
 export interface Endpoint {
   readonly config: Pick<Config, 'limits' | 'webhookOrigins' | 'senderHandshakes' | 'recordPaths' | 'recordAnswer'>;
-  /** Path of the endpoint, with a leading slash. */
+  /** With a leading slash. */
   readonly path: string;
   readonly contract: Contract;
   readonly service: Service;

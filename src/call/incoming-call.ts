@@ -15,7 +15,7 @@ import type { Reader } from './reader-thread';
 
 const EMPTY = Buffer.alloc(0);
 
-/** Most characters of a `Content-Type`. */
+/** Most characters of a `Content-Type`, whose reading takes quadratic time. */
 const MAX_MEDIA_TYPE_LENGTH = 1000;
 
 /** The refusal that an error of any step means; undefined if the service failed. */
@@ -28,7 +28,7 @@ function refusalOf(error: unknown): RequestError | undefined {
 }
 
 /**
- * One call, from the header of its request to its reply. Every call, over any binding, takes the same steps in the same order:
+ * One call, from the header of its request to its reply. Every call takes the same steps in the same order:
  *
  *     header ─► rate ─► route ─► access ─► body ─► slot ─► read ─► access ─► invoke ─► reply
  *                 │       │        │        │       │       │        │         │
@@ -36,18 +36,13 @@ function refusalOf(error: unknown): RequestError | undefined {
  *                                                       ▼
  *                                     refuse (any step throws)        ─► report, in either case
  *
- * - rate: its client has not sent too many requests
- * - route: the header fields alone are right, and name the operation where the binding says it there
- * - access, before the body: the header fields do not rule the call out, and the body of a caller without a valid credential is
- *   not large
- * - body: read whole, within the limits
+ * - route: the header fields are right, and name the operation if the binding has it there
+ * - access, before the body: the header fields do not rule the call out; without a valid credential its body may not be large
  * - slot: there are not too many calls in flight
  * - read: the message is right and names the operation; another thread reads large ones, one at a time
  * - access, after the body: the caller may call the operation that is invoked next. Only this lets a call through
- * - invoke: that operation runs, and its result is written as the binding writes it
  *
- * A binding's subclass supplies route, read, invoke, reply and refuse; the operation sees of the call what {@link Call} shows. Its
- * ticket gives the slot back however the call ends, and earlier while an operation waits (`Call.whileIdle`).
+ * A binding's subclass supplies route, read, invoke, reply and refuse; the operation sees of the call what {@link Call} shows.
  */
 export abstract class IncomingCall implements Call {
   /** The binding; the version of a SOAP message is certain only once it has been read. */
@@ -63,11 +58,10 @@ export abstract class IncomingCall implements Call {
 
   readonly request: HttpRequest;
   readonly response: HttpResponse;
-  /** The slot of the call while it is in progress. */
+  /** The slot of the call, which is given back however it ends, and earlier while its operation waits. */
   readonly ticket: Ticket;
-  /** The `Content-Type` of the request, if it has one that can be read; once the client's rate has been checked. */
+  /** The `Content-Type` of the request, if it has one that can be read. */
   mediaType: MediaType | undefined;
-  /** The endpoint, which the call shares with all others. */
   protected readonly endpoint: Endpoint;
   #hasMessage = true;
 
@@ -99,12 +93,15 @@ export abstract class IncomingCall implements Call {
     }
   }
 
-  /** Takes the call up to where its operation can run, and resolves to that. A call that waits keeps nothing of its body. */
+  /** Takes the call up to its operation, and resolves to that. A call that waits keeps nothing of its body. */
   async #receive(): Promise<string> {
     const { rate, access, bodies } = this.endpoint;
     const { request, response, ticket } = this;
     rate.count(request);
-    this.#readMediaType();
+    const type = this.headers['content-type'];
+    if (type !== undefined && type.length > MAX_MEDIA_TYPE_LENGTH)
+      throw HTTP_ERRORS.mediaTypeTooLong(MAX_MEDIA_TYPE_LENGTH);
+    this.mediaType = type === undefined ? undefined : this.endpoint.mediaType(type);
     this.route();
     const body = this.hasBody ? await bodies.read(request, response, access.beforeBody(this)) : EMPTY;
     // Recorded as empty, it would take the key that the same call, repeated, comes with.
@@ -127,39 +124,19 @@ export abstract class IncomingCall implements Call {
     return this.endpoint.service[this.operation ?? '']?.access;
   }
 
-  /** @throws {RequestError} 400: the `Content-Type` is longer than any in use; reading it would take quadratic time. */
-  #readMediaType(): void {
-    const type = this.headers['content-type'];
-    if (type === undefined) return;
-    if (type.length > MAX_MEDIA_TYPE_LENGTH) throw HTTP_ERRORS.mediaTypeTooLong(MAX_MEDIA_TYPE_LENGTH);
-    this.mediaType = this.endpoint.mediaType(type);
-  }
-
   /** Whether the request's body belongs to the call. */
   abstract readonly hasBody: boolean;
 
   /** Whether the message may hold a key and name the operation, as the header fields may. */
   abstract readonly hasEnvelope: boolean;
 
-  /**
-   * Checks what the header fields say, and finds the operation where they name it.
-   *
-   * @throws {RequestError} they are wrong.
-   */
+  /** Checks the header fields, and finds the operation if they name it. Throws a {@link RequestError} if they are wrong. */
   abstract route(): void;
 
-  /**
-   * Reads the body, and finds the operation where the header fields did not name it.
-   *
-   * @throws {RequestError} it is wrong.
-   */
+  /** Reads the body, and finds the operation if the header fields do not name it. Throws a {@link RequestError} if it is wrong. */
   abstract read(body: Buffer): void | Promise<void>;
 
-  /**
-   * Runs an operation of the service and resolves to the body of the reply.
-   *
-   * @throws whatever the operation throws.
-   */
+  /** Runs an operation of the service and resolves to the body of the reply. Throws what the operation throws. */
   abstract invoke(operation: string): Promise<string>;
 
   /** Sends the reply. */

@@ -6,13 +6,12 @@ import { Deferred, Semaphore } from '../util/promises';
 /** For how long the thread waits for another message before it ends, in milliseconds. */
 const IDLE = 30_000;
 
-/** Memory of the thread's heap, in MiB: for its code, and for what one message becomes in it, as a multiple of the largest body. */
+/** Memory of the thread's heap: MiB for its code, and for one message a multiple of the largest body. */
 const HEAP_FOR_CODE = 64;
 const HEAP_GROWTH = 32;
 
-/** A synchronous function that reads messages. What it takes and returns can be cloned (HTML, section 2.7). */
+/** A synchronous function that reads messages, with its module and name. What it takes and returns can be cloned (HTML, section 2.7). */
 export interface Reader<Message extends { readonly body: Buffer }, Result> {
-  /** The module that exports it, and its name there. */
   readonly module: string;
   readonly name: string;
   /** @param mediaType - that of the message; by default it is read from the header. */
@@ -57,11 +56,7 @@ export class ReaderThread {
     this.#errors = new Map(errors.map((error) => [error.name, error.prototype as object]));
   }
 
-  /**
-   * Reads a message in the thread.
-   *
-   * @throws what the function throws.
-   */
+  /** Reads a message in the thread. Throws what the function throws. */
   async read<Message extends { readonly body: Buffer }, Result>(
     { module, name }: Reader<Message, Result>,
     message: Message,

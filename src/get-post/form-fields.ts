@@ -5,7 +5,7 @@ import { LARGE_MESSAGE } from '../util/promises';
 /** Text with more fields than this is not parsed. */
 const MAX_FIELDS = 10_000;
 
-/** Characters of JSON for a field besides its name and its value: quotes, a colon, a comma, brackets. */
+/** Characters of JSON for a field besides its name and its value. */
 const FIELD_LENGTH = 8;
 
 /** Stands for a name or value that is not text: a lone surrogate, which no decoded text holds. */
@@ -17,10 +17,7 @@ const PLAIN = /^[ -$&-*,-~]*$/;
 /** The fields of a form or query string (`application/x-www-form-urlencoded`). */
 export class FormFields {
   private constructor(
-    /**
-     * In the order sent: a string for a name that occurs once, a list for a repeated one. A name or value whose escapes are not text in
-     * the character set is {@link UNDECODABLE}.
-     */
+    /** In the order sent: a list for a repeated name; {@link UNDECODABLE} for what is not text in the character set. */
     readonly values: ReadonlyMap<string, string | string[]>,
     readonly hasUndecodable: boolean,
   ) {}

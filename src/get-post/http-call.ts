@@ -30,10 +30,7 @@ function bindingsOf({ namespace, protocols: { bindings: on } }: Contract) {
 
 type HttpBindings = ReturnType<typeof bindingsOf>;
 
-/**
- * Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods and calls over a binding that is off are calls
- * too, which are refused.
- */
+/** Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods are calls too, which are refused. */
 export function routeOperations(router: Router, endpoint: Endpoint): void {
   const bindings = bindingsOf(endpoint.contract);
   const answer = (binding: 'httpget' | 'httppost') => (request: HttpRequest, response: HttpResponse) =>
@@ -47,7 +44,6 @@ export function routeOperations(router: Router, endpoint: Endpoint): void {
     .options((request, response) => {
       answerOptions(request, response, endpoint, bindings);
     })
-    // Methods other than POST are refused.
     .all(answer('httppost'));
 }
 

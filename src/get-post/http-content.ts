@@ -19,13 +19,13 @@ interface Sent {
   readonly payload?: Payload | undefined;
 }
 
-function sentContent(input: HttpInput): Sent | { readonly batch: readonly Sent[] } {
-  const { headers, mediaType, body, signedBy } = input;
+function sentContent(input: HttpInput, isSigned: boolean): Sent | { readonly batch: readonly Sent[] } {
+  const { headers, mediaType, body } = input;
   const essence = mediaType?.essence ?? '';
   if (essence === STRUCTURED) return SentEvent.structured(input.text() ?? '');
   if (essence === BATCHED) return { batch: SentEvent.batched(input.text() ?? '') };
   if (CLOUD_EVENTS.test(essence)) throw HTTP_ERRORS.eventFormat(essence, STRUCTURED, BATCHED);
-  const attributes = signedBy === undefined ? SentEvent.binaryAttributes(headers) : undefined;
+  const attributes = isSigned ? undefined : SentEvent.binaryAttributes(headers);
   if (attributes === undefined) return { payload: multipartPayload(mediaType, body) ?? input.payload() };
   return { attributes, payload: body.length === 0 ? undefined : input.bodyPayload() };
 }
@@ -57,7 +57,7 @@ export function readContent(
   const { method, query, headers, body, keyScope } = message;
   const sender = Sender.named(message.signedBy);
   const signedBy = sender && { sender, body };
-  const sent = sentContent(new HttpInput(query, headers, mediaType, body, signedBy));
+  const sent = sentContent(new HttpInput(query, headers, mediaType, body), signedBy !== undefined);
   if ('batch' in sent) return { batch: sent.batch.map(eventContent) };
   const { payload } = sent;
   const handshake =

@@ -3,7 +3,6 @@ import { Charset } from '../http/content/charset';
 import { MediaType } from '../http/content/media-type';
 import { JsonText } from '../events/cloudevents/json-text';
 import type { Payload } from '../events/payload';
-import type { SignedBy } from '../senders/sender';
 import { FormFields } from './form-fields';
 
 const TEXT_TYPE =
@@ -12,14 +11,11 @@ const TEXT_TYPE =
 /** The request of a call over HTTP GET or POST. */
 export class HttpInput {
   constructor(
-    /** The query string, without the question mark. */
+    /** Without the question mark. */
     readonly query: string,
     readonly headers: IncomingHttpHeaders,
-    /** The parsed `Content-Type`, if it is valid. */
     readonly mediaType: MediaType | undefined,
     readonly body: Buffer,
-    /** The sender whose signature of the body was verified. Header fields are never signed. */
-    readonly signedBy?: SignedBy,
   ) {}
 
   /**
@@ -43,10 +39,7 @@ export class HttpInput {
     );
   }
 
-  /**
-   * Reads the body by its content type. A body that is not what its content type says is kept as text or, failing that, as
-   * bytes: a sender's mistake never loses an event.
-   */
+  /** Reads the body by its content type. One that is not what that says is kept as text or, failing that, as bytes. */
   bodyPayload(): Payload {
     const mediaType = this.headers['content-type'];
     const text = this.text();
@@ -56,7 +49,7 @@ export class HttpInput {
     return json === undefined ? { mediaType: 'text/plain', text } : { mediaType, ...json };
   }
 
-  /** Decodes a body that is text by its content type, or by its bytes. Returns undefined for another, or if it cannot be decoded. */
+  /** Decodes a body that is text by its content type or its bytes. Returns undefined for any other. */
   text(): string | undefined {
     return this.#isText() ? this.charset.decode(this.body) : undefined;
   }

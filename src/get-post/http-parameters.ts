@@ -18,9 +18,8 @@ export interface ParametersMessage extends Pick<HttpInput, 'query' | 'headers' |
 type GivenParameters = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Reads the parameters of a call over HTTP GET or POST: the fields of the query string, and those of a form or the members of a JSON
- * object in the body, which replace fields of the same name. As over SOAP, all others are ignored. An optional field that a form
- * leaves empty was not given, since a browser sends every field.
+ * Reads the parameters of a call: the fields of the query string, and those of a form or a JSON object in the body, which replace
+ * them. As over SOAP, all others are ignored. An optional field that a form leaves empty was not given: a browser sends every field.
  *
  * @throws {RequestError} there are too many fields, JSON that is not an object, or a form with files.
  */

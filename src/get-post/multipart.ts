@@ -25,8 +25,7 @@ interface FormPart {
 
 /**
  * Reads a form with files as a JSON object: a string for each text, an object with `filename`, `contentType` and `base64` for each file
- * and for what cannot be decoded; a repeated name has a list. Returns undefined for any other body, and for one that cannot be read in
- * full: nothing of it may be lost.
+ * and for what cannot be decoded; a list for a repeated name. Undefined for a body that cannot be read in full: nothing may be lost.
  */
 export function multipartPayload(mediaType: MediaType | undefined, body: Buffer): Payload | undefined {
   if (!mediaType?.isMultipart || mediaType.boundary === undefined) return undefined;

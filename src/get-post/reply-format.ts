@@ -13,7 +13,6 @@ export interface Representation {
   readonly headers: OutgoingHttpHeaders;
 }
 
-/** The header fields on which the form of a reply over HTTP GET and POST depends. */
 const VARY = { Vary: 'Accept, Accept-Encoding' };
 
 /** Returns a function that writes a result as XML: one `string` element around it. */
@@ -40,8 +39,7 @@ const XML_RANGES: ReadonlySet<string> = new Set(['text/xml', 'application/xml', 
 
 /**
  * Writes the result of an operation in the form that its caller accepts (`Accept`, RFC 9110, section 12.5.1): as one `string`
- * element, or as JSON for callers who name a JSON type and nothing that XML satisfies. Many clients list JSON first by default
- * (axios, AngularJS, RestTemplate, RestSharp), and the service that this one replaces answers them in XML.
+ * element, or as JSON for callers who name a JSON type and nothing that XML satisfies: many clients list JSON first by default.
  *
  * @param mediaType - the media type of a result that is a document in its own right, which JSON replies consist of.
  */
@@ -59,8 +57,8 @@ export function resultIn(
 }
 
 /**
- * Writes an error in the form that its caller accepts: as one line of text, as ASP.NET does, or as problem details (RFC 9457)
- * for callers who get results as JSON, and for those who name that type beside XML.
+ * Writes an error in the form that its caller accepts: as one line of text, or as problem details (RFC 9457) for callers who get
+ * results as JSON, and for those who name that type beside XML.
  *
  * @param isOriginal - whether ASP.NET gives the same message.
  */

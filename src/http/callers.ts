@@ -16,13 +16,9 @@ interface Hop {
   readonly prefix?: string;
 }
 
-const FORWARDED_HINT =
-  'A request has forwarded header fields, which are ignored, since TRUST_PROXY is 0. If a proxy stands in front of this ' +
-  'service, set TRUST_PROXY to the number of proxies or to their networks.';
-
-const OTHER_FIELDS_HINT =
-  'A request of a trusted proxy has forwarded header fields other than those of FORWARDED_HEADER, and none of those. If your proxy ' +
-  'writes them, set FORWARDED_HEADER to forwarded for Forwarded, or to x-forwarded for X-Forwarded-For and the like.';
+const HINT =
+  'A request has forwarded header fields, which are ignored. If a proxy in front of this service writes them, set TRUST_PROXY to the ' +
+  'number of proxies or to their networks, and FORWARDED_HEADER to forwarded for Forwarded, or to x-forwarded for X-Forwarded-For.';
 
 /** Resolves who calls, and by which public URL, under the configured proxies. */
 export class Callers {
@@ -35,11 +31,7 @@ export class Callers {
   readonly #isStandard: boolean;
   readonly #trustsNone: boolean;
 
-  /**
-   * Fields of the other family than the proxies write are those of any caller, and ignored.
-   *
-   * @param hint - called for each request whose forwarded fields are ignored.
-   */
+  /** @param hint - called for each request whose forwarded fields are all ignored. */
   constructor(
     {
       baseUrl,
@@ -72,12 +64,12 @@ export class Callers {
     const { socket, headers } = request;
     const stated = this.#statedByProxies(request);
     const scheme = stated.proto?.toLowerCase() ?? ('encrypted' in (socket as Partial<TLSSocket>) ? 'https' : 'http');
-    if (scheme !== 'http' && scheme !== 'https') throw HTTP_ERRORS.forwardedScheme();
+    if (scheme !== 'http' && scheme !== 'https') throw HTTP_ERRORS.forwarded('scheme is neither http nor https');
     // A request of HTTP/1.0 may have no `Host`; it then means the address that the caller connected to.
     const requested =
       stated.host ?? headers.host ?? authority(socket.localAddress ?? 'localhost', socket.localPort ?? 80);
     const host = withPort(requested, stated.port);
-    if (!isAuthority(host)) throw HTTP_ERRORS.forwardedHost();
+    if (!isAuthority(host)) throw HTTP_ERRORS.forwarded('host is not a valid authority');
     return new URL(`${scheme}://${host}`).origin + prefixPath(stated.prefix);
   }
 
@@ -92,12 +84,8 @@ export class Callers {
 
   #giveHint(request: IncomingMessage): void {
     if (this.#hint === undefined || !Callers.isForwarded(request)) return;
-    if (this.#trustsNone) this.#hint('forwarded', FORWARDED_HINT);
-    else if (
-      usesCustomFields(request) === this.#isStandard &&
-      (request.headers.forwarded === undefined) === this.#isStandard
-    )
-      this.#hint('forwarded-header', OTHER_FIELDS_HINT);
+    const isUsed = this.#isStandard ? request.headers.forwarded !== undefined : usesCustomFields(request);
+    if (this.#trustsNone || !isUsed) this.#hint('forwarded', HINT);
   }
 
   /** The addresses that proxies state, the nearest first. */
@@ -132,7 +120,7 @@ export class Callers {
 
 function withPort(host: string, port: string | undefined): string {
   if (port === undefined || /:\d+$/.test(host)) return host;
-  if (!/^\d{1,5}$/.test(port)) throw HTTP_ERRORS.forwardedPort();
+  if (!/^\d{1,5}$/.test(port)) throw HTTP_ERRORS.forwarded('port is not a number');
   return `${host.replace(/:$/, '')}:${port}`;
 }
 
@@ -141,7 +129,7 @@ function prefixPath(prefix = ''): string {
   while (path.endsWith('/')) path = path.slice(0, -1);
   if (path === '') return '';
   const isPath = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/.test(path) && !/\/\.{1,2}(?:\/|$)/.test(path);
-  if (!isPath) throw HTTP_ERRORS.forwardedPrefix();
+  if (!isPath) throw HTTP_ERRORS.forwarded('prefix is not a valid path');
   return path;
 }
 
@@ -177,11 +165,8 @@ function forwardedHops({ headers: { forwarded } }: IncomingMessage): Hop[] {
 }
 
 function list(value: string | string[] | undefined): string[] {
-  return value === undefined
-    ? []
-    : String(value)
-        .split(',')
-        .map((item) => item.trim());
+  const items = value === undefined ? [] : String(value).split(',');
+  return items.map((item) => item.trim());
 }
 
 /** Joins host and port (RFC 3986, section 3.2): an IPv6 address stands in brackets. */

@@ -3,13 +3,13 @@ import type { Socket } from 'node:net';
 import type { RequestError } from './errors';
 import type { HttpRequest } from './request';
 
-/** Most requests of one connection that may wait for the answers before theirs: each may have a large answer. */
+/** Most requests of one connection that may wait for the answers before theirs. */
 const MAX_QUEUED = 64;
 
 /** Most requests that may arrive on a connection after it began to end. */
 const MAX_IGNORED = 4096;
 
-/** Grace period for a new connection's first byte, in milliseconds; a server that stops does not close it sooner. */
+/** Grace period for a new connection's first byte, in milliseconds, when a server stops. */
 const TIME_TO_SEND = 1000;
 
 /** One connection, from its acceptance until it is closed. */
@@ -79,7 +79,7 @@ export class Connection {
     return now - this.#givenAt;
   }
 
-  /** Has the last answer say that the connection ends with it, unless its header is sent. */
+  /** Lets the last answer say that the connection ends with it, unless its header is sent. */
   announceEnd(): void {
     if (this.last !== undefined && !this.last.headersSent) this.last.shouldKeepAlive = false;
   }
@@ -105,7 +105,7 @@ export class Connection {
   }
 }
 
-/** The text of an answer that no request handler gives, after which the connection is closed. */
+/** The text of an answer without a request, after which the connection is closed. */
 export function lastAnswer({ status, message, headers = {} }: RequestError): string {
   const body = `${message}\n`;
   const fields = Object.entries({
@@ -133,10 +133,7 @@ export function closeInSteps(socket: Socket): void {
 const SWEEPS_PER_TIMEOUT = 4;
 const MAX_SWEEP_INTERVAL = 1000;
 
-/**
- * The open connections of a server. Closes those whose peers do not take what they are sent: one timer checks all of them, so
- * that no request needs its own.
- */
+/** The open connections of a server. One timer closes those whose peers do not take what they are sent. */
 export class Connections {
   readonly all = new Set<Connection>();
   readonly #byHttpSocket = new WeakMap<Socket, Connection>();
@@ -145,8 +142,8 @@ export class Connections {
   readonly #sweep: NodeJS.Timeout;
 
   /**
-   * @param sendTimeout - how long a peer may take for what it was sent, in milliseconds
-   * @param closed - called for each connection that is about to be closed because its peer took longer
+   * @param sendTimeout - how long a peer may take nothing of what it was sent, in milliseconds
+   * @param closed - called for each connection that is about to be closed for that
    */
   constructor(sendTimeout: number, closed: (connection: Connection) => void) {
     this.#sweep = setInterval(
@@ -177,10 +174,11 @@ export class Connections {
     });
   }
 
-  /** Carries HTTP over a TLS socket. Closes that of a peer who has reset its connection, since nothing else would. */
+  /** Carries HTTP over a TLS socket. */
   secured(socket: Socket): void {
     const connection = this.#handshakeOf(socket);
     if (connection === undefined) {
+      // The peer has reset its connection, and nothing else would close it.
       socket.destroy();
       return;
     }

@@ -55,36 +55,24 @@ export const HTTP_ERRORS = {
   invalidHost: () => new RequestError(400, 'The Host header is not a valid authority.'),
   tunnel: () => new RequestError(405, 'CONNECT is not supported.', 'invalid', { Allow: 'GET, HEAD, OPTIONS, POST' }),
   headerTooLarge: () => new RequestError(431, `The header has more than ${String(maxHeaderSize)} bytes.`, 'too-large'),
-  chunkExtensions: () => new RequestError(413, 'The body has chunk extensions of more than 16 KiB.', 'too-large'),
+  chunkExtensions: () => tooLarge('The body has chunk extensions of more than 16 KiB.'),
   /** Both in milliseconds. */
   requestTimeout: (header: number, request: number) =>
-    new RequestError(
-      408,
-      `The request did not come in time: its header in ${seconds(header)}, ` +
-        `all of it in ${seconds(request)} (REQUEST_TIMEOUT).`,
-      'timeout',
+    tooLate(
+      `The request did not come in time: its header in ${seconds(header)}, all of it in ${seconds(request)} (REQUEST_TIMEOUT).`,
     ),
 
   // TLS. Only the operator reads these.
   handshake: (code: string) =>
-    new RequestError(
-      400,
-      `A TLS handshake failed: ${HANDSHAKE_PROBLEMS[code] ?? code}.`,
-      code.endsWith('_CERTIFICATE') ? 'key' : 'invalid',
-    ),
+    handshake(HANDSHAKE_PROBLEMS[code] ?? code, code.endsWith('_CERTIFICATE') ? 'key' : 'invalid'),
   clientCertificate: (code: string) =>
-    new RequestError(
-      400,
-      `A TLS handshake failed: the caller's certificate is not one of TLS_CLIENT_CA (${code}).`,
-      'key',
-    ),
+    handshake(`the caller's certificate is not one of TLS_CLIENT_CA (${code})`, 'key'),
   handshakeTimeout: (timeout: number) =>
     new RequestError(400, `A TLS handshake took more than ${seconds(timeout)}.`, 'timeout'),
 
   // Load
   notAccepted: (why: string) => busy(`A connection could not be accepted: ${why}`),
-  notTaken: (timeout: number) =>
-    new RequestError(408, `A caller did not take its answer in ${seconds(timeout)}.`, 'timeout'),
+  notTaken: (timeout: number) => tooLate(`A caller did not take its answer in ${seconds(timeout)}.`),
   connections: (max: number) => busy(`Too many connections: more than ${String(max)} (MAX_CONNECTIONS).`),
   pipelined: () => busy('Too many requests wait on one connection.', CLOSE),
   callsInFlight: (max: number) => busy(`Too many calls are in flight: more than ${String(max)} (MAX_IN_FLIGHT).`),
@@ -115,15 +103,11 @@ export const HTTP_ERRORS = {
   cutShort: () => new RequestError(400, 'The request body cannot be read: the connection was closed before its end.'),
   undecodable: (coding: string) => new RequestError(400, `The request body cannot be read: it is not valid ${coding}.`),
   bodyTooLarge: (maxBytes: number) =>
-    new RequestError(
-      413,
-      `Maximum request length exceeded: the body has more than ${String(maxBytes)} bytes (MAX_REQUEST_BYTES).`,
-      'too-large',
-    ),
+    tooLarge(`Maximum request length exceeded: the body has more than ${String(maxBytes)} bytes (MAX_REQUEST_BYTES).`),
   /** @param problem - a sentence with both sizes */
-  eventTooLarge: (problem: string) => new RequestError(413, problem, 'too-large'),
+  eventTooLarge: (problem: string) => tooLarge(problem),
   unneededBodyTooLarge: (method: string, maxBytes: number) =>
-    new RequestError(413, `The body of a ${method} request may have at most ${String(maxBytes)} bytes.`, 'too-large'),
+    tooLarge(`The body of a ${method} request may have at most ${String(maxBytes)} bytes.`),
   contentCoding: (coding: string) =>
     new RequestError(
       415,
@@ -151,44 +135,28 @@ export const HTTP_ERRORS = {
   /** draft-ietf-httpapi-idempotency-key-header. */
   keyReuse: (problem: string) => new RequestError(422, problem),
 
-  // Proxies
-  forwardedScheme: () => new RequestError(400, 'The forwarded scheme is neither http nor https.'),
-  forwardedHost: () => new RequestError(400, 'The forwarded host is not a valid authority.'),
-  forwardedPort: () => new RequestError(400, 'The forwarded port is not a number.'),
-  forwardedPrefix: () => new RequestError(400, 'The forwarded prefix is not a valid path.'),
+  /** A trusted proxy states something that cannot be used. */
+  forwarded: (problem: string) => new RequestError(400, `The forwarded ${problem}.`),
 
   // Access
   key: (problem: string) =>
-    new RequestError(
-      401,
-      `${problem} ${HOW_TO_SEND_A_KEY}as X-API-Key, or over SOAP as a WS-Security UsernameToken.`,
-      'key',
-      CHALLENGE,
-    ),
+    unauthorized(`${problem} ${HOW_TO_SEND_A_KEY}as X-API-Key, or over SOAP as a WS-Security UsernameToken.`),
   keyInHeader: (maxBytes: number) =>
-    new RequestError(
-      401,
+    unauthorized(
       `A message of more than ${String(maxBytes)} bytes needs a valid key in its header fields. ` +
         `${HOW_TO_SEND_A_KEY}or as X-API-Key.`,
-      'key',
-      CHALLENGE,
     ),
-  signature: (problem: string) => new RequestError(401, problem, 'signature', CHALLENGE),
+  signature: (problem: string) => unauthorized(problem, 'signature'),
   /** @param shownBy - the header field that says so. */
-  otherSite: (shownBy: string) =>
-    new RequestError(403, `A page of another site may not call operations (${shownBy}).`, 'cross-site'),
+  otherSite: (shownBy: string) => crossSite(`A page of another site may not call operations (${shownBy}).`),
   otherSiteLink: () =>
-    new RequestError(
-      403,
+    crossSite(
       'A link on another site led here, and events are not shown that way. To open this page, click into the address bar and press Enter.',
-      'cross-site',
     ),
   unknownHost: (name: string) =>
-    new RequestError(
-      403,
+    crossSite(
       `Without keys, this service answers only under this machine's own names, not ${shortened(name)}. ` +
         'If that name is yours, add it to ALLOWED_HOSTS.',
-      'cross-site',
     ),
   eventsClosed: (why: string) =>
     new RequestError(
@@ -222,13 +190,10 @@ export const HTTP_ERRORS = {
   },
 
   /** The service's doing. A log that cannot be used may work again soon. */
-  failed: (error: unknown) =>
-    new RequestError(
-      error instanceof EventLogError ? 503 : 500,
-      'The request could not be answered.',
-      'invalid',
-      error instanceof EventLogError ? RETRY : undefined,
-    ),
+  failed: (error: unknown) => {
+    const [status, headers] = error instanceof EventLogError ? [503, RETRY] : [500];
+    return new RequestError(status, 'The request could not be answered.', 'invalid', headers);
+  },
 } as const;
 
 /** Tells a caller that seems to send webhooks where they go. */
@@ -245,7 +210,27 @@ function busy(message: string, headers?: OutgoingHttpHeaders): RequestError {
   return new RequestError(503, message, 'busy', { ...headers, ...RETRY });
 }
 
+function tooLarge(message: string): RequestError {
+  return new RequestError(413, message, 'too-large');
+}
+
+function tooLate(message: string): RequestError {
+  return new RequestError(408, message, 'timeout');
+}
+
+function handshake(problem: string, refusal: Refusal): RequestError {
+  return new RequestError(400, `A TLS handshake failed: ${problem}.`, refusal);
+}
+
+function unauthorized(message: string, refusal: Refusal = 'key'): RequestError {
+  return new RequestError(401, message, refusal, CHALLENGE);
+}
+
+function crossSite(message: string): RequestError {
+  return new RequestError(403, message, 'cross-site');
+}
+
 /** Writes milliseconds as seconds. */
-export function seconds(milliseconds: number): string {
+function seconds(milliseconds: number): string {
   return `${String(milliseconds / 1000)} s`;
 }

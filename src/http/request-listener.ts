@@ -108,18 +108,11 @@ export class RequestListener {
 
   /** Passes on a valid request, after the body of a GET or HEAD, which has no use. */
   #accept(request: HttpRequest, response: HttpResponse): void {
-    // With a promise that was not kept, Node would close the connection: the caller might still send its body.
+    // Without it Node would close the connection: the caller might still send its body.
     if (request.headers.expect !== undefined && !request.hasBody) response.sendContinue();
-    if (request.hasBody && (request.method === 'GET' || request.method === 'HEAD')) {
-      skipBody(request, response).then(
-        () => {
-          this.#dispatch(request, response);
-        },
-        (error: unknown) => {
-          this.#refuse(response, error);
-        },
-      );
-    } else this.#dispatch(request, response);
+    if (request.hasBody && (request.method === 'GET' || request.method === 'HEAD'))
+      skipBody(request, response).then(this.#dispatch.bind(this, request, response), this.#refuse.bind(this, response));
+    else this.#dispatch(request, response);
   }
 
   #dispatch(request: HttpRequest, response: HttpResponse): void {
@@ -156,7 +149,7 @@ export class RequestListener {
   }
 }
 
-/** An id from outside is kept when it can do no harm in a log line, a header field or a query. */
+/** Ids from outside that can do no harm in a log line, a header field or a query. */
 const HARMLESS = /^[\w.:+/=@-]{1,128}$/;
 
 /** Whether the connection ends: HTTP/1.0 has no chunks (RFC 9112, section 6.1), and Node drops what follows an upgrade. */
@@ -198,11 +191,9 @@ export type Handler = (request: HttpRequest, response: HttpResponse, next: (erro
 /** Called for what the server answers itself, or does not answer. */
 export interface ServerObserver {
   /**
-   * Called for a request or a connection that was refused, or a request that failed.
+   * Called for a request or a connection that was refused (with a {@link RequestError}), or a request that failed.
    *
-   * @param error - a {@link RequestError} if it was refused.
    * @param status - of the answer, if there was one.
-   * @param remoteAddress - of the connection.
    * @param request - undefined if none could be read.
    */
   refused(

@@ -7,7 +7,7 @@ import { closeInSteps } from './connections';
 import { HTTP_ERRORS, type RequestError } from './errors';
 import type { HttpRequest, MessageMemory } from './request';
 
-/** Replies depend on the caller and on the log: a cache may keep them for one caller and asks before it uses them again. */
+/** A cache may keep a reply for one caller, and asks before it uses it again. */
 const CACHE_CONTROL = 'private, max-age=0';
 
 /** Smaller answers are not counted: 64 pipelined ones take no more memory than their requests. */
@@ -47,8 +47,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
    * @throws {RequestError} 503: too many bytes of answers wait for their callers. Nothing is sent.
    */
   reply(status: number, contentType: string, body: string | Buffer, headers?: OutgoingHttpHeaders): void {
-    // Once: to measure a long text takes as long as to encode it. The text itself would stay in the heap until the caller has taken
-    // the answer, and V8 lets several times as much garbage pile up.
+    // To measure a long text takes as long as to encode it, and it would stay in the heap until the caller has taken the answer.
     const content = typeof body === 'string' && body.length > PART_BYTES ? Buffer.from(body) : body;
     // Spreading would cost as much as the rest of this function.
     const fields = HttpResponse.fieldsOf(contentType, content);
@@ -75,8 +74,8 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * Sends a whole reply with status 200, compressed with gzip if that is worth it and `Accept-Encoding` prefers it, else at
-   * once. A reply that may be compressed has `Vary: Accept-Encoding`, whether it is or not (RFC 9110, section 12.5.5).
+   * Sends a whole reply with status 200, compressed with gzip if that is worth it and `Accept-Encoding` prefers it. A reply that
+   * may be compressed has `Vary: Accept-Encoding`, whether it is or not (RFC 9110, section 12.5.5).
    *
    * @param headers - further header fields; a `Vary` among them must name Accept-Encoding too
    * @throws {RequestError} as {@link reply}.
@@ -99,8 +98,8 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * Sends a reply with status 200 part by part, as fast as the caller takes it. `HEAD` gets the header alone. Resolves also where
-   * the caller has gone.
+   * Sends a reply with status 200 part by part, as fast as the caller takes it. `HEAD` gets the header alone. Resolves also if the
+   * caller has gone.
    *
    * @param stop - closes the connection, which tells the caller that the reply is not complete.
    * @throws {RequestError} 503: too many bytes of answers wait for their callers; nothing is sent, or the connection is closed.
@@ -176,10 +175,10 @@ declare global {
 }
 /* eslint-enable */
 
-/** Requests of which at most this many bytes are unread keep their connection: the bytes are read and dropped. */
+/** Requests of which at most this many bytes are unread keep their connection. */
 const MAX_DROPPED = 65_536;
 
-/** How many bytes of a larger request are read and dropped, so that a sender that only writes gets to read the answer. */
+/** How many bytes of a larger one are read and dropped, so that a sender that only writes gets to read the answer. */
 const MAX_DISCARDED = 4 * 1024 * 1024;
 
 /** Whether so much of a request may still arrive that its connection is better closed than kept. */

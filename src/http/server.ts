@@ -20,9 +20,6 @@ const BACKLOG = 4096;
 /** How long calls in flight may take to finish when a server stops, in milliseconds. */
 export const STOP_TIMEOUT = 10_000;
 
-/** Length of the keys of TLS session tickets, in bytes: a name, a key for their authentication, one for their encryption. */
-const TICKET_KEYS = 48;
-
 /** How often connections without a call are looked for while a server stops, in milliseconds. */
 const SWEEP_INTERVAL = 50;
 
@@ -46,7 +43,6 @@ export class HttpServer {
       headersTimeout: limits.headersTimeout,
       requestTimeout: limits.requestTimeout,
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_INTERVAL, limits.headersTimeout),
-      // Answered by us, as what else is wrong with a request.
       requireHostHeader: false,
       IncomingMessage: HttpRequest,
       ServerResponse: HttpResponse,
@@ -65,7 +61,10 @@ export class HttpServer {
     this.#server.on('checkContinue', answer);
     this.#server.on('checkExpectation', answer);
     this.#server.on('connect', ({ socket }: IncomingMessage) => {
-      this.#refuseTunnel(socket);
+      // Node leaves the socket alone afterwards.
+      socket.on('error', () => undefined).resume();
+      const connection = this.#connections.of(socket);
+      if (connection !== undefined) this.#refuse(connection, HTTP_ERRORS.tunnel());
     });
     // Node ignores the fields after the first thousand, the length of the body among them. Their bytes are limited.
     Object.assign(this.#server, { httpAllowHalfOpen: true, maxHeadersCount: 0 });
@@ -91,16 +90,8 @@ export class HttpServer {
     }
     const error = HTTP_ERRORS.connections(limits.maxConnections);
     this.#report(error, socket, tls === undefined ? error.status : undefined);
-    // Not counted as open, and so closed at once.
     if (tls === undefined) socket.end(lastAnswer(error), () => socket.destroy());
     else socket.destroy();
-  }
-
-  #refuseTunnel(socket: Socket): void {
-    // From here on Node leaves the socket alone.
-    socket.on('error', () => undefined).resume();
-    const connection = this.#connections.of(socket);
-    if (connection !== undefined) this.#refuse(connection, HTTP_ERRORS.tunnel());
   }
 
   /** Answers what never became a request, and closes. A connection on which nothing was sent, as browsers keep, is not reported. */
@@ -127,20 +118,16 @@ export class HttpServer {
     if (connection.isEnding) return;
     const error = unreadable(problem, this.#options.limits);
     const { last } = connection;
-    if (last?.headersSent && last.statusCode >= 400 && !last.shouldKeepAlive) {
-      // The caller has been told already that its last request was wrong and the connection ends.
+    // The caller may have been told already that its last request was wrong and the connection ends.
+    if (last?.headersSent && last.statusCode >= 400 && !last.shouldKeepAlive) connection.close();
+    else if (last === undefined || last.req.complete) this.#refuse(connection, error);
+    else {
+      // The body of the last request ends wrongly. Its handler answers: with the error if it reads the body.
+      last.shouldKeepAlive = false;
       connection.close();
-      return;
+      if (problem.code === 'HPE_INVALID_EOF_STATE') last.req.cutShort();
+      else last.req.fail(error);
     }
-    if (last === undefined || last.req.complete) {
-      this.#refuse(connection, error);
-      return;
-    }
-    // The body of the last request ends wrongly. Its handler answers: with the error if it reads the body.
-    last.shouldKeepAlive = false;
-    connection.close();
-    if (problem.code === 'HPE_INVALID_EOF_STATE') last.req.cutShort();
-    else last.req.fail(error);
   }
 
   /** Why TLS was not agreed on; undefined if the caller went away or has sent nothing. */
@@ -168,7 +155,7 @@ export class HttpServer {
     const server = this.#server.listen({ port, host, backlog: BACKLOG });
     await once(server, 'listening');
     // Node gives every worker the first one's keys, with which a client of a removed TLS_CLIENT_CA could resume its session.
-    if ('setTicketKeys' in server) server.setTicketKeys(randomBytes(TICKET_KEYS));
+    if ('setTicketKeys' in server) server.setTicketKeys(randomBytes(48));
     // Without a listener, one connection that cannot be accepted would end the process.
     server.on('error', ({ message }) => {
       this.#report(HTTP_ERRORS.notAccepted(message), undefined, undefined);
@@ -179,8 +166,8 @@ export class HttpServer {
   /**
    * Stops accepting connections, and ends each once it has no call. Resolves when no connection is open.
    *
-   * @param idleTimeout - how long connections without a call stay open, in milliseconds: if another process takes over the
-   *   port, a caller may be about to send on one, and the answer tells it that the connection ends
+   * @param idleTimeout - how long connections without a call stay open, in milliseconds: if another process takes over the port, a
+   * caller may be about to send on one
    * @param deadline - when what is still open is ended, in the time of `performance.now()`
    */
   async close(idleTimeout = 0, deadline = performance.now() + STOP_TIMEOUT): Promise<void> {
@@ -192,8 +179,7 @@ export class HttpServer {
       // http.Server would close idle connections at once. Calls back also if it did not listen.
       NetServer.prototype.close.call(server, resolve);
     });
-    // At once, but for one turn of the event loop for requests that have arrived. A caller that has only just connected may be about
-    // to send one.
+    // Requests that have arrived are read first; a caller that has only just connected may be about to send one.
     if (idleTimeout === 0) setImmediate(() => setImmediate(() => server.closeIdleConnections()));
     const sweepFrom = performance.now() + idleTimeout;
     const sweeping = setInterval(() => {
@@ -208,16 +194,13 @@ export class HttpServer {
     clearInterval(sweeping);
     clearTimeout(end);
     connections.stop();
-    // Ends the interval in which Node looks for slow requests; nothing is left to close.
+    // Ends the interval in which Node looks for slow requests.
     server.close();
   }
 }
 
-/** An error of Node's parser: bytes that it cannot read, or that do not arrive in time. */
-interface ParserError extends NodeJS.ErrnoException {
-  /** Tells a version that is not supported (`Invalid HTTP version`) from one that is written wrongly. */
-  readonly reason?: string;
-}
+/** An error of Node's parser, with the reason that it gives. */
+type ParserError = NodeJS.ErrnoException & { readonly reason?: string };
 
 /** The answer to bytes that are not a request, are too many, or do not arrive in time. */
 function unreadable({ code, reason }: ParserError, limits: Config['limits']): RequestError {

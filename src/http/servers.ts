@@ -26,7 +26,7 @@ export async function startServers(
 ) {
   const { limits, host, tls } = config;
   const { rate, observer } = served;
-  // Of several workers the supervisor has the metrics, and the operator's address with them.
+  // Of several workers the supervisor has the metrics, and the operator's address.
   const isAlone = config.workers === 1;
   const server = new HttpServer({
     ...served,
@@ -38,7 +38,6 @@ export async function startServers(
   let admin: Awaited<ReturnType<AdminPages['listen']>> | undefined;
   let port: number;
   try {
-    // First the one on which nothing is answered but the operator.
     if (isAlone && config.admin) admin = await pages.listen(config.admin, { limits: adminLimits, rate, observer });
     port = await server.listen(config);
   } catch (error) {
