@@ -78,7 +78,7 @@ export async function startApp(
     rate,
     access,
     admission,
-    bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory, observer.hint),
+    bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory),
     reader: new ReaderThread(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     mediaType: memoized(MediaType.parse),
     observer,

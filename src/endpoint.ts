@@ -1,8 +1,6 @@
 import { Router } from 'express';
 import type { Endpoint } from './call/endpoint';
-import { HTTP_ERRORS } from './http/errors';
 import type { Handler } from './http/request-listener';
-import type { HttpRequest } from './http/request';
 import { documents } from './pages/service/documents';
 import { eventsPages } from './pages/events/events-pages';
 import { routeOperations } from './get-post/http-call';
@@ -26,27 +24,11 @@ export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   const withoutSoap = router as unknown as Handler;
   const path = endpoint.path.toLowerCase();
   const isEndpoint = (given: string): boolean => given === endpoint.path || given.toLowerCase() === path;
-  const takesWebhooks = contract.protocols.bindings.has('httppost');
-
   return (request, response, next) => {
     if (soap !== undefined && request.method === 'POST' && isEndpoint(request.path)) {
       new SoapCall(request, response, endpoint, soap).answer().catch(next);
       return;
     }
-    withoutSoap(request, response, (error) => {
-      next(error ?? (takesWebhooks && MAY_BE_MEANT.test(request.path) ? nothingHere(endpoint, request) : undefined));
-    });
+    withoutSoap(request, response, next);
   };
-}
-
-/** A segment of the original's path, whatever its extension, in the plural or not. */
-const MAY_BE_MEANT = /\/(?:webhook|service|recordevent)s?(?:\.[^/]*)?(?:\/|$)/i;
-
-/** The refusal of an address at which there is nothing, with the address for webhooks. */
-function nothingHere({ path, callers }: Endpoint, request: HttpRequest): unknown {
-  try {
-    return HTTP_ERRORS.nothingHere(`${callers.baseUrl(request)}${path}/RecordEvent`);
-  } catch (error) {
-    return error;
-  }
 }

@@ -66,7 +66,7 @@ export interface WebHookEvents {
    * Reads events whole, oldest first: the first ones after a position, or the newest.
    *
    * @param options.limit - the most events, 100 by default.
-   * @throws {TypeError} another option, or a position that is none.
+   * @throws {TypeError} `after` is not a position.
    */
   read(options?: {
     readonly after?: Position | undefined;
@@ -82,7 +82,7 @@ export interface WebHookEvents {
    * @param options.sign - signs them anew, as a sender that the tool names, such as `github`; CloudEvents as `standard-webhooks`.
    * @param options.signal - ends it after the attempt that is under way, as {@link WebHook.close} does.
    * @returns the status of the answer to each event, a refusal (4xx) too.
-   * @throws {TypeError} an option is unknown or not valid.
+   * @throws {TypeError} an option is not valid.
    * @throws an event was not taken in three tries, or the answer was a redirect.
    */
   forward(
@@ -149,24 +149,20 @@ export async function createWebHook(settings: WebHookSettings = {}): Promise<Web
 function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEvents {
   const factory = new EventFactory({ source: config.path, type: config.eventType });
   return {
-    follow(options = {}) {
-      const { after, signal } = checkedOptions(options, 'after', 'signal');
+    follow({ after, signal } = {}) {
       const start = after === undefined ? log.stats().then(({ last }) => last) : Promise.resolve(positionOf(after));
       // The iteration throws it.
       start.catch(() => undefined);
       return followed(log, start, signal === undefined ? ending : AbortSignal.any([ending, signal]));
     },
-    async read(options = {}) {
-      const { after, limit } = checkedOptions(options, 'after', 'limit');
+    async read({ after, limit } = {}) {
       const events = await log.read({
         limit: limitOf(limit),
         after: after === undefined ? undefined : positionOf(after),
       });
       return events.map(recordedEvent);
     },
-    async forward(url, options = {}) {
-      const checked = checkedOptions(options, 'after', 'limit', 'asReceived', 'sign', 'signal');
-      const { after = 0, limit, signal = ending, ...form } = checked;
+    async forward(url, { after = 0, limit, signal = ending, ...form } = {}) {
       const pages = log.pages({ after: positionOf(after) });
       const { postEvents } = await import('./forward/post-events.js');
       return postEvents(pages, limitOf(limit), url, config.namespace, form, AbortSignal.any([ending, signal]));
@@ -184,18 +180,6 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
       return appended;
     },
   };
-}
-
-/** @throws {TypeError} it is not an object, or has another member. */
-function checkedOptions<Options extends object>(
-  options: Options,
-  ...known: readonly (keyof Options & string)[]
-): Options {
-  if (typeof options !== 'object' || (options as Options | null) === null)
-    throw new TypeError('The options must be an object.');
-  const unknown = Object.keys(options).find((name) => !known.some((one) => one === name));
-  if (unknown === undefined) return options;
-  throw new TypeError(`There is no option ${unknown}; the options are ${known.join(' and ')}.`);
 }
 
 /** Keeps JSON from leaving out what it has no form for. */

@@ -56,7 +56,7 @@ export class HttpInput {
 
   /** Returns the JSON object or array that a form consists of, if it does. */
   jsonForm() {
-    if (!mayBeginJson(this.body)) return undefined;
+    if (!MAY_BEGIN_JSON.test(this.body.toString('latin1'))) return undefined;
     const text = this.charset.decode(this.body)?.trim();
     return text !== undefined && /^[[{]/.test(text) ? readJson(text) : undefined;
   }
@@ -93,17 +93,8 @@ function fieldsPayload(fields: FormFields | undefined, length: number, text: () 
     : { mediaType: 'application/json', json, value: fields && Object.fromEntries(fields.values) };
 }
 
-/** Whether a body begins with a brace or a bracket in any character set, perhaps after a mark and white space. */
-function mayBeginJson(body: Buffer): boolean {
-  let at = 0;
-  while (BEFORE_JSON.has(body[at])) at++;
-  return body[at] === 0x7b || body[at] === 0x5b;
-}
-
-/** The bytes of white space, of byte order marks, and the zero byte of a character in UTF-16. */
-const BEFORE_JSON: ReadonlySet<number | undefined> = new Set(
-  Buffer.from('\0\t\n\v\f\r \xef\xbb\xbf\xfe\xff', 'latin1'),
-);
+/** A brace or a bracket in any character set, perhaps after a mark and white space. */
+const MAY_BEGIN_JSON = /^[\0\t-\r \xef\xbb\xbf\xfe\xff]*[[{]/;
 
 function readJson(text: string) {
   const json = new JsonText(text);

@@ -166,12 +166,7 @@ export const HTTP_ERRORS = {
     ),
 
   // Addresses and methods
-  /** @param webhooks - where webhooks go, if that may be what was meant */
-  nothingHere: (webhooks?: string) =>
-    new RequestError(
-      404,
-      `There is nothing at this address.${webhooks === undefined ? '' : ` ${webhooksGoTo(webhooks)}`}`,
-    ),
+  nothingHere: () => new RequestError(404, 'There is nothing at this address.'),
   method: (text: string, allow: string) => new RequestError(405, text, 'invalid', { Allow: allow }),
   noSuchEvent: () => new RequestError(404, 'There is no such event in the log: it was forgotten or never recorded.'),
   noSuchOperation: (name: string) => new RequestError(404, `The service has no operation ${shortened(name)}.`),
@@ -195,11 +190,6 @@ export const HTTP_ERRORS = {
     return new RequestError(status, 'The request could not be answered.', 'invalid', headers);
   },
 } as const;
-
-/** Tells a caller that seems to send webhooks where they go. */
-export function webhooksGoTo(address: string): string {
-  return `Webhooks go to ${address}, as JSON, a form, XML or text.`;
-}
 
 /** An error after which the connection cannot be used. */
 function closing(status: number, message: string): RequestError {

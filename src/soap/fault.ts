@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { create } from 'xmlbuilder2';
 import { builderText } from '../xml/characters';
 import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
-import { HTTP_ERRORS, RequestError, webhooksGoTo, type Refusal } from '../http/errors';
+import { HTTP_ERRORS, RequestError, type Refusal } from '../http/errors';
 import { messageChain, shortened } from '../util/text';
 import { Binding } from '../config/values';
 import type { ElementName } from '../xml/handler';
@@ -67,7 +67,7 @@ export const FAULTS = {
       'Client',
       `${given === undefined ? 'The request has no content type.' : `The content type ${shortened(given)} is not supported here.`} ` +
         `Send ${supported.map((binding) => `${Binding.names[binding]} as ${SoapVersion.of(binding).mediaType}`).join(', ')}.` +
-        (webhooks === undefined ? '' : ` ${webhooksGoTo(webhooks)}`),
+        (webhooks === undefined ? '' : ` Webhooks go to ${webhooks}, as JSON, a form, XML or text.`),
       UNSUPPORTED,
     ),
   /** The message cannot be read as XML. */

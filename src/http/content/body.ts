@@ -2,7 +2,6 @@ import { createInflateRaw, createUnzip } from 'node:zlib';
 import { HTTP_ERRORS, RequestError } from '../errors';
 import { GrowingBuffer, MessageMemory, type HttpRequest } from '../request';
 import type { HttpResponse } from '../response';
-import { shortened } from '../../util/text';
 import { Charset } from './charset';
 
 const EMPTY = Buffer.alloc(0);
@@ -14,7 +13,16 @@ const SMALL_BODY = 65_536;
 const CODINGS: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate']);
 
 /** Values of `Content-Encoding` that code nothing: some senders write encodings of MIME. Others write a character set. */
-const NOT_CODINGS: ReadonlySet<string> = new Set(['none', '7bit', '8bit', 'binary', 'base64', 'quoted-printable']);
+const NOT_CODINGS: ReadonlySet<string> = new Set([
+  '',
+  'identity',
+  'none',
+  '7bit',
+  '8bit',
+  'binary',
+  'base64',
+  'quoted-printable',
+]);
 
 /** The most bytes of a body, as it arrives and after `Content-Encoding` is undone, and what is said of one with more. */
 interface BodyLimit {
@@ -26,15 +34,12 @@ interface BodyLimit {
 export class BodyReader {
   readonly #limit: BodyLimit;
   readonly #memory: MessageMemory;
-  readonly #hint: (key: string, message: string) => void;
 
   /**
    * @param maxBytes - most bytes of one body, as it arrives and after `Content-Encoding` is undone
    * @param maxTotalBytes - most bytes of all large bodies whose calls are not answered yet
-   * @param hint - called for each body that is not coded as its header says
    */
-  constructor(maxBytes: number, maxTotalBytes: number, hint: (key: string, message: string) => void = () => undefined) {
-    this.#hint = hint;
+  constructor(maxBytes: number, maxTotalBytes: number) {
     this.#limit = { maxBytes, refusal: () => HTTP_ERRORS.bodyTooLarge(maxBytes) };
     this.#memory = new MessageMemory(maxTotalBytes, SMALL_BODY);
   }
@@ -55,7 +60,7 @@ export class BodyReader {
     if (!request.hasBody || request.isBodyMissing) return Promise.resolve(EMPTY);
     if (length !== undefined && length > limit.maxBytes) return Promise.reject(limit.refusal());
     const field = headers['content-encoding'];
-    const coding = field === undefined ? 'identity' : this.#codingIn(field);
+    const coding = field === undefined ? 'identity' : codingIn(field);
     if (coding !== 'identity' && !CODINGS.has(coding)) return Promise.reject(HTTP_ERRORS.contentCoding(coding));
     const isSmall = length !== undefined && length <= SMALL_BODY;
     const arrived = request.takeBody(isSmall ? undefined : (bytes) => this.#refusal(bytes, limit, response));
@@ -75,22 +80,6 @@ export class BodyReader {
     return bytes > maxBytes ? refusal() : HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
   }
 
-  /** The coding that a `Content-Encoding` names, or `identity`. */
-  #codingIn(field: string): string {
-    const names = field.split(',').map((name) => name.trim().toLowerCase());
-    const codings = names.filter((name) => !NOT_CODINGS.has(name) && !Charset.named(name).isKnown);
-    if (codings.length < names.length)
-      this.#giveHint(`the Content-Encoding ${shortened(field)}, which names no content coding`);
-    return codings.filter((name) => name !== '' && name !== 'identity').join(', ') || 'identity';
-  }
-
-  #giveHint(what: string): void {
-    this.#hint(
-      'content-coding',
-      `A request has ${what}. The body was taken as it came: let the sender leave the field out.`,
-    );
-  }
-
   async #decode(arrived: Promise<Buffer>, coding: string, limit: BodyLimit, response: HttpResponse): Promise<Buffer> {
     const coded = await arrived;
     let body: Buffer | undefined;
@@ -99,17 +88,20 @@ export class BodyReader {
     } catch (error) {
       if (error instanceof RequestError) throw error;
     }
-    if (body === undefined) {
-      if (!Charset.isPlainText(coded)) {
-        this.release(response);
-        throw HTTP_ERRORS.undecodable(coding);
-      }
-      this.#giveHint(`the Content-Encoding ${coding} and a body that is not`);
+    if (body === undefined && !Charset.isPlainText(coded)) {
+      this.release(response);
+      throw HTTP_ERRORS.undecodable(coding);
     }
     const whole = body ?? coded;
     this.#memory.resize(response, whole.length);
     return whole;
   }
+}
+
+/** The coding that a `Content-Encoding` names, or `identity`. */
+function codingIn(field: string): string {
+  const names = field.split(',').map((name) => name.trim().toLowerCase());
+  return names.filter((name) => !NOT_CODINGS.has(name) && !Charset.named(name).isKnown).join(', ') || 'identity';
 }
 
 /**

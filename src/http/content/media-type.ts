@@ -11,7 +11,6 @@ export class MediaType {
 
   /** Type and subtype in lower case. */
   readonly essence: string;
-  /** That of the `charset` parameter. */
   readonly charset: Charset | undefined;
   /** The `action` parameter of SOAP 1.2 (RFC 3902). */
   readonly action: string | undefined;
@@ -21,9 +20,7 @@ export class MediaType {
   readonly isXml: boolean;
   /** Whether it is that of JSON (RFC 8259, or RFC 6839, section 3.1). */
   readonly isJson: boolean;
-  /** Whether it is that of a form. */
   readonly isForm: boolean;
-  /** Whether it is that of a form with files (RFC 7578). */
   readonly isMultipart: boolean;
 
   private constructor({ essence, parameters }: MIMEType) {

@@ -1,5 +1,4 @@
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { startEndpoint } from '../../support/endpoint';
 import { send } from '../../support/http';
 import { expectNothingHeld } from '../../support/nothing-held';
 import { startService } from '../../support/service';
@@ -58,15 +57,5 @@ describe('a content coding', () => {
       body: `The request body cannot be read: it is not valid ${coding}.\n`,
     });
     await service.stop();
-  });
-
-  it.each([
-    ['UTF-8', 'A request has the Content-Encoding UTF-8, which names no content coding.'],
-    ['gzip', 'A request has the Content-Encoding gzip and a body that is not.'],
-  ])('%s over a plain body is told to the operator', async (coding, message) => {
-    const endpoint = await startEndpoint({});
-    expect((await record(endpoint.url, coding, 'plain')).status).toBe(200);
-    expect(endpoint.hints).toEqual([{ key: 'content-coding', message: expect.stringContaining(message) as string }]);
-    await endpoint.stop();
   });
 });

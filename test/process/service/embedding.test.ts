@@ -178,8 +178,6 @@ describe('a program with the package', () => {
             console.log(await events.record(wrong).catch((error) => error.message));
           for (const data of [null, () => 1, Symbol('x'), { inside: () => 1 }])
             console.log(await events.record({ data }).catch((error) => error.code + ' ' + error.message));
-          console.log(await events.read({ limti: 1 }).catch((error) => error.message));
-          console.log(await events.read(null).catch((error) => error.message));
           console.log(await events.read({ limit: 0 }).catch((error) => error.message));
           console.log(await events.read({ after: 'x' }).catch((error) => error.message));`),
       );
@@ -214,8 +212,6 @@ describe('a program with the package', () => {
         'ERR_WEBHOOK_CLOUD_EVENT data must not be a function: JSON has none.',
         'ERR_WEBHOOK_CLOUD_EVENT data must not be a symbol: JSON has none.',
         'ERR_WEBHOOK_CLOUD_EVENT inside must not be a function: JSON has none.',
-        'There is no option limti; the options are after and limit.',
-        'The options must be an object.',
         'limit must be a whole number from 1 on.',
         'after must be the sequence of an event: up to 20 digits.',
       ]);
@@ -245,7 +241,6 @@ describe('a program with the package', () => {
         const failing = (...args) => webhook.events.forward(...args).catch((error) => console.log(error.message));
         await failing(url, { sign: { sender: 'github', secret: 'sixteen characters' } });
         await failing(url, { asReceived: true, sign: { sender: 'x', secret } });
-        await failing(url, { signed: true });
         await failing('3000');
         await failing(url);
         handler.close();
@@ -258,7 +253,6 @@ describe('a program with the package', () => {
         "[ { sequence: '00000000000000000002', status: 404 } ]",
         'sign as github goes with asReceived: CloudEvents are signed as standard-webhooks.',
         'sign needs a sender, one of standard-webhooks, svix, github, gitlab, stripe, shopify, slack, and a secret of that sender.',
-        'There is no option signed; the options are after and limit and asReceived and sign and signal.',
         'Invalid URL',
         ...Array<string>(3).fill('POST /hook application/cloudevents+json undefined'),
         expect.stringMatching(
