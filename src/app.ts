@@ -23,7 +23,6 @@ import { Observer } from './telemetry/observer';
 import type { Refusals } from './telemetry/refused-calls';
 import { memoized } from './util/text';
 
-/** A service that answers. */
 export type App = Awaited<ReturnType<typeof startApp>>;
 
 function eventSizeWarning({ maxRequestBytes }: Config, { maxEventBytes = Infinity }: EventLog): string | undefined {
@@ -36,11 +35,7 @@ function eventSizeWarning({ maxRequestBytes }: Config, { maxEventBytes = Infinit
   );
 }
 
-/**
- * Puts the service together on an event log and starts to listen. Without a logger nothing is logged.
- *
- * @param refusalsOfAll - collects the refusals of all processes that answer; without it this one answers alone.
- */
+/** Starts the service on an event log. `refusalsOfAll` collects the refusals of all its processes; without it this one answers alone. */
 export async function startApp(
   config: Config,
   log: EventLog,
@@ -103,11 +98,7 @@ export async function startApp(
       await servers.reloadTls();
       access.use({ ...config, access: credentials, allowedHosts });
     },
-    /**
-     * Finishes what is in flight and takes nothing new. The event log stays open.
-     *
-     * @param idleTimeout - how long connections without a call stay open, in milliseconds; by default they are closed at once
-     */
+    /** Finishes what is in flight; connections without a call stay open for `idleTimeout` ms. The event log stays open. */
     close(idleTimeout?: number): Promise<void> {
       pages.stop();
       admission.endWaits();

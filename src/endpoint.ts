@@ -7,10 +7,8 @@ import { routeOperations } from './get-post/http-call';
 import { SoapBindings, SoapCall } from './soap/soap-call';
 
 /**
- * Returns the handler of the endpoint: the bindings and the documents that are on, on one path. As in IIS, the path is
- * case-insensitive; operation names are case-sensitive.
- *
- * @throws {ContractError} the contract and the service object do not have the same operations.
+ * Returns the handler of the endpoint: bindings and documents on one path, which is case-insensitive, as in IIS. Throws if the contract
+ * and the service object do not have the same operations.
  */
 export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   const { contract, service } = endpoint;

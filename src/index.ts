@@ -73,8 +73,8 @@ export interface WebHookEvents {
     readonly limit?: number | undefined;
   }): Promise<RecordedEvent[]>;
   /**
-   * Posts events to an address as `asmx-webhook-events forward` does, oldest first, one after the other: each until it is answered with
-   * neither 5xx, 408 nor 429, three times at most.
+   * Posts events as `asmx-webhook-events forward` does, oldest first: each until it is answered with neither 5xx, 408 nor 429, three
+   * times at most.
    *
    * @param options.after - by default 0: the first events of the log.
    * @param options.limit - the most events, 100 by default.
@@ -156,11 +156,8 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
       return followed(log, start, signal === undefined ? ending : AbortSignal.any([ending, signal]));
     },
     async read({ after, limit } = {}) {
-      const events = await log.read({
-        limit: limitOf(limit),
-        after: after === undefined ? undefined : positionOf(after),
-      });
-      return events.map(recordedEvent);
+      const from = after === undefined ? undefined : positionOf(after);
+      return (await log.read({ limit: limitOf(limit), after: from })).map(recordedEvent);
     },
     async forward(url, { after = 0, limit, signal = ending, ...form } = {}) {
       const pages = log.pages({ after: positionOf(after) });
@@ -169,10 +166,8 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
     },
     async record(event) {
       const given = Object.entries(event).filter(([, value]) => value !== undefined);
-      const { data, ...attributes }: Partial<CloudEvent> = {
-        ...factory.attributes(),
-        ...Object.fromEntries(given),
-      };
+      const filled: Partial<CloudEvent> = { ...factory.attributes(), ...Object.fromEntries(given) };
+      const { data, ...attributes } = filled;
       const content = data instanceof Uint8Array ? { data_base64: Buffer.from(data).toString('base64') } : { data };
       if (data === null) throw new NoCloudEvent('data must not be null: leave it out.');
       const made = EventFactory.read(JSON.stringify({ ...attributes, ...content }, jsonValue));

@@ -19,8 +19,8 @@ const UNUSED: readonly (readonly [library: string, ...modules: string[]])[] = [
 ];
 
 /**
- * Makes `require` give placeholders for these modules; each is loaded when one of its exports is used after all. This changes the
- * libraries for the whole process: only our own program may call it, before it loads them.
+ * Makes `require` give placeholders for these modules; each is loaded when it is used after all. This changes the libraries for the
+ * whole process: only our own program may call it, before it loads them.
  */
 export function startLean(): void {
   for (const [library, ...modules] of UNUSED) {

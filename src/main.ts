@@ -14,7 +14,6 @@ import { openServiceWarnings } from './access/open-service';
 import { ServiceManager } from './config/service-manager';
 import { startProblem } from './config/start-problem';
 import { startLean } from './lean-start';
-import type { EventLog } from './log/event-log';
 import { plainReason } from './util/text';
 import { createLogger, type Logger } from './telemetry/logger';
 import type { SupervisorProcess } from './workers/worker';
@@ -102,13 +101,10 @@ async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
   });
 }
 
-interface RunningService {
-  readonly log: EventLog;
-  readonly app: App;
-}
+type RunningService = Awaited<ReturnType<typeof startService>>;
 
 /** Loads the service only here: a supervisor, `--help` and a wrong configuration do without it, and start in half the time. */
-async function startService(config: Config, logger: Logger, supervisor?: SupervisorProcess): Promise<RunningService> {
+async function startService(config: Config, logger: Logger, supervisor?: SupervisorProcess) {
   const opening = config.eventLog.open(config.eventLogSettings);
   // Awaited below; until then a failure must not end the process.
   opening.catch(() => undefined);

@@ -34,7 +34,6 @@ const UNAUTHENTICATED_BODY = {
   refusal: () => HTTP_ERRORS.keyInHeader(MAX_UNAUTHENTICATED),
 };
 
-/** Returns the checks by these keys, secrets and hosts. */
 function rulesOf(config: LocalConfig, otherSite: OtherSite) {
   const { recordKeys, readKeys, ...secrets } = config.access;
   const hasSecrets = Object.values(secrets).some((secret) => secret !== undefined);
@@ -68,7 +67,6 @@ export class AccessControl {
     this.#rules = rulesOf(config, this.#otherSite);
   }
 
-  /** Uses these keys, secrets and hosts for the calls that come. */
   use(config: LocalConfig): void {
     this.#rules = rulesOf(config, this.#otherSite);
   }
@@ -79,9 +77,8 @@ export class AccessControl {
   }
 
   /**
-   * Refuses what the header fields of a call alone rule out, as {@link AccessControl.afterBody} would. Lets no call through.
-   *
-   * @returns the limit on the body of a caller who has shown no valid credential so far.
+   * Refuses what the header fields of a call alone rule out, as {@link AccessControl.afterBody} would. Lets no call through. Returns the
+   * limit on the body of a caller who has shown no valid credential so far.
    */
   beforeBody({ request, needs, hasEnvelope }: GuardedCall): typeof UNAUTHENTICATED_BODY | undefined {
     const { anyKey, guards } = this.#rules;
@@ -132,12 +129,7 @@ export class AccessControl {
     this.afterBody({ request, needs: 'read', hasEnvelope: false }, NO_BODY);
   }
 
-  /**
-   * Lets a request look at the pages of the events. They show more than `GetEvents` does, so without READ_KEYS they are open to this
-   * machine alone.
-   *
-   * @throws {RequestError} 401: a read key is needed; 403: without one, only this machine may look.
-   */
+  /** Lets a request look at the pages of the events, which show more than `GetEvents`: without READ_KEYS only from this machine. */
   checkViewer(request: GuardedRequest): void {
     if (this.#otherSite(request) !== undefined) throw HTTP_ERRORS.otherSiteLink();
     if (this.#rules.guards.read !== undefined) this.checkReader(request);

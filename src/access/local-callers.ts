@@ -6,7 +6,6 @@ import { HTTP_ERRORS } from '../http/errors';
 import { memoized, shortened } from '../util/text';
 import { isLoopback } from './open-service';
 
-/** The settings that say who can reach the service. */
 export type LocalConfig = Pick<Config, 'host' | 'baseUrl' | 'trustProxy' | 'access' | 'allowedHosts'>;
 
 /** Returns the sign that a page of another site made a browser send a request; undefined if there is none. */
@@ -69,7 +68,6 @@ export function viewerCheck(config: LocalConfig): (request: IncomingMessage) => 
 /** Further header fields that proxies add. They are not used, but show that the caller is another machine. */
 const SENT_ON = ['via', 'x-real-ip', 'x-client-ip', 'x-forwarded-server', 'true-client-ip', 'cf-connecting-ip'];
 
-/** Whether the service can be reached from this machine only. */
 function isLocal({ host, baseUrl, trustProxy }: LocalConfig): boolean {
   return isLoopback(host) && baseUrl === undefined && trustProxy === 0;
 }

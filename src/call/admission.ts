@@ -39,7 +39,6 @@ export class Ticket {
     this.#response = response;
   }
 
-  /** @throws {RequestError} 503: too many calls are in flight. */
   takeSlot(): void {
     const { maxInFlight } = this.#calls;
     if (this.#calls.inFlight >= maxInFlight) throw HTTP_ERRORS.callsInFlight(maxInFlight);
@@ -47,11 +46,7 @@ export class Ticket {
     this.#hasSlot = true;
   }
 
-  /**
-   * Runs `wait` without the slot, then takes it back, even above MAX_IN_FLIGHT.
-   *
-   * @throws {RequestError} 503: too many calls wait.
-   */
+  /** Runs `wait` without the slot, then takes it back, even above MAX_IN_FLIGHT. Throws 503 if too many calls wait. */
   async whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (!this.#hasSlot || this.#isWaiting)
       throw new Error('A call can wait only while it is in progress, and once at a time.');

@@ -36,13 +36,8 @@ function refusalOf(error: unknown): RequestError | undefined {
  *                                                       ▼
  *                                     refuse (any step throws)        ─► report, in either case
  *
- * - route: the header fields are right, and name the operation if the binding has it there
- * - access, before the body: the header fields do not rule the call out; without a valid credential its body may not be large
- * - slot: there are not too many calls in flight
- * - read: the message is right and names the operation; another thread reads large ones, one at a time
- * - access, after the body: the caller may call the operation that is invoked next. Only this lets a call through
- *
- * A binding's subclass supplies route, read, invoke, reply and refuse; the operation sees of the call what {@link Call} shows.
+ * Access is checked by the header fields before the body is read, and again when the message has named the operation: only this
+ * lets a call through. A binding's subclass supplies route, read, invoke, reply and refuse.
  */
 export abstract class IncomingCall implements Call {
   /** The binding; the version of a SOAP message is certain only once it has been read. */
@@ -124,7 +119,6 @@ export abstract class IncomingCall implements Call {
     return this.endpoint.service[this.operation ?? '']?.access;
   }
 
-  /** Whether the request's body belongs to the call. */
   abstract readonly hasBody: boolean;
 
   /** Whether the message may hold a key and name the operation, as the header fields may. */
@@ -139,7 +133,6 @@ export abstract class IncomingCall implements Call {
   /** Runs an operation of the service and resolves to the body of the reply. Throws what the operation throws. */
   abstract invoke(operation: string): Promise<string>;
 
-  /** Sends the reply. */
   abstract reply(body: string): void | Promise<void>;
 
   /** Tells the caller why the call is refused or, without a `refusal`, that the service failed. */
@@ -179,7 +172,6 @@ export abstract class IncomingCall implements Call {
     return this.ticket.whileIdle(wait);
   }
 
-  /** Suggests a setting to the operator. */
   protected hint(key: string, message: string): void {
     this.endpoint.observer.hint(key, message);
   }

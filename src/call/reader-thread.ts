@@ -47,10 +47,7 @@ export class ReaderThread {
   #answer: Deferred<unknown> | undefined;
   #idle: NodeJS.Timeout | undefined;
 
-  /**
-   * @param maxBytes - most bytes of a message.
-   * @param errors - the classes of the errors that mean more than a failure of the service.
-   */
+  /** `maxBytes` of a message; the classes of the errors that mean more than a failure of the service. */
   constructor(maxBytes: number, errors: readonly (abstract new (...given: never[]) => Error)[]) {
     this.#maxBytes = maxBytes;
     this.#errors = new Map(errors.map((error) => [error.name, error.prototype as object]));

@@ -2,7 +2,6 @@ import { unescapeBuffer } from 'node:querystring';
 import { Charset } from '../http/content/charset';
 import { LARGE_MESSAGE } from '../util/promises';
 
-/** Text with more fields than this is not parsed. */
 const MAX_FIELDS = 10_000;
 
 /** Characters of JSON for a field besides its name and its value. */
@@ -49,7 +48,6 @@ export class FormFields {
 
   /** Writes them as a JSON object. Undefined if that would be more than twice as long as the `length` of the form: full of escapes. */
   json(length: number): string | undefined {
-    // Not of an object, whose members with digits for names come first.
     const members = [...this.values].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
     const json = `{${members.join(',')}}`;
     const maxLength = 2 * length + MAX_FIELDS * FIELD_LENGTH;

@@ -146,7 +146,6 @@ class HttpCall extends IncomingCall {
     return below === undefined ? undefined : `${this.method} ${below}`;
   }
 
-  /** The names of the handshakes that this may be. */
   #handshakes(): readonly string[] {
     const { config, service } = this.endpoint;
     if (config.senderHandshakes === undefined || service[this.#target.name]?.access !== 'record') return NO_HANDSHAKES;

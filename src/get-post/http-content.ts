@@ -13,7 +13,6 @@ const STRUCTURED = 'application/cloudevents+json';
 const BATCHED = 'application/cloudevents-batch+json';
 const CLOUD_EVENTS = /^application\/cloudevents(?![a-z\d])/;
 
-/** The content of a request, before it is written for its event. */
 interface Sent {
   readonly attributes?: SenderAttributes | undefined;
   readonly payload?: Payload | undefined;
@@ -44,11 +43,11 @@ export interface HttpMessage extends Pick<HttpInput, 'query' | 'headers' | 'body
 export type HttpContent = CallContent & { readonly handshake?: ReturnType<typeof Sender.handshakeOf> };
 
 /**
- * Reads what a caller sent over HTTP GET or POST: a CloudEvent in structured or binary content mode, a batch of CloudEvents
- * (HTTP Protocol Binding 1.0.2), or any other payload. Beside a signature, which covers the body alone, `ce-` fields do not count.
+ * Reads a CloudEvent in structured or binary content mode, a batch (HTTP Protocol Binding 1.0.2), or any other payload. Beside a
+ * signature, which covers the body alone, `ce-` fields do not count.
  *
- * @throws {CloudEventError} the request carries a CloudEvent that is not valid.
- * @throws {RequestError} 415: it carries a CloudEvent in a format other than JSON.
+ * @throws {CloudEventError} a CloudEvent is not valid.
+ * @throws {RequestError} 415: it is in a format other than JSON.
  */
 export function readContent(
   message: HttpMessage,

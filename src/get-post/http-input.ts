@@ -8,10 +8,8 @@ import { FormFields } from './form-fields';
 const TEXT_TYPE =
   /^text\/|^application\/x-www-form-urlencoded$|^application\/(?:javascript|x-ndjson|yaml|toml|sql|graphql)$/;
 
-/** The request of a call over HTTP GET or POST. */
 export class HttpInput {
   constructor(
-    /** Without the question mark. */
     readonly query: string,
     readonly headers: IncomingHttpHeaders,
     readonly mediaType: MediaType | undefined,
@@ -61,10 +59,7 @@ export class HttpInput {
     return text !== undefined && /^[[{]/.test(text) ? readJson(text) : undefined;
   }
 
-  /**
-   * The character set of the body: the one that the content type names, else the one that the body announces itself, else UTF-8. In
-   * XML a byte order mark comes first (RFC 7303, section 3).
-   */
+  /** The character set that the content type names or, in XML before it (RFC 7303, section 3), the body announces, else UTF-8. */
   get charset(): Charset {
     const { body } = this;
     const { charset: given, isXml = false, isJson = false } = this.mediaType ?? {};

@@ -14,7 +14,6 @@ export interface ParametersMessage extends Pick<HttpInput, 'query' | 'headers' |
   readonly parameters: readonly NamedParameter[];
 }
 
-/** The texts of the parameters that were given, by their names. */
 type GivenParameters = ReadonlyMap<string, readonly string[]>;
 
 /**

@@ -5,11 +5,9 @@ import { textElement, XML_DECLARATION } from '../xml/characters';
 
 /** A reply in the form that its caller accepts. */
 export interface Representation {
-  /** By default 200. */
   readonly status?: 204;
   readonly contentType: string;
   readonly body: string;
-  /** The header fields that belong to it. */
   readonly headers: OutgoingHttpHeaders;
 }
 
@@ -34,14 +32,11 @@ const PROBLEM = 'application/problem+json';
 /** The types that a caller can name to get errors as JSON. */
 const JSON_TYPES: ReadonlySet<string> = new Set([JSON_TYPE, PROBLEM, 'application/cloudevents-batch+json']);
 
-/** The media ranges that XML satisfies. */
 const XML_RANGES: ReadonlySet<string> = new Set(['text/xml', 'application/xml', 'text/*', 'application/*', '*/*']);
 
 /**
- * Writes the result of an operation in the form that its caller accepts (`Accept`, RFC 9110, section 12.5.1): as one `string`
- * element, or as JSON for callers who name a JSON type and nothing that XML satisfies: many clients list JSON first by default.
- *
- * @param mediaType - the media type of a result that is a document in its own right, which JSON replies consist of.
+ * Writes a result in the form that its caller accepts (RFC 9110, section 12.5.1): as one `string` element, or as JSON for callers who
+ * name a JSON type and nothing that XML satisfies: many clients list JSON first. With a `mediaType` the result itself is the reply.
  */
 export function resultIn(
   accept: string | undefined,
@@ -57,10 +52,8 @@ export function resultIn(
 }
 
 /**
- * Writes an error in the form that its caller accepts: as one line of text, or as problem details (RFC 9457) for callers who get
- * results as JSON, and for those who name that type beside XML.
- *
- * @param isOriginal - whether ASP.NET gives the same message.
+ * Writes an error as one line of text, or as problem details (RFC 9457) for callers who get results as JSON, and for those who name that
+ * type beside XML. `isOriginal`: ASP.NET gives the same message.
  */
 export function errorIn(
   accept: string | undefined,

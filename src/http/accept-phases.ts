@@ -13,7 +13,6 @@ const CALLS_AT_ONCE = 64;
  * answered after 0.6 s, and without this after 2 to 5 s.
  */
 export class AcceptPhases {
-  /** The calls that wait, in the order of their arrival. */
   readonly #waiting: (() => void)[] = [];
   #accepted = 0;
   #isAlternating = false;
@@ -24,7 +23,6 @@ export class AcceptPhases {
     return this.#isAccepting || this.#waiting.length > 0;
   }
 
-  /** Notes that a connection was accepted. */
   accepted(): void {
     this.#accepted++;
     if (!this.#isAlternating) void this.#alternate();

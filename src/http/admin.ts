@@ -18,16 +18,12 @@ export class AdminPages {
   #checking: Promise<void> | undefined;
   #stopping = false;
 
-  /**
-   * @param check - rejects with the reason if the service cannot do its work.
-   * @param metrics - one registry, or those of several workers added up.
-   */
+  /** `check` rejects with why the service cannot do its work; `metrics` may be those of several workers, added up. */
   constructor(check: () => Promise<void>, metrics: { readonly contentType: string; metrics(): Promise<string> }) {
     this.#check = check;
     this.#metrics = metrics;
   }
 
-  /** Not ready afterwards: the service is stopping. */
   stop(): void {
     this.#stopping = true;
   }
@@ -65,11 +61,7 @@ export class AdminPages {
     ]);
   }
 
-  /**
-   * Returns all pages: those of {@link health}, and `/metrics`, in the text format of Prometheus.
-   *
-   * @param checkReader - throws a {@link RequestError} if the caller may not read the metrics.
-   */
+  /** Returns all pages: those of {@link health}, and `/metrics` (Prometheus) for those whom `checkReader` does not refuse. */
   all(checkReader?: (request: HttpRequest) => void): ServerOptions['pages'] {
     const metrics = page(async (request, response) => {
       checkReader?.(request);
@@ -78,12 +70,7 @@ export class AdminPages {
     return new Map([...this.health(), ['/metrics', metrics]]);
   }
 
-  /**
-   * Starts a server for the operator alone, with all pages and `/`, which lists them. Returns the address of `/`, and what stops the
-   * server, at a deadline in the time of `performance.now()`.
-   *
-   * @throws the address is in use, or not one of this machine.
-   */
+  /** Starts a server for the operator alone, with `/`, which lists the pages. Throws as `HttpServer.listen`. */
   async listen(address: ListenAddress, options: Pick<ServerOptions, 'limits' | 'rate' | 'observer'>) {
     const pages = this.all();
     const index = page((_request, response) => {

@@ -8,13 +8,7 @@ import type { Config } from '../config/config';
 import { HTTP_ERRORS } from './errors';
 
 /** The statement of one proxy about the request that it received (RFC 7239). */
-interface Hop {
-  readonly for?: string;
-  readonly proto?: string;
-  readonly host?: string;
-  readonly port?: string;
-  readonly prefix?: string;
-}
+type Hop = Partial<Record<'for' | 'proto' | 'host' | 'port' | 'prefix', string | undefined>>;
 
 const HINT =
   'A request has forwarded header fields, which are ignored. If a proxy in front of this service writes them, set TRUST_PROXY to the ' +
@@ -24,7 +18,6 @@ const HINT =
 export class Callers {
   /** The `Vary` of a reply that contains the base URL: the request header fields that the URL depends on. */
   readonly vary: string;
-  /** The fixed base URL, if one is configured. */
   readonly #baseUrl: string | undefined;
   readonly #trust: (address: string, hop: number) => boolean;
   readonly #hint: ((key: string, message: string) => void) | undefined;
@@ -53,11 +46,7 @@ export class Callers {
     return usesCustomFields(request) || request.headers.forwarded !== undefined;
   }
 
-  /**
-   * The base URL, without a trailing slash, under which the caller reached the server.
-   *
-   * @throws {RequestError} 400: the request or a trusted proxy states a scheme, host, port or prefix that is not valid.
-   */
+  /** The base URL, without a trailing slash, under which the caller reached the server. Throws 400 if a proxy states a wrong one. */
   baseUrl(request: IncomingMessage): string {
     this.#giveHint(request);
     if (this.#baseUrl !== undefined) return this.#baseUrl;
@@ -88,7 +77,6 @@ export class Callers {
     if (this.#trustsNone || !isUsed) this.#hint('forwarded', HINT);
   }
 
-  /** The addresses that proxies state, the nearest first. */
   #addresses(request: IncomingMessage): string[] {
     const stated = this.#isStandard
       ? forwardedHops(request).map((hop) => hop.for ?? '')
@@ -103,15 +91,9 @@ export class Callers {
     const hops = this.#trustedHops([remote, ...this.#addresses(request)]);
     const outermost = <T>(values: readonly T[]): T | undefined => values.at(-Math.min(hops, values.length));
     if (this.#isStandard) return outermost(forwardedHops(request)) ?? {};
-    return Object.fromEntries(
-      FIELDS.flatMap((field) => {
-        const value = outermost(list(request.headers[`x-forwarded-${field}`]));
-        return value === undefined ? [] : [[field, value]];
-      }),
-    );
+    return Object.fromEntries(FIELDS.map((field) => [field, outermost(list(request.headers[`x-forwarded-${field}`]))]));
   }
 
-  /** How many proxies in a row are trusted, beginning with the connected one. */
   #trustedHops(addresses: readonly string[]): number {
     const first = addresses.findIndex((address, hop) => !this.#trust(address, hop));
     return first === -1 ? addresses.length : first;

@@ -14,7 +14,6 @@ const TIME_TO_SEND = 1000;
 
 /** One connection, from its acceptance until it is closed. */
 export class Connection {
-  /** The response to the last request that arrived, if any. */
   last: ServerResponse<HttpRequest> | undefined;
   /** Whether the connection will be closed after the answers to the requests that arrived. */
   isEnding = false;
@@ -42,7 +41,6 @@ export class Connection {
     return (this.#http ?? this.accepted).bytesRead === 0;
   }
 
-  /** Carries HTTP over this socket afterwards. */
   open(socket: Socket): void {
     this.#http = socket;
     // Each of the requests that wait may listen for the end of its caller.
@@ -63,7 +61,6 @@ export class Connection {
     return this.#queued.size <= MAX_QUEUED;
   }
 
-  /** Notes a request that arrived after the connection began to end. */
   ignored(): void {
     if (++this.#ignored > MAX_IGNORED) this.destroy();
   }
@@ -141,10 +138,7 @@ export class Connections {
   readonly #handshakes = new Map<string, Connection>();
   readonly #sweep: NodeJS.Timeout;
 
-  /**
-   * @param sendTimeout - how long a peer may take nothing of what it was sent, in milliseconds
-   * @param closed - called for each connection that is about to be closed for that
-   */
+  /** Calls `closed` before it closes a connection whose peer takes nothing for `sendTimeout` ms. */
   constructor(sendTimeout: number, closed: (connection: Connection) => void) {
     this.#sweep = setInterval(
       () => {
@@ -174,7 +168,6 @@ export class Connections {
     });
   }
 
-  /** Carries HTTP over a TLS socket. */
   secured(socket: Socket): void {
     const connection = this.#handshakeOf(socket);
     if (connection === undefined) {
@@ -202,12 +195,10 @@ export class Connections {
     return this.#handshakeOf(socket)?.isSilent === true;
   }
 
-  /** The connection of a socket that carries HTTP. */
   of(socket: Socket): Connection | undefined {
     return this.#byHttpSocket.get(socket);
   }
 
-  /** Ends the checks of what peers take. */
   stop(): void {
     clearInterval(this.#sweep);
   }

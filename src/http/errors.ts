@@ -11,7 +11,6 @@ export class RequestError extends Error {
   override readonly name: string = 'RequestError';
 
   constructor(
-    /** HTTP status of the answer. */
     readonly status: number,
     message: string,
     readonly refusal: Refusal = 'invalid',

@@ -13,7 +13,6 @@ export class RateLimit {
   readonly #callers: Pick<Callers, 'address'>;
   readonly #maxClients: number;
   readonly #counts = new Map<string, number>();
-  /** When the period ends, in the time of `performance.now()`. */
   #ends: number;
 
   constructor(rate: Config['limits']['rate'], callers: Pick<Callers, 'address'>, maxClients = MAX_CLIENTS) {
@@ -23,11 +22,7 @@ export class RateLimit {
     this.#ends = performance.now() + (rate?.milliseconds ?? 0);
   }
 
-  /**
-   * Counts a request, once.
-   *
-   * @throws {RequestError} 429: its client sent too many.
-   */
+  /** Counts a request, once. Throws a {@link RequestError} 429 if its client sent too many. */
   count(request: HttpRequest): void {
     if (this.#rate === undefined || request.isCounted) return;
     request.isCounted = true;

@@ -16,10 +16,8 @@ import { memoized } from '../util/text';
 export interface ServerOptions {
   /** Pages by their path. Each rejects with why its request is refused or has failed. */
   readonly pages: ReadonlyMap<string, (request: HttpRequest, response: HttpResponse) => Promise<void>>;
-  /** Answers what is for no page. */
   readonly handler?: Handler;
   readonly limits: Config['limits'];
-  /** Counts what is refused. */
   readonly rate?: RateLimit;
   readonly observer?: ServerObserver;
   /** Certificate and key; without them, plain HTTP. With a `ca`, clients need a certificate of it. */
@@ -32,7 +30,6 @@ export class RequestListener {
   readonly #connections: Connections;
   readonly #answers: MessageMemory;
   readonly #phases = new AcceptPhases();
-  /** Nearly every request has the same `Host`. */
   readonly #isAuthority = memoized(isAuthority);
   readonly #idPrefix = randomBytes(6).toString('hex');
   #requests = 0;
@@ -49,7 +46,6 @@ export class RequestListener {
     this.#phases.accepted();
   }
 
-  /** Ends each connection with its next answer. */
   end(): void {
     this.#isEnding = true;
   }
@@ -190,12 +186,7 @@ export type Handler = (request: HttpRequest, response: HttpResponse, next: (erro
 
 /** Called for what the server answers itself, or does not answer. */
 export interface ServerObserver {
-  /**
-   * Called for a request or a connection that was refused (with a {@link RequestError}), or a request that failed.
-   *
-   * @param status - of the answer, if there was one.
-   * @param request - undefined if none could be read.
-   */
+  /** Called for what was refused (with a {@link RequestError}) or has failed. The status is of the answer, if there was one. */
   refused(
     this: void,
     error: unknown,

@@ -17,11 +17,9 @@ export class HttpRequest extends IncomingMessage {
   accessTokens: readonly string[] = [];
   /** When its header had arrived, in the time of `performance.now()`. */
   receivedAt = 0;
-  /** The call that it makes, if it makes one. */
   call:
     | { readonly binding: string; readonly operation: string | undefined; readonly ticket: { readonly waited: number } }
     | undefined;
-  /** Whether it counts for RATE_LIMIT already. */
   isCounted = false;
   /** Whether its caller waited for `100 Continue` and then closed the connection: the body counts as empty. */
   isBodyMissing = false;
@@ -87,8 +85,8 @@ export class HttpRequest extends IncomingMessage {
   }
 
   /**
-   * Turns a target in absolute form, as proxies write it (RFC 9112, section 3.2.2), into `Host` and origin form, and writes it in
-   * its normal form, which all other code expects: without `access_token`. Leaves any other target as it is.
+   * Writes the target in its normal form, without `access_token`: in origin form, and `Host` with it, if it was in absolute form (RFC 9112,
+   * section 3.2.2). Leaves any other target as it is.
    */
   normalizeTarget(): void {
     const { url = '/' } = this;
@@ -214,15 +212,11 @@ export class GrowingBuffer {
   }
 }
 
-/**
- * Counts the bytes of messages that are held at the same time: bodies until their calls are answered, answers until they are
- * sent. Small ones do not count; once a message is large, all of its bytes do.
- */
+/** Counts the bytes of large messages that are held: bodies until their calls are answered, answers until they are sent. */
 export class MessageMemory {
   readonly maxBytes: number;
   readonly #uncounted: number;
   readonly #counted = new WeakMap<ServerResponse, number>();
-  /** How many bytes are held. */
   bytes = 0;
 
   /** @param uncounted - messages with at most this many bytes do not count */
@@ -248,7 +242,6 @@ export class MessageMemory {
     return true;
   }
 
-  /** Counts the message of a request no longer. */
   release(response: ServerResponse): void {
     this.bytes -= this.#counted.get(response) ?? 0;
     this.#counted.delete(response);

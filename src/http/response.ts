@@ -32,7 +32,6 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
     if (this.req.httpVersionMinor > 0) this.writeContinue();
   }
 
-  /** The header fields that every reply has. */
   static fieldsOf(contentType: string, body: string | Buffer): OutgoingHttpHeaders {
     return {
       'Cache-Control': CACHE_CONTROL,
@@ -41,11 +40,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
     };
   }
 
-  /**
-   * Sends a whole reply, with `Content-Length` and never chunked. `HEAD` gets the header alone.
-   *
-   * @throws {RequestError} 503: too many bytes of answers wait for their callers. Nothing is sent.
-   */
+  /** Sends a whole reply, never chunked; to `HEAD` the header alone. Throws 503, and sends nothing, if too many bytes of answers wait. */
   reply(status: number, contentType: string, body: string | Buffer, headers?: OutgoingHttpHeaders): void {
     // To measure a long text takes as long as to encode it, and it would stay in the heap until the caller has taken the answer.
     const content = typeof body === 'string' && body.length > PART_BYTES ? Buffer.from(body) : body;
@@ -57,13 +52,11 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
     this.#end(status, fields, content);
   }
 
-  /** Sends one line of `text/plain`. */
   replyText(status: number, text: string, headers?: OutgoingHttpHeaders): void {
     const fields = { 'X-Content-Type-Options': 'nosniff', ...headers };
     this.reply(status, 'text/plain; charset=utf-8', `${text}\n`, fields);
   }
 
-  /** Sends an error as `text/plain`. */
   replyError({ status, message, headers }: RequestError): void {
     this.replyText(status, message, headers);
   }
@@ -74,11 +67,8 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * Sends a whole reply with status 200, compressed with gzip if that is worth it and `Accept-Encoding` prefers it. A reply that
-   * may be compressed has `Vary: Accept-Encoding`, whether it is or not (RFC 9110, section 12.5.5).
-   *
-   * @param headers - further header fields; a `Vary` among them must name Accept-Encoding too
-   * @throws {RequestError} as {@link reply}.
+   * Sends a whole reply with status 200, compressed if `Accept-Encoding` prefers that, and with `Vary` (RFC 9110, section 12.5.5), in which
+   * further `headers` must name Accept-Encoding too. Throws as {@link reply}.
    */
   replyCompressed(contentType: string, body: string, headers?: OutgoingHttpHeaders): void | Promise<void> {
     if (body.length < MIN_LENGTH) {
@@ -98,12 +88,8 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * Sends a reply with status 200 part by part, as fast as the caller takes it. `HEAD` gets the header alone. Resolves also if the
-   * caller has gone.
-   *
-   * @param stop - closes the connection, which tells the caller that the reply is not complete.
-   * @throws {RequestError} 503: too many bytes of answers wait for their callers; nothing is sent, or the connection is closed.
-   * @throws a part could not be made, likewise.
+   * Sends a reply with status 200 part by part, as fast as the caller takes it; to `HEAD` the header alone. Resolves also if the caller
+   * has gone. `stop` closes the connection, as an error of `parts` does after the first part, or 503 if too many bytes of answers wait.
    */
   async replyInParts(
     contentType: string,

@@ -76,7 +76,6 @@ export class HttpServer {
     });
   }
 
-  /** How many connections are open. */
   get connections(): number {
     return this.#connections.all.size;
   }
@@ -146,11 +145,7 @@ export class HttpServer {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
   }
 
-  /**
-   * Starts to listen; resolves to the port.
-   *
-   * @throws the address is in use, or not one of this machine.
-   */
+  /** Resolves to the port. Throws if the address is in use, or not one of this machine. */
   async listen({ port, host }: ListenAddress): Promise<number> {
     const server = this.#server.listen({ port, host, backlog: BACKLOG });
     await once(server, 'listening');
@@ -164,11 +159,8 @@ export class HttpServer {
   }
 
   /**
-   * Stops accepting connections, and ends each once it has no call. Resolves when no connection is open.
-   *
-   * @param idleTimeout - how long connections without a call stay open, in milliseconds: if another process takes over the port, a
-   * caller may be about to send on one
-   * @param deadline - when what is still open is ended, in the time of `performance.now()`
+   * Stops accepting connections, ends each once it has no call, and resolves when none is open. Those without a call stay open for
+   * `idleTimeout` ms if another process takes over the port: a caller may be about to send. All end at `deadline` (`performance.now()`).
    */
   async close(idleTimeout = 0, deadline = performance.now() + STOP_TIMEOUT): Promise<void> {
     const server = this.#server;

@@ -13,10 +13,8 @@ import { reasonOf } from '../util/reason';
 const ADMIN_CONNECTIONS = 50;
 
 /**
- * Starts to listen on the public address, and on that of the operator if there is one. Returns what answers there.
- *
- * @param checkMetricsReader - throws a {@link RequestError} if the caller may not read the metrics on the public address.
- * @throws an address is in use or not one of this machine, or a TLS file cannot be used.
+ * Starts to listen on the public address, and on that of the operator if there is one. `checkMetricsReader` throws if the caller may
+ * not read the metrics on the public one. Throws if it cannot listen, or a TLS file cannot be used.
  */
 export async function startServers(
   config: Config,
@@ -48,15 +46,14 @@ export async function startServers(
     /** Scheme, host and port of the public address. */
     url: `${tls ? 'https' : 'http'}://${localAuthority(host, port)}`,
     adminUrl: admin?.url,
-    /** How many connections of the public server are open. */
     connections: () => server.connections,
     /** @throws the TLS files cannot be used; then the ones from before stay in use. */
     async reloadTls(): Promise<void> {
       if (tls) server.replaceTls(await readTls(tls));
     },
     /**
-     * Finishes what is in flight and takes nothing new. Public connections without a call stay open for `idleTimeout` ms. The admin
-     * pages answer until the last call has: `/readyz` says that the service is stopping. One deadline for both.
+     * Finishes what is in flight. Public connections without a call stay open for `idleTimeout` ms. The admin pages answer until the last
+     * call has: `/readyz` says that the service is stopping.
      */
     async close(idleTimeout?: number): Promise<void> {
       const deadline = performance.now() + STOP_TIMEOUT;

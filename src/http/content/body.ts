@@ -9,7 +9,6 @@ const EMPTY = Buffer.alloc(0);
 /** Bodies of up to this many bytes do not count: on all connections together they take less than a process has. */
 const SMALL_BODY = 65_536;
 
-/** The content codings that can be undone (RFC 9110, section 8.4.1). */
 const CODINGS: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate']);
 
 /** Values of `Content-Encoding` that code nothing: some senders write encodings of MIME. Others write a character set. */
@@ -35,23 +34,18 @@ export class BodyReader {
   readonly #limit: BodyLimit;
   readonly #memory: MessageMemory;
 
-  /**
-   * @param maxBytes - most bytes of one body, as it arrives and after `Content-Encoding` is undone
-   * @param maxTotalBytes - most bytes of all large bodies whose calls are not answered yet
-   */
+  /** Most bytes of one body, as it arrives and decoded, and of all large ones whose calls are not answered yet. */
   constructor(maxBytes: number, maxTotalBytes: number) {
     this.#limit = { maxBytes, refusal: () => HTTP_ERRORS.bodyTooLarge(maxBytes) };
     this.#memory = new MessageMemory(maxTotalBytes, SMALL_BODY);
   }
 
   /**
-   * Resolves to the body after `Content-Encoding` is undone; empty if the request has none. A text that is not coded, whatever the
-   * header says, is left as it is. Sends `100 Continue` to a caller that waits for it, once nothing in the header speaks against the
-   * body. Call it once for each request.
+   * Resolves to the body after `Content-Encoding` is undone; a text that is not coded is left as it is. Sends `100 Continue` to a caller
+   * that waits for it, once nothing in the header speaks against the body. Call it once for each request.
    *
-   * @param lower - a lower limit for this body
-   * @throws {RequestError} the body is larger than allowed (413, or the refusal of the lower limit), in an unknown content
-   * coding (415), broken or cut short (400), or no memory is left for it (503). The rest of it is then not read.
+   * @throws {RequestError} the body is larger than allowed (413, or as `lower` says), in an unknown content coding (415), broken or cut
+   * short (400), or no memory is left for it (503). The rest of it is then not read.
    */
   read(request: HttpRequest, response: HttpResponse, lower?: BodyLimit): Promise<Buffer> {
     const { headers } = request;
@@ -98,17 +92,12 @@ export class BodyReader {
   }
 }
 
-/** The coding that a `Content-Encoding` names, or `identity`. */
 function codingIn(field: string): string {
   const names = field.split(',').map((name) => name.trim().toLowerCase());
   return names.filter((name) => !NOT_CODINGS.has(name) && !Charset.named(name).isKnown).join(', ') || 'identity';
 }
 
-/**
- * Undoes a content coding. Undefined: something else follows.
- *
- * @throws the bytes are not in this coding, or what `refusal` returns for the length so far.
- */
+/** Undoes a content coding. Undefined: something else follows. Throws for other bytes, and what `refusal` returns for a length. */
 async function decoded(
   coded: Buffer,
   coding: string,
@@ -129,11 +118,7 @@ async function decoded(
   return rest.length === 0 || (first === 0x1f && rest.every((byte) => byte === 0)) ? body.take() : undefined;
 }
 
-/**
- * Waits for the end of a body that is not used: a request whose body is broken is not carried out.
- *
- * @throws {RequestError} 400: the body is broken or cut short; 413: it is larger than 64 KiB
- */
+/** Waits for the end of a body that is not used. Throws 413 for more than 64 KiB, 400 if it is broken or cut short. */
 export function skipBody(request: HttpRequest, response: HttpResponse): Promise<unknown> {
   const tooLarge = () => HTTP_ERRORS.unneededBodyTooLarge(String(request.method), SMALL_BODY);
   if (Number(request.headers['content-length'] ?? 0) > SMALL_BODY) return Promise.reject(tooLarge());

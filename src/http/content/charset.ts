@@ -6,9 +6,6 @@ const MAX_DECLARATION = 200;
 
 const DECLARED_ENCODING = /^<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/;
 
-const LESS = 0x3c;
-const QUESTION = 0x3f;
-
 /** The name of the encoding with this label of the Encoding standard; undefined if there is none. */
 function encodingWith(label: string): string | undefined {
   // The standard reads it as Windows-1252; senders that name it send UTF-8.
@@ -20,16 +17,13 @@ function encodingWith(label: string): string | undefined {
   }
 }
 
-/** Decodes bytes. Returns undefined if they are not valid. */
 type Decoder = (bytes: Buffer) => string | undefined;
 
 /** A character set, by any label of the Encoding standard or by a name that is not known. */
 export class Charset {
   static readonly utf8 = new this('utf-8');
 
-  /** The name that was given. */
   readonly name: string;
-  /** Whether texts can be decoded from it. */
   readonly isKnown: boolean;
   readonly #encoding: string | undefined;
   readonly #isUtf16: boolean;
@@ -61,7 +55,8 @@ export class Charset {
     const named = Charset.ofMark(body) ?? given;
     if (named !== undefined) return named;
     const [first, second] = body;
-    if (first === LESS && second !== QUESTION && second !== 0) return Charset.utf8;
+    // A tag, not a declaration.
+    if (first === 0x3c && second !== 0x3f && second !== 0) return Charset.utf8;
     if (first !== 0 && second === 0) return UTF_16LE;
     if (first === 0 && second !== 0) return UTF_16BE;
     const beginning = body.toString('latin1', 0, MAX_DECLARATION);
@@ -75,8 +70,8 @@ export class Charset {
   }
 
   /**
-   * Whether the beginning of an XML document or a JSON text shows that it is not in this character set: UTF-16 would have a zero
-   * byte beside its first character, which is ASCII. Programs that hold texts in UTF-16 name it and send UTF-8.
+   * Whether the beginning of an XML document or a JSON text shows that it is not UTF-16: a zero byte would stand beside its first
+   * character, which is ASCII. Programs that hold texts in UTF-16 name it and send UTF-8.
    */
   isDeniedBy(body: Buffer): boolean {
     if (!this.#isUtf16) return false;
@@ -89,10 +84,7 @@ export class Charset {
     return this.#encoding === 'utf-8' ? decodeUtf8(body) : this.#inOrderOf(body).decoder()?.(body);
   }
 
-  /**
-   * Decodes bytes that are not valid in this character set: UTF-16 with U+FFFD for what is wrong, all else as UTF-8 if it is that,
-   * or as Windows-1252, in which any bytes are a text.
-   */
+  /** Decodes invalid bytes: UTF-16 with U+FFFD, all else as UTF-8 or as Windows-1252, in which any bytes are a text. */
   decodeAnyway(body: Buffer): string {
     if (this.#isUtf16) return new TextDecoder(this.#encoding).decode(body);
     return decodeUtf8(body) ?? decodeWindows1252(body);
@@ -113,7 +105,7 @@ export class Charset {
     };
   }
 
-  /** UTF-16 in the byte order of a body (RFC 2781, section 4.3): without a mark big if its first byte is zero, else little, as in Windows. */
+  /** UTF-16 in the byte order of a body (RFC 2781, section 4.3): without a mark big if its first byte is zero, else little. */
   #inOrderOf(body: Buffer): Charset {
     if (this.name !== 'utf-16') return this;
     return Charset.ofMark(body) ?? (body[0] === 0 ? UTF_16BE : UTF_16LE);
