@@ -86,12 +86,10 @@ export async function startApp(
     access.checkReader(request);
   });
   return {
-    /** Absolute address of the endpoint on this machine. */
     url: servers.url + config.path,
     /** Absolute address of the health and metrics pages, if they have an address of their own. */
     adminUrl: servers.adminUrl,
     metrics: metrics.registry,
-    /** The calls that this process refused last. */
     refusals: observer.refusals,
     /** Reads the TLS files again, and uses other keys, secrets and hosts. Changes nothing if it throws: the files cannot be used. */
     async reload({ access: credentials, allowedHosts }: Pick<Config, 'access' | 'allowedHosts'>): Promise<void> {

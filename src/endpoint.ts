@@ -18,7 +18,6 @@ export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   routeOperations(router, endpoint);
   router.use(eventsPages(endpoint));
   router.use(await documents(endpoint, soap));
-  // A router works without an Express application, although its type asks for one.
   const withoutSoap = router as unknown as Handler;
   const path = endpoint.path.toLowerCase();
   const isEndpoint = (given: string): boolean => given === endpoint.path || given.toLowerCase() === path;

@@ -106,7 +106,7 @@ export class HttpRequest extends IncomingMessage {
 
   #takeTokens(): void {
     const fields = this.queryString.split('&');
-    const isToken = (field: string): boolean => decoded(field.replace(/=.*$/s, '')) === ACCESS_TOKEN;
+    const isToken = (field: string): boolean => decoded(field.replace(/=.*$/s, '')) === 'access_token';
     const tokens = fields.filter(isToken);
     if (tokens.length === 0) return;
     this.accessTokens = tokens.map((field) => decoded(field.replace(/^[^=]*=?/, ''))).filter((key) => key !== '');
@@ -148,7 +148,6 @@ interface Taking {
   readonly refusal: ((bytes: number) => RequestError | undefined) | undefined;
 }
 
-const ACCESS_TOKEN = 'access_token';
 const MAY_HAVE_TOKEN = /access_token|%/;
 
 /** Decodes percent escapes; a text that is not UTF-8 then stays as it is. */

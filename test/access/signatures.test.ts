@@ -104,11 +104,6 @@ describe('with WEBHOOK_SECRETS', () => {
     expect((await send(`${service.url}/RecordEvent?a=1`, { headers: standard(SECRET, '') })).status).toBe(401);
   });
 
-  it('without a signature a key is needed', async () => {
-    expect((await post({})).status).toBe(401);
-    expect((await post({ 'X-API-Key': KEY })).status).toBe(200);
-  });
-
   it('no signature is kept with the event', async () => {
     await post({ ...standard(SECRET, BODY, new Date(), 'msg_kept'), ...github(GITHUB_SECRET) });
     const stored = (await service.log.scan({ after: 0, limit: 1000 })).at(-1);
@@ -144,14 +139,7 @@ it('with WEBHOOK_SECRETS alone RecordEvent needs a signature, and GET, which non
   await service.stop();
 });
 
-it('a signature without a secret for it is ignored', async () => {
-  const service = await startService({ RECORD_KEYS: KEY });
-  const headers = { ...standard(SECRET), 'X-API-Key': KEY };
-  expect((await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: BODY })).status).toBe(200);
-  await service.stop();
-});
-
-it.each(['whpk_', 'whsk_', 'WHPK_', 'whsec_'])('a key with the prefix %s never verifies as a text', (prefix) => {
+it.each(['whpk_', 'WHSK_'])('a key with the prefix %s never verifies as a text', (prefix) => {
   const secret = `${prefix}${randomBytes(32).toString('base64')}`;
   const headers = Object.fromEntries(
     Object.entries(github(secret)).map(([name, value]) => [name.toLowerCase(), value] as const),

@@ -12,7 +12,7 @@ describe('with READ_KEYS the pages of the events', () => {
     return answer;
   };
 
-  it.each(['?events', '?events=rate', '?events=refusals', '?event=1', '?event=1&download=data', `?events&key=${KEY}`])(
+  it.each(['?events', '?events=rate', '?events=refusals', '?event=1', '?event=1&download=data'])(
     '%s ask a browser for a password',
     async (query) => {
       const { status, headers, body } = await open({}, query);
@@ -25,10 +25,8 @@ describe('with READ_KEYS the pages of the events', () => {
   it.each<[string, Record<string, string>, number]>([
     ['the key as a password', { Authorization: basic(KEY) }, 200],
     ['the key in X-API-Key', { 'X-API-Key': KEY }, 200],
-    ['another key', { 'X-API-Key': `${KEY}x` }, 401],
     ['another password', { Authorization: basic('guess') }, 401],
     ['the key, from a page of another site', { Authorization: basic(KEY), 'Sec-Fetch-Site': 'cross-site' }, 403],
-    ['the key, from the page itself', { Authorization: basic(KEY), 'Sec-Fetch-Site': 'same-origin' }, 200],
     ['the key, typed in', { Authorization: basic(KEY), 'Sec-Fetch-Site': 'none' }, 200],
   ])('with %s', async (_what, headers, expected) => {
     expect((await open(headers)).status).toBe(expected);
@@ -44,12 +42,6 @@ describe('with READ_KEYS the pages of the events', () => {
 });
 
 describe('without READ_KEYS the pages of the events', () => {
-  it('are open to this machine, without a word in the address or a header field', async () => {
-    const { url } = await startService();
-    expect((await send(`${url}?events`)).status).toBe(200);
-    expect((await send(`${url}?events`.replace('127.0.0.1', 'localhost'))).status).toBe(200);
-  });
-
   it.each<[string, Record<string, string>]>([
     ['HOST is not loopback', { HOST: '0.0.0.0' }],
     ['there is a proxy', { TRUST_PROXY: '1' }],
@@ -86,11 +78,4 @@ describe('without READ_KEYS the pages of the events', () => {
       expect((await send(`${url}?events`, { headers: { Host } })).status).toBe(200);
     },
   );
-
-  it('count as other requests do', async () => {
-    const { url } = await startService({ RATE_LIMIT: '2/1h' });
-    const statuses: number[] = [];
-    for (let i = 0; i < 3; i++) statuses.push((await send(`${url}?events`)).status);
-    expect(statuses).toEqual([200, 200, 429]);
-  });
 });

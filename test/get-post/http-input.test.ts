@@ -83,14 +83,11 @@ describe('the payload of any other body', () => {
       encode('"é"', order),
       json('"é"', 'application/json; charset=utf-16'),
     ]),
-    ...['utf-16', 'unicode', 'utf-32', 'UTF-16BE'].map((charset): [string, string, object] => {
+    ...['utf-16', 'utf-32'].map((charset): [string, string, object] => {
       const type = `application/json; charset=${charset}`;
       return [type, '{"a":"é"}', json('{"a":"é"}', type)];
     }),
-    ...['utf-16', 'ucs-2'].map((charset): [string, string, object] => {
-      const type = `text/xml; charset=${charset}`;
-      return [type, '<a>é</a>', text('<a>é</a>', type)];
-    }),
+    ['text/xml; charset=utf-16', '<a>é</a>', text('<a>é</a>', 'text/xml; charset=utf-16')],
     [
       'application/xml',
       '<?xml version="1.0" encoding="utf-16"?><a>é</a>',
@@ -113,25 +110,17 @@ describe('the payload of any other body', () => {
     [`${PLAIN}; charset=iso-8859-1`, Buffer.from('\xe9', 'latin1'), text('é', `${PLAIN}; charset=iso-8859-1`)],
     [`${PLAIN}; charset=unicode`, encode('é', 'utf-16le'), text('é', `${PLAIN}; charset=unicode`)],
     [`${PLAIN}; charset=unicodeFFFE`, encode('é', 'utf-16be'), text('é', `${PLAIN}; charset=unicodeFFFE`)],
-    [`${PLAIN}; charset=iso-10646-ucs-2`, encode('é', 'utf-16le'), text('é', `${PLAIN}; charset=iso-10646-ucs-2`)],
     [`${PLAIN}; charset=iso-2022-jp`, '\x1b$BF|K\\\x1b(B', text('日本', `${PLAIN}; charset=iso-2022-jp`)],
-    [`${PLAIN}; charset=cp65001`, 'é', text('é', `${PLAIN}; charset=cp65001`)],
     [`${PLAIN}; charset=""`, 'é', text('é', `${PLAIN}; charset=""`)],
     [`${PLAIN}; charset="utf-8,utf-8"`, 'é', text('é', `${PLAIN}; charset="utf-8,utf-8"`)],
     [`${PLAIN}; charset=klingon`, 'é', text('é', `${PLAIN}; charset=klingon`)],
     [`${PLAIN}; charset=iso-8859-1`, '\uFEFFa', text('ï»¿a', `${PLAIN}; charset=iso-8859-1`)],
     [PLAIN, encode('é', 'utf-16be', { addBOM: true }), text('é', PLAIN)],
-    ...['text/csv', 'application/javascript', 'application/x-ndjson', 'application/yaml', 'application/toml'].map(
-      (type): [string, string, object] => [type, 'x', text('x', type)],
-    ),
-    ...['application/sql', 'application/graphql', 'application/xml', 'image/svg+xml'].map(
-      (type): [string, string, object] => [type, 'x', text('x', type)],
-    ),
-    ...['image/png', 'xapplication/sql', 'ximage/text', 'xtext/plain'].map((type): [string, string, object] => [
-      type,
-      'x',
-      bytes(Buffer.from('x'), type),
-    ]),
+    ['text/csv', 'x', text('x', 'text/csv')],
+    ['application/javascript', '\0', text('\0', 'application/javascript')],
+    ['image/svg+xml', 'x', text('x', 'image/svg+xml')],
+    ['image/png', 'x', bytes(Buffer.from('x'), 'image/png')],
+    ['xtext/plain', 'x', bytes(Buffer.from('x'), 'xtext/plain')],
     ['image/png; charset=utf-8', 'x', text('x', 'image/png; charset=utf-8')],
     ['image/png; charset=utf-8', Buffer.from([255]), bytes(Buffer.from([255]), 'image/png; charset=utf-8')],
     [
@@ -178,10 +167,8 @@ describe('the fields of a form', () => {
   }>([
     { encoded: '', values: {}, hasUndecodable: false },
     { encoded: 'a=1&b=2&a=3', values: { a: ['1', '3'], b: '2' }, hasUndecodable: false },
-    { encoded: 'a', values: { a: '' }, hasUndecodable: false },
     { encoded: 'a+b=c+d%2B', values: { 'a b': 'c d+' }, hasUndecodable: false },
     { encoded: '%C3%A9=%c3%a9', values: { é: 'é' }, hasUndecodable: false },
-    { encoded: 'Ã©=Ã©', values: { é: 'é' }, hasUndecodable: false },
     { encoded: 'a=%E9', charset: 'iso-8859-1', values: { a: 'é' }, hasUndecodable: false },
     { encoded: 'a=%E9&b=2', values: { a: UNDECODABLE, b: '2' }, hasUndecodable: true },
     { encoded: '%FF=1', values: { [UNDECODABLE]: '1' }, hasUndecodable: true },
@@ -217,11 +204,8 @@ describe('a long form', () => {
 
   it.each([
     ['a long value', `a=${'x"%C3%A4'.repeat(LONG / 8)}&b=1`],
-    ['a long name', `${'x'.repeat(LONG)}=1`],
-    ['a value that is divided inside characters', `a=x${'%F0%9F%98%80'.repeat(LONG / 12)}`],
     ['many fields', 'a=1&b=&1=x&'.repeat(3000)],
     ['one name', `${'a=%41&'.repeat(9_999)}a=${'y'.repeat(LONG)}`],
-    ['nothing', '&'.repeat(9_999)],
   ])('is JSON as JSON.stringify writes it: %s', (_what, form) => {
     const value = Object.fromEntries(FormFields.parse(form)?.values ?? []);
     const payload = payloadOf(form) as { readonly json: string };
@@ -244,15 +228,10 @@ describe('a long form', () => {
 
 describe('text without a type of text', () => {
   const textOf = (body: string) => inputOf('application/x-other', body).text();
-  const PART = 16 * 1024;
 
-  it.each(['\x00', '\x08', '\x0e', '\x1f', '\x7f', '\x80', '\x85', '\x9f'])(
-    'has no control character: %j, wherever it stands',
-    (control) => {
-      for (const length of [0, PART - 2, PART - 1, PART, 3 * PART])
-        expect(textOf(`${'x'.repeat(length)}${control}x`)).toBeUndefined();
-    },
-  );
+  it.each(['\x00', '\x08', '\x0e', '\x1f', '\x7f', '\x80', '\x9f'])('has no control character: %j', (control) => {
+    expect(textOf(`x${control}x`)).toBeUndefined();
+  });
 
   it('has any other character', () => {
     const text = `\t\n\v\f\r ~\xa0\xbf\xc2\xe4\u20ac\u{1F600}`.repeat(5000);

@@ -31,11 +31,9 @@ describe('parameters over GET and POST are', () => {
     ['fields of a form in its character set', inputOf('', `${FORM}; charset=iso-8859-1`, 'a=%E9'), { a: ['é'] }],
     ['a query in UTF-8 beside another form', inputOf('b=%C3%A9', `${FORM}; charset=iso-8859-1`, 'a=%E9'), { b: ['é'] }],
     ['the query beside another body', inputOf('a=1', 'text/plain', 'a=2'), { a: ['1'] }],
-    ['the query beside a body without a content type', inputOf('a=1', undefined, 'a=2'), { a: ['1'] }],
     ['marked where they are not text', inputOf('a=%FF&b=1'), { a: ['\uD800'], b: ['1'] }],
     ['the members of a JSON object', inputOf('', JSON_TYPE, '{"a":"1","b":" x "}'), { a: ['1'], b: [' x '] }],
     ['those of JSON rather than of the query', inputOf('a=0&b=2', JSON_TYPE, '{"a":1}'), { a: ['1'], b: ['2'] }],
-    ['JSON of another type', inputOf('', 'application/vnd.x+json; charset=utf-8', '{"a":"é"}'), { a: ['é'] }],
     [
       'JSON in its character set',
       inputOf('', `${JSON_TYPE}; charset=utf-16le`, encode('{"a":"é"}', 'utf-16le')),
@@ -52,10 +50,7 @@ describe('parameters over GET and POST are', () => {
     ['["a", "b\\n\\"", null, true]', ['a', 'b\n"']],
     ['[]', []],
     ['null', []],
-    ['[null]', []],
     ['12345678901234567890.10', ['12345678901234567890.10']],
-    ['-0.0', ['-0.0']],
-    ['1E2', ['1E2']],
     ['false', ['false']],
     ['"\\ud83d\\ude00"', ['😀']],
     ['""', ['']],
@@ -69,14 +64,6 @@ describe('parameters over GET and POST are', () => {
     expect(textsOf(inputOf('a=1', FORM, 'a='), ['a'])).toEqual({ a: ['1'] });
     expect(textsOf(inputOf('', FORM, 'a=&c=x&c='), ['a', 'c'], true)).toEqual({ a: [''], c: ['x', ''] });
   });
-
-  it.each([inputOf(''), inputOf('', FORM, 'x=1'), inputOf('', 'text/plain', 'x'), inputOf('', JSON_TYPE, '{"x":1}')])(
-    'not given only because JavaScript knows their name (%#)',
-    (input) => {
-      const names = ['toString', 'constructor', '__proto__'];
-      for (const texts of Object.values(textsOf(input, names))) expect(texts).toEqual([]);
-    },
-  );
 
   it.each([
     inputOf('toString=a&__proto__=b&constructor=c'),

@@ -194,7 +194,7 @@ it('what Node writes of any form is read as it is, and written again to the byte
         expect(multipartBody(JSON.stringify(read), type)?.toString('latin1')).toBe(body.toString('latin1'));
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 30 },
   );
 });
 

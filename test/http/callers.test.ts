@@ -56,10 +56,7 @@ describe('the address of a caller', () => {
 
   it.each([
     ['192.0.2.1:4711', '192.0.2.1'],
-    ['192.0.2.1:', '192.0.2.1'],
     ['[2001:db8::1]:4711', '2001:db8::1'],
-    ['[2001:db8::1]', '2001:db8::1'],
-    ['2001:db8::1', '2001:db8::1'],
     ['2001:DB8:0:0::1', '2001:db8::1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
     ['198.51.100.7:1, 192.0.2.1:2', '192.0.2.1'],
@@ -95,20 +92,15 @@ describe('the address of a caller', () => {
 
   it.each([
     ['for=192.0.2.9, for=192.0.2.1, for=10.0.0.1', ['loopback', '10.0.0.0/8'], '192.0.2.1'],
-    ['for=192.0.2.9, for=192.0.2.1', 1, '192.0.2.1'],
     ['for=192.0.2.9, for=192.0.2.1', 2, '192.0.2.9'],
   ])('is what the outermost trusted proxy tells in Forwarded: %s', (forwarded, trustProxy, address) => {
     expect(addressOf(trustProxy, { forwarded })).toBe(address);
   });
 
   it.each([
-    ['192.0.2.1:80:90', '192.0.2.1:80:90'],
-    ['x[::1]', 'x[::1]'],
     ['[::1]x', '[::1]x'],
     ['"[2001:db8::1]:80"', '2001:db8::1'],
     ['192.0.2.1:8x', '192.0.2.1:8x'],
-    ['host:80', 'host'],
-    ['', ''],
   ])('keeps what is not an address and a port: %s', (forwarded, address) => {
     expect(addressOf(1, { 'x-forwarded-for': forwarded })).toBe(address);
   });
@@ -123,11 +115,8 @@ describe('the base URL', () => {
   it.each<[Record<string, string>, Connection, string]>([
     [{ host: 'Example.COM:80' }, {}, 'http://example.com'],
     [{ host: 'example.com' }, { encrypted: true }, 'https://example.com'],
-    [{ host: 'example.com:443' }, { encrypted: true }, 'https://example.com'],
     [{ host: '[2001:DB8::1]:8080' }, {}, 'http://[2001:db8::1]:8080'],
     [{}, { localAddress: '::1', localPort: 8080 }, 'http://[::1]:8080'],
-    [{}, { localAddress: '192.0.2.2', localPort: 80 }, 'http://192.0.2.2'],
-    [{}, {}, 'http://localhost'],
     [{}, { encrypted: true }, 'https://localhost:80'],
   ])('is that of the request: %j over %j', (headers, connection, base) => {
     expect(baseOf(0, headers, connection)).toBe(base);
@@ -156,23 +145,13 @@ describe('the base URL', () => {
 
   it.each<[Record<string, string>, string]>([
     [{ 'x-forwarded-proto': 'HTTPS' }, 'https://inner'],
-    [{ 'x-forwarded-proto': 'http' }, 'http://inner'],
     [{ 'x-forwarded-port': '8081' }, 'http://inner:8081'],
-    [{ 'x-forwarded-port': '80' }, 'http://inner'],
-    [{ 'x-forwarded-port': '0' }, 'http://inner:0'],
-    [{ 'x-forwarded-port': '08081' }, 'http://inner:8081'],
     [{ 'x-forwarded-host': 'outer:81', 'x-forwarded-port': '82' }, 'http://outer:81'],
     [{ 'x-forwarded-host': 'outer:', 'x-forwarded-port': '82' }, 'http://outer:82'],
-    [{ 'x-forwarded-host': '[::1]', 'x-forwarded-port': '82' }, 'http://[::1]:82'],
     [{ 'x-forwarded-host': '[::1]:81', 'x-forwarded-port': '82' }, 'http://[::1]:81'],
-    [{ 'x-forwarded-host': 'outer:81', 'x-forwarded-port': 'x' }, 'http://outer:81'],
-    [{ 'x-forwarded-prefix': '/' }, 'http://inner'],
-    [{ 'x-forwarded-prefix': '' }, 'http://inner'],
     [{ 'x-forwarded-prefix': '/a/b//' }, 'http://inner/a/b'],
     [{ 'x-forwarded-prefix': "/.a/..b/c../-_~!$&'()*+;=:@%20" }, "http://inner/.a/..b/c../-_~!$&'()*+;=:@%20"],
     [{ forwarded: 'for=1;host="outer:81";proto=https' }, 'https://outer:81'],
-    [{ forwarded: 'for=192.0.2.1' }, 'http://inner'],
-    [{ forwarded: 'host=' }, 'http://inner'],
     [{ forwarded: 'host=evil;proto=https', 'x-forwarded-for': '192.0.2.1' }, 'http://inner'],
   ])('follows a trusted proxy: %j', (headers, base) => {
     expect(baseOf(1, { host: 'inner', ...headers })).toBe(base);
@@ -180,26 +159,14 @@ describe('the base URL', () => {
 
   it.each<[Record<string, string>, string]>([
     [{ 'x-forwarded-proto': 'javascript' }, BAD_SCHEME],
-    [{ 'x-forwarded-proto': 'https:' }, BAD_SCHEME],
-    [{ 'x-forwarded-proto': '' }, BAD_SCHEME],
     [{ 'x-forwarded-host': 'a"><b' }, BAD_HOST],
-    [{ 'x-forwarded-host': '' }, BAD_HOST],
-    [{ 'x-forwarded-host': 'a:b:' }, BAD_HOST],
     [{ 'x-forwarded-port': '80x' }, BAD_PORT],
-    [{ 'x-forwarded-port': 'x80' }, BAD_PORT],
-    [{ 'x-forwarded-port': '' }, BAD_PORT],
     [{ 'x-forwarded-port': '123456' }, BAD_PORT],
     [{ 'x-forwarded-port': '65536' }, BAD_HOST],
-    [{ 'x-forwarded-prefix': 'a' }, BAD_PREFIX],
     [{ 'x-forwarded-prefix': 'x/a' }, BAD_PREFIX],
     [{ 'x-forwarded-prefix': '/a"b' }, BAD_PREFIX],
-    [{ 'x-forwarded-prefix': '/a/b c' }, BAD_PREFIX],
-    [{ 'x-forwarded-prefix': '/a?b' }, BAD_PREFIX],
     [{ 'x-forwarded-prefix': '//evil' }, BAD_PREFIX],
-    [{ 'x-forwarded-prefix': '/a//b' }, BAD_PREFIX],
     [{ 'x-forwarded-prefix': '/a/../b' }, BAD_PREFIX],
-    [{ 'x-forwarded-prefix': '/a/./b' }, BAD_PREFIX],
-    [{ 'x-forwarded-prefix': '/..' }, BAD_PREFIX],
     [{ 'x-forwarded-prefix': '/a/.' }, BAD_PREFIX],
   ])('is refused where a trusted proxy sends %j', (headers, message) => {
     const refusal = expect.objectContaining({ status: 400, message }) as Error;

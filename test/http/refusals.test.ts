@@ -29,15 +29,6 @@ describe('a request that is refused', () => {
     );
   });
 
-  it('over HTTP POST a body over MAX_REQUEST_BYTES gets 413 and a line of text', async () => {
-    const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(2001) });
-    expect(answer.status).toBe(413);
-    expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
-    expect(answer.body).toBe(
-      'Maximum request length exceeded: the body has more than 2000 bytes (MAX_REQUEST_BYTES).\n',
-    );
-  });
-
   it('a small body that inflates over MAX_REQUEST_BYTES gets 413', async () => {
     const answer = await send(`${service.url}/RecordEvent`, {
       method: 'POST',
@@ -96,7 +87,6 @@ describe('a request that is refused', () => {
   it.each([
     ['utf-8', Buffer.from([0x3c, 0x61, 0xff])],
     ['utf-16', Buffer.from('<a', 'utf16le')],
-    ['klingon', Buffer.from('<a')],
   ])('a message in %s that is no XML is refused', async (charset, body) => {
     const answer = await send(service.url, {
       method: 'POST',
@@ -107,16 +97,6 @@ describe('a request that is refused', () => {
     expect(answer.body).toContain('Server was unable to read request.');
   });
 
-  it('markup after a lone surrogate of UTF-16 is not skipped', async () => {
-    const xml = envelope11('RecordEvent', '\uD800<b></a>');
-    const answer = await send(service.url, {
-      method: 'POST',
-      headers: { 'Content-Type': 'text/xml; charset=utf-16le' },
-      body: Buffer.from(xml, 'utf16le'),
-    });
-    expect(answer.status).toBe(400);
-  });
-
   it('a header value is escaped in a fault, and characters that XML forbids are replaced', async () => {
     const answer = await send(service.url, {
       method: 'POST',
@@ -125,12 +105,6 @@ describe('a request that is refused', () => {
     });
     expect(answer.status).toBe(500);
     expect(answer.body).toContain('SOAPAction: &lt;b&gt;&amp;\uFFFD\uFFFD.');
-  });
-
-  it('the name of an unknown operation is escaped', async () => {
-    const answer = await send(`${service.url}/%3Cscript%3E`);
-    expect(answer.body).toBe('&lt;script&gt; Web Service method name is not valid.\n');
-    expect(answer.headers['x-content-type-options']).toBe('nosniff');
   });
 
   it('an unknown address gets 404, an unknown operation 500 as on the original, also one that is not UTF-8', async () => {

@@ -74,23 +74,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
-  it('does not speak TLS 1.1', async () => {
-    const service = await startProcess(variables(), folder.path);
-    const { hostname, port } = new URL(service.url);
-    const handshake = (maxVersion: 'TLSv1.1' | 'TLSv1.2') =>
-      new Promise<string>((resolve, reject) => {
-        const options = { host: hostname, port: Number(port), rejectUnauthorized: false, minVersion: 'TLSv1' as const };
-        const socket = connect({ ...options, maxVersion, ciphers: 'DEFAULT@SECLEVEL=0' }, () => {
-          resolve(socket.getProtocol() ?? '');
-          socket.destroy();
-        }).on('error', reject);
-      });
-    expect(await handshake('TLSv1.2')).toBe('TLSv1.2');
-    await expect(handshake('TLSv1.1')).rejects.toThrow(/protocol version|alert/);
-    await service.end('SIGTERM');
-  });
-
-  it('reads its files again on SIGHUP, and keeps those from before when they are no good', async () => {
+  it('reads its files again on SIGHUP', async () => {
     const service = await startProcess(variables(), folder.path);
     const hello = (trusted: string) => get(`${service.url}/HelloWorld`, trusted);
     await use('second');
@@ -99,13 +83,6 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     expect(await hello('second')).toContain('Hello World');
     await expect(hello('first')).rejects.toThrow('self-signed');
 
-    await copyFile(file('first-key.pem'), file('key.pem'));
-    service.child.kill('SIGHUP');
-    const line = await service.logged('settings not usable, those from before stay in use');
-    expect(line.reason).toBe(
-      `TLS_KEY (${file('key.pem')}) is not the key of the certificate in TLS_CERT (${file('cert.pem')}).`,
-    );
-    expect(await hello('second')).toContain('Hello World');
     await service.end('SIGTERM');
   });
 
@@ -155,19 +132,6 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await service.end('SIGTERM');
   });
 
-  it('with TLS_CLIENT_CA answers those alone that have a certificate of it', async () => {
-    const service = await startProcess({ ...variables(), TLS_CLIENT_CA: file('second.pem') }, folder.path);
-    const hello = (options: ConnectionOptions) => get(`${service.url}/HelloWorld`, 'first', options);
-    const certificate = async (name: string) => ({
-      cert: await readFile(file(`${name}.pem`)),
-      key: await readFile(file(`${name}-key.pem`)),
-    });
-    expect(await hello(await certificate('second'))).toContain('Hello World');
-    await expect(hello({})).rejects.toThrow();
-    await expect(hello(await certificate('first'))).rejects.toThrow();
-    await service.end('SIGTERM');
-  });
-
   it.each(['1', '2'])(
     'with WORKERS=%s refuses a client of an authority that was removed, also one that resumes its session',
     async (workers) => {
@@ -203,9 +167,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     const otherKey = await readFile(file('second-key.pem'), 'utf8');
     const cases: readonly (readonly ['cert.pem' | 'key.pem' | 'ca.pem', (good: string) => string, RegExp])[] = [
       ['cert.pem', () => '', /^TLS_CERT \(.*cert\.pem\) cannot be used: .* in PEM/],
-      ['cert.pem', (text) => text.slice(0, 200), /^TLS_CERT .* cannot be used: bad end line/],
       ['cert.pem', (text) => text + text.slice(0, 99), /^TLS_CERT .* cannot be used: bad end line/],
-      ['key.pem', () => '', /^TLS_KEY \(.*key\.pem\) cannot be used: .* in PEM/],
       ['key.pem', (text) => text.replace(/M/g, '?'), /^TLS_KEY .* cannot be used: /],
       ['key.pem', encrypted, /^TLS_KEY .* cannot be used: .* without a passphrase/],
       ['ca.pem', () => '# none', /^TLS_CLIENT_CA \(.*ca\.pem\) cannot be used: it has no certificate\./],
@@ -232,12 +194,9 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     expect([code, output]).toEqual([1, expect.stringMatching(cases.at(-1)?.[2] ?? '')]);
   });
 
-  it.each([
-    ['nowhere.pem', 'there is no such file or folder'],
-    ['.', 'it is a folder'],
-  ])('does not start with TLS_CERT=%s', async (name, problem) => {
-    const { output } = await runToEnd({ ...variables(), TLS_CERT: file(name) }, folder.path);
-    expect(output).toBe(`TLS_CERT (${file(name)}) cannot be read: ${problem}.\n`);
+  it('does not start without a file of TLS_CERT', async () => {
+    const { output } = await runToEnd({ ...variables(), TLS_CERT: file('none') }, folder.path);
+    expect(output).toBe(`TLS_CERT (${file('none')}) cannot be read: there is no such file or folder.\n`);
   });
 
   /** Opens a TLS connection on which a test writes the bytes of HTTP itself. */
@@ -254,24 +213,6 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
   }
 
   const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
-
-  it('answers requests that are pipelined, however often, and only then what is no request', async () => {
-    const service = await startProcess(variables(), folder.path);
-    const socket = await openTls(service.url);
-    const { pathname } = new URL(service.url);
-    const request = `POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx`;
-    let answers = 0;
-    const count = (chunk: Buffer) => (answers += statuses(chunk.toString()).length);
-    socket.on('data', count);
-    for (let round = 1; round <= 3; round++) {
-      socket.write(request.repeat(50));
-      await eventually('all are answered', () => answers === 50 * round);
-    }
-    socket.off('data', count);
-    socket.write(`${request}${request}\x01`);
-    expect(statuses(await untilClosed(socket))).toEqual([200, 200, 400]);
-    expect(await service.end('SIGTERM')).toBe(0);
-  });
 
   it('answers a caller that has ended its side', async () => {
     const service = await startProcess(variables(), folder.path);

@@ -1,9 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 
-/** No XML declaration that is read is longer, in bytes. */
-const MAX_DECLARATION = 200;
-
 const DECLARED_ENCODING = /^<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/;
 
 /** The name of the encoding with this label of the Encoding standard; undefined if there is none. */
@@ -59,7 +56,7 @@ export class Charset {
     if (first === 0x3c && second !== 0x3f && second !== 0) return Charset.utf8;
     if (first !== 0 && second === 0) return UTF_16LE;
     if (first === 0 && second !== 0) return UTF_16BE;
-    const beginning = body.toString('latin1', 0, MAX_DECLARATION);
+    const beginning = body.toString('latin1', 0, 200);
     const declared = Charset.named(DECLARED_ENCODING.exec(beginning)?.[1]?.toLowerCase() ?? 'utf-8');
     return declared.isDeniedBy(body) ? Charset.utf8 : declared;
   }

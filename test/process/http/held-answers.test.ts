@@ -78,15 +78,10 @@ describeWith({ openssl: 'openssl' }, 'over TLS too, a caller gets 503 for those 
   });
   afterAll(() => folder.remove());
 
-  it.each(REQUESTS)(
-    'with %s',
-    (_how, request) =>
-      expectBound(request, {
-        TLS_CERT: join(folder.path, 'certificate.pem'),
-        TLS_KEY: join(folder.path, 'key.pem'),
-      }),
-    60_000,
-  );
+  it('with HTTP GET', () => {
+    const tls = { TLS_CERT: join(folder.path, 'certificate.pem'), TLS_KEY: join(folder.path, 'key.pem') };
+    return expectBound(REQUESTS[0][1], tls);
+  }, 60_000);
 });
 
 async function expectBound(request: string, tls: Readonly<Record<string, string>> = {}): Promise<void> {

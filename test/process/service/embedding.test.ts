@@ -55,20 +55,6 @@ describe('a program with the package', () => {
     expect((await readdir(folder.path)).sort()).toEqual(['node_modules', 'orders.test.js', 'package.json']);
   });
 
-  it('answers under a namespace without a slash at its end', async () => {
-    const lines = await printed(`
-      import { createWebHook } from 'asmx-webhook';
-      const webhook = await createWebHook({ PORT: 0, SERVICE_NAMESPACE: 'urn:shop:hooks' });
-      const answer = await fetch(webhook.url, {
-        method: 'POST',
-        headers: { 'Content-Type': 'text/xml', SOAPAction: '"urn:shop:hooks/HelloWorld"' },
-        body: '<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body/></e:Envelope>',
-      });
-      console.log(answer.status, (await answer.text()).includes('<HelloWorldResponse xmlns="urn:shop:hooks">'));
-      await webhook.close();`);
-    expect(lines).toEqual(['200 true']);
-  });
-
   const WRONG: readonly (readonly [settings: object, message: string])[] = [
     [{ PORTS: 1 }, 'PORTS: there is no such setting; did you mean PORT?'],
     [{ ZZZ: 1 }, 'ZZZ: there is no such setting'],
@@ -260,32 +246,6 @@ describe('a program with the package', () => {
         ),
       ]);
     });
-
-    it('sees none twice and misses none while many are recorded', async () => {
-      const lines = await printed(
-        withEvents(`
-          const found = [];
-          const reading = (async () => {
-            for await (const { sequence } of events.follow({ after: 0 })) if (found.push(sequence) === 3000) break;
-          })();
-          const post = (n) => Promise.all(Array.from({ length: n }, () => fetch(webhook.url + '/RecordEvent', { method: 'POST' })));
-          const record = () => Promise.all(Array.from({ length: 1000 }, () => events.record({ data: 'x'.repeat(2000) })));
-          await Promise.all([record(), record(), post(500), post(500)]);
-          await reading;
-          console.log(found.length, new Set(found).size, found.join() === found.toSorted().join());`),
-      );
-      expect(lines).toEqual(['3000 3000 true']);
-    });
-  });
-
-  it('ends by itself when the address is taken: the log is closed', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
-    expect(await printed(failing({ PORT: port }))).toEqual([
-      `127.0.0.1 at port ${String(port)} cannot be used: another program uses it. Set PORT or HOST.`,
-    ]);
-    taken.close();
   });
 
   it('tells errors apart by their class and code', async () => {

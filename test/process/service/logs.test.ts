@@ -89,7 +89,7 @@ describe('the log lines of the service', () => {
     expect(service.output()).toBe(`WebHook answers at ${service.url}\n`);
   });
 
-  it('warn of missing keys on an address that is not loopback, and only there', async () => {
+  it('warn of missing keys on an address that is not loopback', async () => {
     const open = await startProcess({ HOST: '0.0.0.0', RECORD_KEYS: KEY }, folder.path);
     await open.end('SIGTERM');
     const warnings = logLines(open.output()).filter(({ level }) => level === 'warn');
@@ -97,12 +97,6 @@ describe('the log lines of the service', () => {
       expect.stringContaining('New, empty log'),
       expect.stringMatching(/read events and metrics: set READ_KEYS/),
     ]);
-    const loopback = await startProcess({}, folder.path);
-    await loopback.end('SIGTERM');
-    expect(loopback.output()).not.toContain('warn');
-    const proxied = await startProcess({ TRUST_PROXY: 'loopback' }, folder.path);
-    await proxied.end('SIGTERM');
-    expect(logLines(proxied.output()).filter(({ level }) => level === 'warn').length).toBe(2);
   });
 });
 

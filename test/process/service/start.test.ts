@@ -140,15 +140,6 @@ describe('the service as a process', () => {
     ]);
   });
 
-  it.each(['0.0.0.0', '::'])('prints an address that this machine reaches where HOST is %s', async (HOST) => {
-    const service = await startProcess(
-      { HOST, READ_KEYS: 'a-key-to-read-with', RECORD_KEYS: 'a-key-to-record-with' },
-      folder.path,
-    );
-    expect(new URL(service.url).hostname).toBe(HOST === '::' ? '[::1]' : '127.0.0.1');
-    expect(await callOperation(service.url, 'soap11', 'HelloWorld')).toBe('Hello World');
-  });
-
   it('answers --help and --version, and knows no other argument', async () => {
     const help = await runToEnd({}, folder.path, ['--help']);
     expect(help.code).toBe(0);

@@ -46,9 +46,6 @@ export function xmlAttacks(limit: number): readonly Attack[] {
     message('coercive parsing: open elements', /^400 [\s\S]*deeper than 64/, () =>
       record(fill('<a>', share * 300_000)),
     ),
-    message('coercive parsing: deep with namespaces', /^400 [\s\S]*deeper than 64/, () =>
-      record(numbered(share * 50_000, (i) => `<a${i} xmlns:n${i}="urn:x">`)),
-    ),
     message('coercive parsing: deep in a header', /^400 [\s\S]*deeper than 64/, () =>
       envelope('', fill('<a>', share * 300_000)),
     ),
@@ -56,23 +53,16 @@ export function xmlAttacks(limit: number): readonly Attack[] {
     message('largest payload of text', ONE_RESULT, () => record(fill('x', room))),
     message('largest payload of white space', ONE_RESULT, () => record(`<a>${fill(' ', room)}</a>`)),
     message('largest payload of references', ONE_RESULT, () => record(fill('&#65;', room))),
-    message('largest payload of line breaks', ONE_RESULT, () => record(`<a>${fill('\r\n', room)}</a>`)),
     message('largest payload of comments', ONE_RESULT, () => record(`<a>${fill('<!---->', room)}</a>`)),
-    message('a comment full of hyphens', ONE_RESULT, () => record(`<a><!--${fill('-a', room)}--></a>`)),
-    message('largest payload of instructions', ONE_RESULT, () => record(`<a>${fill('<?a?>', room)}</a>`)),
     message('largest payload of CDATA', ONE_RESULT, () => record(fill('<![CDATA[x]]>', room))),
     message('CDATA that never ends', /^400 /, () => record(`<![CDATA[${fill(']', room)}`)),
     message('more elements than allowed', /^400 [\s\S]*250000 elements/, () => record(fill('<a/>', room))),
     message('oversized element name', /^400 [\s\S]*1024 characters/, () => record(`<${fill('a', room)}/>`)),
-    message('oversized attribute name', /^400 [\s\S]*1024 characters/, () => record(`<a ${fill('b', room)}="1"/>`)),
     message('oversized attribute value', ONE_RESULT, () => record(`<a b="${fill('x', room)}"/>`)),
     // The parser looks up the prefix before the name is measured.
     message('oversized prefix', /^400 [\s\S]*unbound namespace prefix/, () => record(`<${fill('a', room)}:b/>`)),
     message('far too many attributes', /^400 [\s\S]*256 attributes/, () =>
       record(`<a ${numbered(share * 100_000, (i) => `a${i}="1"`)}/>`),
-    ),
-    message('far too many namespaces', /^400 [\s\S]*256 attributes/, () =>
-      record(`<a ${numbered(share * 100_000, (i) => `xmlns:n${i}="urn:${i}"`)}/>`),
     ),
     message('namespaces in scope times elements', ONE_RESULT, () => {
       const open = `<a ${numbered(250, (i) => `xmlns:n${i}="urn:${i}"`)}>`;
@@ -90,11 +80,6 @@ export function xmlAttacks(limit: number): readonly Attack[] {
         ` xmlns:x="urn:${fill('x', 50_000)}"`,
       ),
     ),
-    message('namespaces outside, mentioned once, times elements', ONE_RESULT, () => {
-      const prefixes = numbered(220, (i) => `xmlns:p${i}="http://schemas.example.com/ns/${i}/"`);
-      const content = `<m>${numbered(220, (i) => `p${i}:`)}</m>${fill('<a/>', 12_000)}`;
-      return envelope(`<RecordEvent xmlns="${NAMESPACE}">${content}</RecordEvent>`, '', ` ${prefixes}`);
-    }),
     message('namespaces declared at every level', ONE_RESULT, () => {
       const open = (level: number): string => `<a ${numbered(200, (i) => `xmlns:n${i}="urn:${String(level)}:${i}"`)}>`;
       const levels = Array.from({ length: 60 }, (_, level) => open(level)).join('');
@@ -118,13 +103,6 @@ export function xmlAttacks(limit: number): readonly Attack[] {
       const header = `<Security xmlns="${wsse}" s:mustUnderstand="1">${token}</Security>`;
       return envelope(`<RecordEvent xmlns="${NAMESPACE}"/>`, header);
     }),
-    message('thousands of elements in a WS-Security header', /^200 |^500 [\s\S]*not supported/, () => {
-      const wsse = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd';
-      return envelope(
-        `<RecordEvent xmlns="${NAMESPACE}"/>`,
-        `<Security xmlns="${wsse}">${fill('<a/>', 900_000)}</Security>`,
-      );
-    }),
     message('names that collide in a hash table', /^400 [\s\S]*256 attributes/, () =>
       record(
         `<a ${numbered(10_000, (i) => `${Number(i).toString(2).replaceAll('0', 'Aa').replaceAll('1', 'BB')}="1"`)}/>`,
@@ -135,12 +113,7 @@ export function xmlAttacks(limit: number): readonly Attack[] {
       withDtd(`<!ENTITY a "${fill('x', 100_000)}">`, fill('&a;', 100_000)),
     ),
     message('entity, external', DOCTYPE, () => withDtd('<!ENTITY a SYSTEM "file:///etc/passwd">', '&a;')),
-    message('entity, parameter', DOCTYPE, () => withDtd('<!ENTITY % a SYSTEM "http://127.0.0.1:1/"> %a;', '')),
-    message('DTD, external', DOCTYPE, () => `<!DOCTYPE x SYSTEM "http://127.0.0.1:1/x.dtd">${record('')}`),
     message('DTD in UTF-16', DOCTYPE, () => Buffer.from(`\uFEFF${laughs()}`, 'utf16le')),
-    message('DTD in UTF-16 that only the header announces', DOCTYPE, () => Buffer.from(laughs(), 'utf16le'), {
-      'Content-Type': 'text/xml; charset=utf-16le',
-    }),
     message('DTD in UTF-7', /^4\d\d /, () => laughs().replaceAll('<', '+ADw-').replaceAll('>', '+AD4-'), {
       'Content-Type': 'text/xml; charset=utf-7',
     }),
@@ -151,20 +124,10 @@ export function xmlAttacks(limit: number): readonly Attack[] {
     message('an operation named __proto__', /^500 [\s\S]*supply a valid soap action/, () =>
       envelope('<__proto__ xmlns="http://tempuri.org/"/>'),
     ),
-    message('a header named __proto__', ONE_RESULT, () =>
-      record('').replace(
-        '<s:Body>',
-        '<s:Header><__proto__ xmlns="urn:x"><constructor/></__proto__></s:Header><s:Body>',
-      ),
-    ),
-    message('invalid UTF-8 after the message', /^400 /, () =>
-      Buffer.concat([Buffer.from(record('')), Buffer.from([0xc0, 0xaf])]),
-    ),
     message('half a character of UTF-16', /^400 /, () => Buffer.from([0xff, 0xfe, 0x3c]), {
       'Content-Type': 'text/xml; charset=utf-16',
     }),
     message('NUL in text', /^400 /, () => record('\0')),
-    message('two envelopes', /^400 /, () => record('') + record('')),
     message('gzip bomb', /^413 [\s\S]*MAX_REQUEST_BYTES/, () => gzipSync(Buffer.alloc(100 * limit, 'x')), {
       'Content-Encoding': 'gzip',
     }),
@@ -187,24 +150,12 @@ export function xmlAttacks(limit: number): readonly Attack[] {
     message('SOAPAction that is not an operation', /^500 [\s\S]*did not recognize/, () => record(''), {
       SOAPAction: fill('%41', 8000),
     }),
-    message(
-      'a signed body beside another (wrapping)',
-      /^401 /,
-      () => envelope(`<RecordEvent xmlns="${NAMESPACE}"/>`, '<x:Wrapper xmlns:x="urn:x"><s:Body/></x:Wrapper>'),
-      { 'X-API-Key': 'none' },
-    ),
     {
       name: 'WS-Addressing spoofing: no request is sent out',
       answer: /^200 called 0 times$/,
       parallel: 1,
       once: addressingSpoofed,
     },
-    message('WS-Addressing that must be understood', /^500 [\s\S]*soap:MustUnderstand/, () =>
-      record('').replace(
-        '<s:Body>',
-        '<s:Header><To xmlns="http://www.w3.org/2005/08/addressing" s:mustUnderstand="1">urn:x</To></s:Header><s:Body>',
-      ),
-    ),
     { name: 'XML injection through a payload', answer: /^200 read back as it was sent$/, once: injected },
   ];
 }
@@ -219,16 +170,7 @@ export function bodyAttacks(limit: number): readonly Attack[] {
   const share = limit / FULL_SIZE;
   return [
     body('form with as many fields as fit', /^200 /, 'application/x-www-form-urlencoded', () => fill('a&', room)),
-    body('form with fields that collide', /^200 /, 'application/x-www-form-urlencoded', () =>
-      numbered(share * 50_000, (i) => `${Number(i).toString(2).replaceAll('0', 'Aa').replaceAll('1', 'BB')}=1&`),
-    ),
     body('form of percent signs', /^200 /, 'application/x-www-form-urlencoded', () => `a=${fill('%ff', room)}`),
-    body(
-      'form field named __proto__',
-      /^200 /,
-      'application/x-www-form-urlencoded',
-      () => '__proto__=1&constructor=2&__proto__[x]=3',
-    ),
     body(
       'JSON member named __proto__',
       /^200 /,
@@ -243,7 +185,6 @@ export function bodyAttacks(limit: number): readonly Attack[] {
       () => `{"specversion":"1.0","id":"1","source":"x","data":${fill('[', room / 2)}${fill(']', room / 2)}`,
     ),
     body('JSON, never closed', /^200 /, 'application/json', () => fill('{"a":', room)),
-    body('JSON with as many numbers as fit', /^200 /, 'application/json', () => `[${fill('1,', room)}1]`),
     body(
       'CloudEvent with as many attributes as fit',
       /^400 /,
@@ -251,7 +192,6 @@ export function bodyAttacks(limit: number): readonly Attack[] {
       () =>
         `{"specversion":"1.0","id":"1","source":"x","type":"t",${numbered(share * 250_000, (i) => `"a${i}":1`).replaceAll(' ', ',')}}`,
     ),
-    body('text of what XML forbids', /^200 /, 'text/plain', () => fill('\uFFFE', room / 3)),
     body('bytes that are not text', /^200 /, 'text/plain', () => Buffer.alloc(room, 0xff)),
   ];
 }
