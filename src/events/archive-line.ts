@@ -14,7 +14,6 @@ const LOG_MEMBERS: readonly string[] = ['recordedAt', 'idempotencyKey', 'webhook
 /** The characters of a header field, after lines with a name and a source. Others would be replaced, and make two keys one. */
 const KEY = /^(?:[^\p{Cc}\p{Surrogate}]+\n){0,2}[\t\x20-\xff]*$/u;
 
-/** The members of a line that are not attributes of its event. */
 const NO_ATTRIBUTES: readonly string[] = ['sequence', 'data', 'data_base64', LOG];
 
 /** One line of an archive: an event with everything that the log keeps of it, or any other CloudEvent in the JSON format. */

@@ -29,11 +29,8 @@ const MEMBER = /^\s*"(data|data_base64)"\s*:\s*/;
 const BASE64 = /^"[A-Za-z\d+/]*={0,2}"\s*$/;
 
 /** Says which part of an event cannot be read, if there is one: a disk may damage them. */
-export function problemOf({
-  attributes,
-  data,
-  arrival,
-}: Pick<StoredEvent, 'attributes' | 'data' | 'arrival'>): string | undefined {
+export function problemOf(event: Pick<StoredEvent, 'attributes' | 'data' | 'arrival'>): string | undefined {
+  const { attributes, data, arrival } = event;
   if (!isJson(attributes, '{')) return 'its attributes cannot be read';
   if (data !== undefined) {
     const [start = '', name] = MEMBER.exec(data) ?? [];

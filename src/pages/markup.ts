@@ -33,9 +33,11 @@ const UNIT = /<span[^>]*>[^<]*<\/span>|&[^;]*;|[^]/gu;
 function escaped(text: string): string {
   const html = escapeHtml(text);
   if (ALL_VISIBLE.test(html)) return html;
-  return replaceInvisible(html, (character, place) =>
-    isJoining(html, place) ? character : `<span class="code-point">${codePoint(character)}</span>`,
-  );
+  return replaceInvisible(html, (character, place) => {
+    if (isJoining(html, place)) return character;
+    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
+    return `<span class="code-point">U+${code.padStart(4, '0')}</span>`;
+  });
 }
 
 const ALL_VISIBLE = /^[\n -~]*$/;
@@ -46,10 +48,6 @@ const JOINING = /^[\u200C\u200D][\p{L}\p{M}\p{Extended_Pictographic}]/u;
 
 function isJoining(text: string, place: number): boolean {
   return JOINING.test(text.slice(place, place + 3)) && JOINED.test(text.slice(Math.max(0, place - 2), place));
-}
-
-function codePoint(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 /** Writes a short text: isolated, so that its writing direction changes nothing around it; `…` shows that it was cut. */

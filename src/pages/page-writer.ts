@@ -21,23 +21,21 @@ export interface HtmlPage {
   readonly headers: Readonly<Record<'Content-Security-Policy', string>>;
 }
 
-/** Writes a page with a title before the name of the service. Links are relative to the folder of the endpoint's public URL. */
-type WritePage = (title: string | undefined, endpointUrl: string, values: object) => HtmlPage;
-
 export const HTML = 'text/html; charset=utf-8';
 
 const SHARED = join(__dirname, 'templates');
 
 /**
  * Returns a function that prepares the pages of a template, `NAME.eta`, with scripts that run in the order given. Templates, scripts
- * and style sheets are those of a folder, or the shared ones of that name.
+ * and style sheets are those of a folder, or the shared ones of that name. A page's title precedes the name of the service, and its links
+ * are relative to the folder of the endpoint's public URL.
  */
 export function pageWriter(
   contract: Contract,
   section: 'operations' | 'events',
   folder: string,
   styles: readonly string[],
-): (template: string, scripts?: readonly string[]) => WritePage {
+) {
   const eta = new Eta();
   for (const one of [SHARED, folder]) {
     for (const file of readdirSync(one).filter((name) => name.endsWith('.eta')))
@@ -52,10 +50,10 @@ export function pageWriter(
     .map(textOf)
     .join('')
     .replace(/\s*([{};,])\s*/g, '$1');
-  return (template, names = []) => {
+  return (template: string, names: readonly string[] = []) => {
     const scripts = names.map(textOf);
     const headers = { 'Content-Security-Policy': contentPolicy(style, scripts) };
-    return (title, endpointUrl, values) => ({
+    return (title: string | undefined, endpointUrl: string, values: object): HtmlPage => ({
       contentType: HTML,
       body: eta.render(`@${template}`, {
         contract,

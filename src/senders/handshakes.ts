@@ -41,8 +41,11 @@ const plainText = (body: string): HandshakeAnswer => ({ contentType: 'text/plain
 
 const json = (value: object): HandshakeAnswer => ({ contentType: 'application/json', body: JSON.stringify(value) });
 
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+export type JsonMembers = Readonly<Record<string, unknown>>;
+
+/** The members of a JSON object; none if a value is anything else. */
+export function membersOf(value: unknown): JsonMembers {
+  return typeof value === 'object' && value !== null ? (value as JsonMembers) : {};
 }
 
 const OUTBOUND = 'http://soap.sforce.com/2005/09/outbound';
@@ -56,7 +59,6 @@ const ACKNOWLEDGEMENT =
   '<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"><soapenv:Body>' +
   `<notificationsResponse xmlns="${OUTBOUND}"><Ack>true</Ack></notificationsResponse></soapenv:Body></soapenv:Envelope>`;
 
-/** All handshakes, by their names. */
 export const HANDSHAKES = {
   /** Events API (https://api.slack.com/events/url_verification). Lark and Feishu ask in the same way, and take JSON alone. */
   slack: {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { HandshakeRequest } from './handshakes';
-import { SENDERS, STANDARD_SIGNATURE, type JsonMembers } from './senders';
+import type { HandshakeRequest, JsonMembers } from './handshakes';
+import { SENDERS, STANDARD_SIGNATURE } from './senders';
 import type { SenderSecret } from './signature';
 
 /** A service that is known to send webhooks. */
@@ -103,11 +103,8 @@ export function signatureCheck(secrets: SenderSecrets) {
       const kind = kindOf(headers);
       if (kind === undefined) throw new Error('The request has no signature of a known kind.');
       const { sender, signature, keys } = kind;
-      const isEmpty = body.length === 0;
-      const problem = isEmpty
-        ? 'A signature counts for a body, and there is none.'
-        : signature.problem(headers, body, keys);
-      return { sender, problem };
+      if (body.length === 0) return { sender, problem: 'A signature counts for a body, and there is none.' };
+      return { sender, problem: signature.problem(headers, body, keys) };
     },
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { HANDSHAKES, type Handshake } from './handshakes';
+import { HANDSHAKES, membersOf, type Handshake, type JsonMembers } from './handshakes';
 import { bodySignature, tokenIn, type Signature } from './signature';
 
 /** The description of a known `Sender`. */
@@ -21,9 +21,6 @@ export interface SenderForm {
   /** The sender shows what a form of its own is answered with to a person, and expects nothing. */
   readonly wantsFormsUnanswered?: true;
 }
-
-/** The members of a JSON object; none if a body is anything else. */
-export type JsonMembers = Readonly<Record<string, unknown>>;
 
 /** Most signatures of one request that are checked: a sender sends two while it changes its secret. */
 const MAX_SIGNATURES = 8;
@@ -120,7 +117,7 @@ export const SENDERS: readonly SenderForm[] = [
     type(_headers, { type, event, command }, signed) {
       const isCommand =
         signed === undefined ? typeof command === 'string' : /^(?!\{)(?:.*&)?command=/s.test(signed.toString());
-      return isCommand ? 'com.slack.command' : dotted('com.slack', memberOf(event, 'type') ?? type);
+      return isCommand ? 'com.slack.command' : dotted('com.slack', membersOf(event).type ?? type);
     },
     key: {
       name: 'slack-event',
@@ -159,10 +156,6 @@ export const SENDERS: readonly SenderForm[] = [
 /** The action in the JSON that a form of GitHub has as its `payload`, which is the default content type: it begins with the action. */
 function actionIn(payload: unknown): string | undefined {
   return typeof payload === 'string' ? /^\{"action":"([^"]*)"/.exec(payload)?.[1] : undefined;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as JsonMembers)[name] : undefined;
 }
 
 /** A type: the sender's domain, its name for the event, and `more` if given. */

@@ -73,8 +73,6 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
       await setHidden(page, true);
       await record('one');
       await expectTitle(page, `(1) ${title}`);
-      await record('two');
-      await expectTitle(page, `(2) ${title}`);
       await Promise.all(Array.from({ length: 70 }, () => record('many')));
       await expectTitle(page, /^\(\d+\+\) Events/);
       expect(await state(page)).toBe('live');
@@ -94,23 +92,6 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
       await record('two');
       await rows(page).getByText('two').waitFor();
       await page.locator('#live[data-state="live"]').waitFor();
-    });
-
-    it('never more than a page of them, and older ones stay in reach', async () => {
-      const page = await open('?events');
-      await record('n0');
-      await rows(page).getByText('n0', { exact: true }).waitFor();
-      await Promise.all(Array.from({ length: 70 }, (_, i) => record(`n${String(i + 1)}`)));
-      await page.locator('#count', { hasText: '71' }).waitFor();
-      await rows(page).first().and(page.locator('[data-sequence$="71"]')).waitFor();
-      expect(await rows(page).count()).toBe(50);
-      const shown = await page.evaluate(
-        `[...document.querySelectorAll('#rows [data-sequence]')].map((row) => Number(row.dataset.sequence))`,
-      );
-      expect(shown).toEqual(Array.from({ length: 50 }, (_, i) => 71 - i));
-      await loaded(page, page.getByRole('link', { name: 'Older' }).click());
-      expect(page.url()).toContain('before=22');
-      expect(await rows(page).count()).toBe(21);
     });
   });
 
@@ -139,10 +120,7 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
   it('can be used with the keyboard alone', async () => {
     for (const body of ['one', 'two', 'three']) await record(body);
     const page = await open('?events');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('ArrowUp');
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowUp']) await page.keyboard.press(key);
     await loaded(page, page.keyboard.press('Enter'));
     expect(page.url()).toMatch(/\?event=2$/);
     await loaded(page, page.keyboard.press('ArrowRight'));

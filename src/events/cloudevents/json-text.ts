@@ -54,19 +54,12 @@ export class JsonText {
   }
 }
 
-/** Offsets of a member or an element in a JSON text; `colon`: after the name of a member. */
-interface JsonPart {
-  readonly start: number;
-  readonly colon: number;
-  readonly end: number;
-}
-
 const MARK = /["{}[\],:]/g;
 const BACKSLASH = 0x5c;
 
-/** Finds the members or elements of the object or array that a valid JSON text is, `most` at most. */
-function partsOf(json: string, most = Infinity): JsonPart[] {
-  const found: JsonPart[] = [];
+/** Finds the offsets of the members or elements of the object or array that a valid JSON text is; `colon`: after a name. */
+function partsOf(json: string, most = Infinity) {
+  const found: { readonly start: number; readonly colon: number; readonly end: number }[] = [];
   const marks = new RegExp(MARK);
   let [depth, start, colon] = [0, 0, 0];
   for (let mark = marks.exec(json); mark !== null; mark = marks.exec(json)) {

@@ -116,7 +116,7 @@ async function differenceView(before: string, after: string, maxBytes: number) {
     next = oldStart + oldLines;
     const text = lines.map((line) => `${line.charAt(0)} ${line.slice(1)}\n`).join('');
     for (const [run] of text.matchAll(RUN)) {
-      const name = RUN_NAMES.get(run.charAt(0));
+      const name = RUN_NAMES[run.charAt(0)];
       // Lines that differ show their carriage returns.
       const { html, isCut } = await longMarkup(name === undefined ? run : run.replaceAll('\r\n', '\u240D\n'), left);
       pieces.push(name === undefined ? html : `<span class="${name}">${html}</span>`);
@@ -130,7 +130,4 @@ async function differenceView(before: string, after: string, maxBytes: number) {
 
 /** Lines that follow each other and are in both texts, or in one of them. */
 const RUN = /(?:-[^\n]*\n)+|(?:\+[^\n]*\n)+|(?: [^\n]*\n)+/g;
-const RUN_NAMES: ReadonlyMap<string, string> = new Map([
-  ['-', 'removed'],
-  ['+', 'added'],
-]);
+const RUN_NAMES: Readonly<Record<string, string>> = { '-': 'removed', '+': 'added' };

@@ -36,10 +36,7 @@ export async function dataView(data: EventData, { isForm, isMultipart, isJson }:
 }
 
 /** A text, or the beginning of one that is cut. */
-export interface ShownText {
-  readonly text: string;
-  readonly isCut: boolean;
-}
+export type ShownText = Readonly<{ text: string; isCut: boolean }>;
 
 /** Returns the text that {@link dataView} shows of a payload; of a form its JSON. */
 export function dataText(data: EventData, isJson: boolean): ShownText & { readonly kind: string } {

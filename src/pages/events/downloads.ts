@@ -11,7 +11,7 @@ import { EventWaiters } from '../../service/event-reader';
 import { OTHER_FILTERS } from '../../service/webhook-service';
 import { letOthersRun } from '../../util/promises';
 import { downloadHeaders } from './event-view';
-import { isNarrowed, listQuery, type ListQuery } from './list-query';
+import { isNarrowed, listQuery } from './list-query';
 
 /** Events change all the time and are private. */
 export const NO_STORE = { 'Cache-Control': 'no-store' };
@@ -35,29 +35,22 @@ const EMPTY_LINE = '\n';
 
 const PARAMETERS = 'id after before from to type binding sender fromsender text limit wait'.split(' ');
 
-interface DownloadQuery extends Pick<ListQuery, 'filter' | 'place'> {
-  readonly id?: string | undefined;
-  readonly limit: number;
-  /** How long events are sent as they are recorded, in milliseconds; without it the download ends with the newest event. */
-  readonly wait?: number | undefined;
-  /** Whether a search finds the events; otherwise they are read from a position or a time on. */
-  readonly isSearch: boolean;
-  /** Follows the last event: programs know by an empty line that the answer was not cut off. */
-  readonly end: string;
-}
+type DownloadQuery = ReturnType<typeof downloadQuery>;
 
 /** Reads the query of `?events=download`, for people, which has all that the list finds, or of `?events=export`, for programs. */
-function downloadQuery(parameters: URLSearchParams): DownloadQuery {
+function downloadQuery(parameters: URLSearchParams) {
   const { problem: unreadable, filter, place } = listQuery(parameters);
   const problem = unreadable ?? refusedParameter((name) => parameters.has(name), OTHER_FILTERS, PARAMETERS);
   if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
-  if (parameters.get('events') === 'download') return { filter, place: {}, limit: Infinity, isSearch: true, end: '' };
+  if (parameters.get('events') === 'download')
+    return { filter, place: {}, id: undefined, limit: Infinity, wait: undefined, isSearch: true, end: '' };
   const limit = wholeNumber(parameters, 'limit', Number.MAX_SAFE_INTEGER) ?? Infinity;
   const seconds = wholeNumber(parameters, 'wait', MAX_WAIT);
   const id = parameters.get('id') || undefined;
   const isSearch = isNarrowed({ ...filter, from: undefined }) || place.before !== undefined;
   if (seconds !== undefined && (isSearch || filter.from !== undefined || id !== undefined || limit !== Infinity))
     throw HTTP_ERRORS.invalidInput('wait goes with after alone: a search and a limit end by themselves.');
+  // Events are sent as they are recorded for `wait` ms. By an empty line programs know that the answer was not cut off.
   return { filter, place, id, limit, wait: seconds && seconds * 1000, isSearch, end: EMPTY_LINE };
 }
 

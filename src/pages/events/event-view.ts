@@ -114,20 +114,19 @@ function keysOf({ idempotencyKey, webhookId }: StoredEvent): Pair[] {
   return pairs(keys.filter(([, key]) => key !== undefined));
 }
 
-const BYTES = 'application/octet-stream';
-
 /** Returns a file of an event, if it has one of this name: `event`, `data`, or `file0` and so on of a form. */
 export function downloadOf(what: string, event: StoredEvent) {
   const names = fileNames(event);
   if (what === 'event')
     return { name: names.event, contentType: 'application/cloudevents+json', body: Buffer.from(eventJson(event)) };
   const data = EventData.of(event);
-  if (what === 'data') return data && { name: names.data, contentType: BYTES, body: data.bytes() };
+  const contentType = 'application/octet-stream';
+  if (what === 'data') return data && { name: names.data, contentType, body: data.bytes() };
   const [, number] = /^file(\d{1,3})$/.exec(what) ?? [];
   const values = number === undefined ? [] : (data?.form() ?? []).flatMap(([, fieldValues]) => fieldValues);
   const file = values.filter((value) => typeof value !== 'string')[Number(number)];
   const name = replaceInvisible(file?.filename || `${names.data}-${what}`, () => '_').replace(/[/\\\s]/g, '_');
-  return file && { name, contentType: BYTES, body: Buffer.from(file.base64, 'base64') };
+  return file && { name, contentType, body: Buffer.from(file.base64, 'base64') };
 }
 
 /** The header fields of a download. A browser neither guesses its type nor shows it; if it did, nothing in it would run. */

@@ -103,8 +103,12 @@ class EventsPages {
     if (event !== null) await this.#showEvent(response, event, parameters);
     else if (tab === 'find') await this.#find(response, parameters);
     else if (tab === 'download' || tab === 'export') await this.#sendAll(response, parameters, ticket);
-    else if (tab === 'rate') await this.#showRate(response, parameters.get('per') ?? 'minute');
-    else if (tab === 'refusals') {
+    else if (tab === 'rate') {
+      const per = parameters.get('per') ?? 'minute';
+      if (!isRateSpan(per)) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');
+      const rate = await rateView(this.endpoint.log, per, Date.now(), await this.endpoint.refusals());
+      await this.#send(response, 'rate', 'Rate', rate);
+    } else if (tab === 'refusals') {
       const view = await refusalsView(
         await this.endpoint.refusals(),
         parameters.get('reason') || undefined,
@@ -169,13 +173,6 @@ class EventsPages {
     } finally {
       this.#inProgress++;
     }
-  }
-
-  async #showRate(response: HttpResponse, per: string): Promise<void> {
-    if (!isRateSpan(per)) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');
-    const { log, refusals } = this.endpoint;
-    const rate = await rateView(log, per, Date.now(), await refusals());
-    await this.#send(response, 'rate', 'Rate', rate);
   }
 
   async #showEvent(response: HttpResponse, text: string, parameters: URLSearchParams): Promise<void> {

@@ -8,17 +8,10 @@ export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 
 /** The position of the list in the log; by default the newest events. */
 export type ListPosition = Pick<SearchQuery, 'before' | 'after'>;
 
-export interface ListQuery {
-  readonly filter: Filter;
-  readonly place: ListPosition;
-  /** Why the address cannot be used. */
-  readonly problem: string | undefined;
-  /** The values of filters that cannot be used. */
-  readonly invalid: Readonly<Record<string, string>>;
-}
+export type ListQuery = ReturnType<typeof listQuery>;
 
-/** Reads the query of a list's address. Forms send empty parameters, which count as absent. */
-export function listQuery(parameters: URLSearchParams): ListQuery {
+/** Reads the query of a list's address, and why it cannot be used. Forms send empty parameters, which count as absent. */
+export function listQuery(parameters: URLSearchParams) {
   const given = (name: string): string | undefined => parameters.get(name) || undefined;
   const problems: string[] = [];
   const invalid: Record<string, string> = {};

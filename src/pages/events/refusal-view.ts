@@ -12,8 +12,8 @@ const REASONS = [...REFUSALS, 'failed'] as const;
 const NONE = '–';
 
 /** Most bytes of the texts of a call as markup. */
-const REASON_BYTES = 900;
 const CELL_BYTES = 250;
+const REASON_BYTES = 900;
 const HEADERS_BYTES = 8000;
 
 /** Shows the refused calls, or those with a reason, newest first: those of one caller for the same reason as one row. */

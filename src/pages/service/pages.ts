@@ -50,11 +50,7 @@ export async function loadPages({ contract, service, access }: Endpoint, soap: S
   };
 }
 
-const STEPS: ReadonlyMap<string, '1' | 'any'> = new Map([
-  ['int', '1'],
-  ['long', '1'],
-  ['decimal', 'any'],
-]);
+const STEPS: Readonly<Record<string, string>> = { int: '1', long: '1', decimal: 'any' };
 
 function formField({ name, type, isRequired, documentation }: Parameter) {
   const choices = type.name === 'boolean' ? ['true', 'false'] : undefined;
@@ -65,7 +61,7 @@ function formField({ name, type, isRequired, documentation }: Parameter) {
     isRequired,
     choices,
     /** The `step` of a number (HTML, section 4.10.5.3.8). */
-    step: STEPS.get(type.name),
+    step: STEPS[type.name],
     placeholder: type.name === 'dateTime' ? type.example : '',
   };
 }

@@ -129,31 +129,27 @@ describe('the command that forwards what a page shows', () => {
     expect((await posted(query)).map((body) => (JSON.parse(body) as { data: unknown }).data)).toEqual(bodies);
   });
 
-  const withType = (type: string) =>
-    record({
-      headers: CLOUD_EVENT,
-      body: JSON.stringify({ specversion: '1.0', id: '1', source: '/s', type, data: type }),
-    });
+  const withType = (type: string) => {
+    const body = JSON.stringify({ specversion: '1.0', id: '1', source: '/s', type, data: '-x, y' });
+    return record({ headers: CLOUD_EVENT, body });
+  };
 
-  it.each([
-    ['text', '-x, y', 1],
-    ['type', 'com.example.order', 1],
-    ['sender', '127.0.0.1', 2],
-  ])('has the %s of the search: %j', async (name, value, events) => {
-    await withType(value);
-    expect(await posted(`?events&${name}=${encodeURIComponent(value)}`)).toHaveLength(events);
-  });
-
-  it('has binding and times of the search', async () => {
-    const args = await argumentsOn('?events&binding=httppost&from=2020-01-02T03:04&to=2120-01-02T03:04:05.678');
-    expect(args.slice(2, -2)).toEqual([
+  it('has the filters of the search', async () => {
+    await withType('com.example.order');
+    expect(await posted(`?events&text=${encodeURIComponent('-x, y')}`)).toHaveLength(1);
+    const filters = `type=com.example.order&sender=127.0.0.1&text=${encodeURIComponent('-x, y')}&binding=httppost`;
+    const times = 'from=2020-01-02T03:04&to=2120-01-02T03:04:05.678';
+    expect((await argumentsOn(`?events&${filters}&${times}`)).slice(2, -2)).toEqual([
+      '--text=-x, y',
+      '--type=com.example.order',
       '--binding=httppost',
+      '--sender=127.0.0.1',
       '--since=2020-01-02T03:04:00.000Z',
       '--until=2120-01-02T03:04:05.678Z',
     ]);
   });
 
-  it.each(["'; calc #", '$(id)', '`id`', '%PATH%', 'a"b', 'a\nb', '\u202E', 'nothing-has-this'])(
+  it.each(["'; calc #", '$(id)', '`id`', '%PATH%', 'a"b', 'nothing-has-this'])(
     'is not there for a search that finds nothing or that shells read differently: %j',
     async (text) => {
       if (!text.startsWith('nothing')) await withType(text);

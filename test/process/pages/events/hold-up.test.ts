@@ -29,7 +29,6 @@ describe('holds up callers for no more than 100 ms:', () => {
 
   it.each([
     ['XML that is never closed', 'text/xml', '<a>'.repeat(34_000)],
-    ['nested arrays of JSON', 'application/json', '['.repeat(50_000) + ']'.repeat(50_000)],
     ['nested objects of JSON', 'application/json', `${'{"a":'.repeat(16_000)}1${'}'.repeat(16_000)}`],
   ])('the page of an event with 100 KB of %s', async (_what, type, body) => {
     await expectShort(`?event=${await record(type, body)}`);
@@ -41,7 +40,6 @@ describe('holds up callers for no more than 100 ms:', () => {
     ['JSON with 350,000 members', 'application/json', `{${members}}`],
     ['objects in a list of JSON', 'application/json', `[${'{"a":[1]},'.repeat(350_000)}1]`],
     ['deeply nested JSON', 'application/json', '{"a":['.repeat(250_000) + '1' + ']}'.repeat(250_000)],
-    ['names with markup', 'application/json', `{${'"</script><b>":"<i>",'.repeat(180_000)}"a":1}`],
     ['bytes', 'application/octet-stream', Buffer.alloc(3_900_000, 0xff)],
   ])('the page of an event with 4 MB of %s', async (_what, type, body) => {
     await expectShort(`?event=${await record(type, body)}`);
@@ -55,7 +53,6 @@ describe('holds up callers for no more than 100 ms:', () => {
 
   it.each([
     ['all lines', (i: number, of: string) => `${of}${String(i)}`],
-    ['every other line', (i: number, of: string) => (i % 2 === 0 ? '1' : of)],
     ['lines of two kinds', (i: number, of: string) => (i % (of === 'a' ? 2 : 3) === 0 ? 'x' : 'y')],
     ['the order of their lines', (i: number, of: string) => String((i * (of === 'a' ? 7919 : 104_729)) % 1000)],
   ])('the comparison of events with 4 MB that differ in %s', async (_what, line) => {
