@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { startApp, type App } from './app';
 import { ConfigError as SettingsError, type Config } from './config/config';
 import { ProcessConfig, type WebHookSettings } from './config/process-config';
-import { startProblem } from './config/start-problem';
+import { listenProblem } from './config/start-problem';
 import { positionIn } from './events/position';
 import { CloudEventError as NoCloudEvent } from './events/cloudevents/attributes';
 import { EventFactory } from './events/event';
@@ -10,6 +10,7 @@ import { eventJson, problemOf } from './events/stored-event';
 import { EventLogError as LogError } from './log/engine';
 import type { EventLog } from './log/event-log';
 import { createLogger } from './telemetry/logger';
+import { plainReason } from './util/text';
 
 export type { WebHookSettings };
 
@@ -126,10 +127,10 @@ export interface WebHook {
  */
 export async function createWebHook(settings: WebHookSettings = {}): Promise<WebHook> {
   const config = ProcessConfig.embedded(settings);
-  const { log, app } = await start(config).catch(async (cause: unknown) => {
-    const problem = await startProblem(cause, config);
+  const { log, app } = await start(config).catch((cause: unknown) => {
+    if (cause instanceof LogError) throw new LogError(plainReason(cause), { cause });
+    const problem = listenProblem(cause, config);
     if (problem === undefined) throw cause;
-    if (cause instanceof LogError) throw new LogError(problem, { cause });
     throw Object.assign(new Error(problem, { cause }), { code: (cause as NodeJS.ErrnoException).code });
   });
   const ending = new AbortController();

@@ -12,7 +12,7 @@ import { ConfigError, type Config } from './config/config';
 import { ProcessConfig } from './config/process-config';
 import { openServiceWarnings } from './access/open-service';
 import { ServiceManager } from './config/service-manager';
-import { startProblem } from './config/start-problem';
+import { listenProblem } from './config/start-problem';
 import { startLean } from './lean-start';
 import { plainReason } from './util/text';
 import { createLogger, type Logger } from './telemetry/logger';
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   try {
     await run(config, logger, warnings);
   } catch (error) {
-    fail((await startProblem(error, config)) || error);
+    fail(listenProblem(error, config) ?? error);
   }
 }
 

@@ -40,11 +40,7 @@ export async function withSource(
 /** Opens the log that EVENT_LOG names, and closes it however the work on it ends; `import` makes one if there is none. */
 export async function withLog(access: 'read' | 'import', work: (log: EventLog) => Promise<unknown>): Promise<void> {
   const eventLog = eventLogOfTool();
-  const log = await openLog(access, eventLog).catch(async (error: unknown) => {
-    const isMissing = access === 'read' && eventLog.isMissing?.() === true;
-    const problem = isMissing ? undefined : await eventLog.problem?.();
-    throw problem === undefined ? error : new Error(problem);
-  });
+  const log = await openLog(access, eventLog);
   log.observe({
     lost(problem) {
       console.error(`A file of the event log was lost: ${problem}`);

@@ -1,14 +1,8 @@
-import { EventLogError } from '../log/engine';
 import { reasonOf } from '../util/reason';
 import type { Config } from './config';
 
 /** An error of the system about an address to listen on. */
 type ListenError = Partial<NodeJS.ErrnoException & Record<'address' | 'hostname', string> & { port: number }>;
-
-/** Says what keeps the service from starting, and what to do about it; undefined if the error says it best. */
-export async function startProblem(error: unknown, config: Config): Promise<string | undefined> {
-  return listenProblem(error, config) ?? (error instanceof EventLogError ? config.eventLog.problem?.() : undefined);
-}
 
 /** Names the address that the service cannot listen on, and the variables that set it; undefined for another error. */
 export function listenProblem(error: unknown, config: Config): string | undefined {

@@ -5,7 +5,6 @@ import { EventLogError, type EventLogSettings } from './engine';
 import type { EventLog } from './event-log';
 import { jetStreamAddress } from './jetstream/address';
 import { PARAMETER_NAMES, postgresAddress } from './postgres/address';
-import { accessProblem } from './sqlite/access-problem';
 
 /** An event log that EVENT_LOG names. Nothing is loaded or made before `open`. */
 export interface EventLogLocation {
@@ -20,9 +19,6 @@ export interface EventLogLocation {
 
   /** @throws {EventLogError} it cannot be opened, or is missing and not to be created. The message names the location, but no password. */
   open(settings: EventLogSettings): Promise<EventLog>;
-
-  /** Resolves to what keeps this process from opening the log, unless the error of opening it says it best. */
-  problem?(): Promise<string | undefined>;
 
   /**
    * Replaces the events of the log by those of a backup; the log is copied before.
@@ -68,7 +64,6 @@ const SQLITE: EngineChoice = {
         const { openSqliteLog } = await import('./sqlite/event-log.js');
         return openSqliteLog({ file, create, ...(forgets && { retention }) });
       },
-      problem: () => accessProblem(file),
       async restore(backup) {
         const { restoreSqliteLog } = await import('./sqlite/event-log.js');
         return restoreSqliteLog(resolve(backup), file);

@@ -1,5 +1,4 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import { userInfo } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { eventLogAddress } from '../../src/log/engines';
 import { EventLogError } from '../../src/log/engine';
@@ -52,30 +51,5 @@ describe('where an event log is kept', () => {
     expect(eventLogAddress.locate(`sqlite:${file}`).isMissing?.()).toBe(true);
     await writeFile(file, '');
     expect(eventLogAddress.locate(`sqlite:${file}`).isMissing?.()).toBe(false);
-  });
-});
-
-describe('what keeps a process from opening its log', () => {
-  const folder = useTemporaryFolder();
-  const asUser = process.getuid?.() === 0 ? it.skip : it;
-  const problem = (file: string) => eventLogAddress.locate(`sqlite:${file}`).problem?.();
-
-  it('names a folder and a path through a file', async () => {
-    await mkdir(join(folder.path, 'folder'));
-    await writeFile(join(folder.path, 'file'), '');
-    const problemOf = (path: string) => problem(join(folder.path, path));
-    expect(await problemOf('folder')).toMatch(/folder cannot be opened: it is a folder\. Set EVENT_LOG to sqlite:/);
-    expect(await problemOf('file/events.db')).toContain('part of its path is a file, not a folder. Set EVENT_LOG');
-    expect(await problemOf('file')).toBeUndefined();
-    expect(await problemOf('none/events.db')).toContain('none cannot be created');
-  });
-
-  asUser('names the user that may not write', async () => {
-    const inside = join(folder.path, 'folder');
-    await mkdir(inside);
-    await chmod(inside, 0o555);
-    expect(await problem(join(inside, 'deep', 'events.db'))).toContain(
-      `the folder ${inside} cannot be written by the user ${userInfo().username}.`,
-    );
   });
 });

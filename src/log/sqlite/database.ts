@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { reasonOf } from '../../util/reason';
 import { provideSchema } from './schema';
 
 // The only file that names the binding, which has the API of Node's own `node:sqlite`.
@@ -217,8 +218,21 @@ function isSame(one: Stats | undefined, other: Stats | undefined): boolean {
   return one?.ino === other?.ino && one?.dev === other?.dev;
 }
 
-/** @throws the file must not be opened. */
+/** @throws the file cannot, or must not, be opened. The message does not name it. */
 function requireUsable(file: string, create: boolean): void {
+  try {
+    requireFiles(file, create);
+  } catch (error) {
+    const { syscall, code = '', message } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    const reason = reasonOf(error);
+    throw new Error(`${reason === message ? code : reason}. ${ADVICE}`, { cause: error });
+  }
+}
+
+const ADVICE = 'Set EVENT_LOG to sqlite: and the path of a file.';
+
+function requireFiles(file: string, create: boolean): void {
   const found = filesAt(file);
   const size = found.file?.size ?? 0;
   if (size === 0 && (found.wal?.size ?? 0) > 0) {
@@ -228,16 +242,11 @@ function requireUsable(file: string, create: boolean): void {
         'Nothing was changed',
     );
   }
-  if (found.file === undefined) {
-    if (!create) throw new Error('the file is not there');
-    makeFolder(dirname(file));
-    return;
-  }
-  try {
-    accessSync(file, constants.W_OK);
-  } catch {
-    throw new Error('the file cannot be written by this user');
-  }
+  if (found.file === undefined && !create) throw new Error('the file is not there');
+  if (found.file?.isDirectory()) throw new Error(`it is a folder. ${ADVICE}`);
+  makeFolder(dirname(file));
+  for (const path of found.file === undefined ? [dirname(file)] : [file, dirname(file)])
+    accessSync(path, constants.R_OK | constants.W_OK);
 }
 
 /** Creates a folder, and missing ones above it. `recursive` of `mkdirSync` never returns below /proc. */

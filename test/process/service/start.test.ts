@@ -77,7 +77,7 @@ describe('the service as a process', () => {
     const { code, output } = await runToEnd({ EVENT_LOG: 'sqlite:/proc/none/events.db' }, folder.path);
     expect(code).toBe(1);
     expect(output).toMatch(
-      /^The event log \/proc\/none\/events\.db cannot be opened: the folder \/proc.* cannot be .* EVENT_LOG.*\.\n$/,
+      /^The event log \/proc\/none\/events\.db cannot be opened: there is no such file or folder\. Set EVENT_LOG.*\.\n$/,
     );
   });
 

@@ -24,7 +24,9 @@ describe('a SQLite event log that cannot be opened', () => {
     await log.close();
     await rm(file + suffix, { force: true });
     await symlink(`events.db${suffix}`, file + suffix);
-    await expect(openSqliteLog({ file })).rejects.toMatchObject({ cause: { message: reason } });
+    await expect(openSqliteLog({ file })).rejects.toMatchObject({
+      cause: { message: `${reason}. Set EVENT_LOG to sqlite: and the path of a file.` },
+    });
   });
 });
 
@@ -73,22 +75,23 @@ describe('a SQLite event log that fails', () => {
     await writeFile(file, '');
     const [message, cause] = await causeOf(openSqliteLog({ file: below }));
     expect(message).toBe(`The event log ${below} cannot be opened.`);
-    expect(cause).toMatch(/ENOTDIR|EEXIST/);
+    expect(cause).toBe('part of its path is a file, not a folder. Set EVENT_LOG to sqlite: and the path of a file.');
   });
 
   it('is not opened on a file that this user cannot write', async () => {
     await writeFile(file, '');
     // root may write every file.
     const denied = jest.spyOn(fs, 'accessSync').mockImplementation(() => {
-      throw new Error('EACCES');
+      throw Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'access' });
     });
-    expect(() => new Database({ file })).toThrow('the file cannot be written by this user');
+    expect(() => new Database({ file })).toThrow(/^the user \S+ has no permission\. Set EVENT_LOG/);
     denied.mockRestore();
   });
 
   it('is not opened where the path is a folder', async () => {
-    const [message] = await causeOf(openSqliteLog({ file: folder.path }));
+    const [message, cause] = await causeOf(openSqliteLog({ file: folder.path }));
     expect(message).toBe(`The event log ${folder.path} cannot be opened.`);
+    expect(cause).toBe('it is a folder. Set EVENT_LOG to sqlite: and the path of a file.');
   });
 
   it('is not opened on a file that is not a database, and leaves it as it is', async () => {
