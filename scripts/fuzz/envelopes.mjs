@@ -122,9 +122,9 @@ function recorder() {
   let depth = 0;
   const namespaces = ({ declared, outer }) => [...declared].concat(outer === undefined ? [] : namespaces(outer));
   const handler = {
-    openElement({ name, prefix, local, uri, attributes, scope }, start, end) {
+    openElement({ name, local, uri, attributes, scope }, start, end) {
       depth++;
-      found.push([name, prefix, local, uri, attributes.map((each) => ({ ...each })), namespaces(scope), start, end]);
+      found.push([name, local, uri, attributes.map((each) => ({ ...each })), namespaces(scope), start, end]);
     },
     addText(text) {
       if (depth > 0 || text.trim() !== '') found.push(text);

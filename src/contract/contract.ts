@@ -22,12 +22,12 @@ export class ContractOperation extends OperationInput {
 
 const DEFAULT_NAMESPACE = 'http://tempuri.org/';
 
-/** An upper bound, in bytes, of what surrounds a result in any binding, except for the namespace, which occurs once. */
+/** The most bytes that surround a result in any binding, besides the namespace, which occurs once. */
 const ENVELOPE_BYTES = 512;
 
 /**
- * The service's contract, read at start from two WSDLs. `WebHooks.wsdl` is that of the service which this one replaces, whose
- * operations it describes as that one does; `WebHooks.extended.wsdl` differs from it only in what the operations take.
+ * The service's contract, read at start from two WSDLs: `WebHooks.wsdl` is that of the service which this one replaces, and
+ * `WebHooks.extended.wsdl` differs from it only in what the operations take.
  */
 export class Contract {
   /** Namespace of the operations; often a URI, but ASP.NET takes other texts too. */
@@ -37,9 +37,8 @@ export class Contract {
   readonly serviceName: string;
   readonly serviceDocumentation: string;
   readonly operations: readonly ContractOperation[];
-  /** Writes the WSDL 1.1 document of the bindings that are on, with this address for every port. */
+  /** Writes the WSDL of the bindings that are on, with this address for every port. */
   readonly wsdl: (address: string) => string;
-  /** Writes the WSDL 1.1 document that also describes the parameters. */
   readonly extendedWsdl: (address: string) => string;
   readonly #byName: ReadonlyMap<string, ContractOperation>;
   readonly #byAction: ReadonlyMap<string, string>;
@@ -60,11 +59,13 @@ export class Contract {
     this.operations = elements(portType, 'operation').map((operation) => {
       const name = nameOf(operation);
       const input = OperationInput.read(schema, name);
-      for (const { name: parameter } of OperationInput.read(original.schema, name).parameters) {
-        if (input.parameters.some((known) => known.name === parameter)) continue;
-        const which = `The parameter ${parameter} of the operation ${name}`;
-        throw new ContractError(`${which} is in the WSDL but not in the extended WSDL.`);
-      }
+      const lost = OperationInput.read(original.schema, name).parameters.find(
+        (parameter) => !input.parameters.some((known) => known.name === parameter.name),
+      );
+      if (lost !== undefined)
+        throw new ContractError(
+          `The parameter ${lost.name} of the operation ${name} is in the WSDL but not in the extended WSDL.`,
+        );
       return new ContractOperation(name, Contract.actionOf(namespace, name), documentationOf(operation), input);
     });
     this.#byName = new Map(this.operations.map((operation) => [operation.name, operation]));
@@ -116,11 +117,7 @@ export class Contract {
     return ENVELOPE_BYTES + Buffer.byteLength(xmlAttribute(this.namespace));
   }
 
-  /**
-   * Checks that a service object has exactly the operations of the contract, each with its access.
-   *
-   * @throws {ContractError} an operation is missing in one of the two, or has no access; the message names it.
-   */
+  /** @throws {ContractError} a service object does not have exactly the operations of the contract, each with its access. */
   check(service: Service): void {
     const names = this.operations.map(({ name }) => name);
     sameOperations(names, 'the WSDL', Object.keys(service), 'the service object');
@@ -130,7 +127,6 @@ export class Contract {
   }
 }
 
-/** Where the WSDLs of the service are. */
 export const WSDL_FOLDER = join(__dirname, '..', '..', 'wsdl');
 
 /** Returns a function that writes a WSDL with an address for its ports. */
@@ -152,10 +148,7 @@ function sameOperations(some: readonly string[], here: string, others: readonly 
 }
 
 /** The parts of a WSDL that say what the service is; the port type is that of the SOAP bindings. */
-function definitionsOf(
-  xml: string,
-  document: string,
-): { service: XmlElement; schema: XmlElement; portType: XmlElement } {
+function definitionsOf(xml: string, document: string) {
   const definitions = XmlElement.read(xml);
   const [service] = elements(definitions, 'service');
   const [schema] = elements(definitions, 'types').flatMap((types) => types.children());
@@ -168,12 +161,12 @@ function definitionsOf(
   return { service, schema, portType };
 }
 
-function namesIn(portType: XmlElement): string[] {
-  return elements(portType, 'operation').map(nameOf);
-}
-
 function nameOf(element: XmlElement): string {
   return element.attribute('name') ?? '';
+}
+
+function namesIn(portType: XmlElement): string[] {
+  return elements(portType, 'operation').map(nameOf);
 }
 
 function elements(parent: XmlElement, name: string): XmlElement[] {
@@ -181,6 +174,5 @@ function elements(parent: XmlElement, name: string): XmlElement[] {
 }
 
 function documentationOf(parent: XmlElement): string {
-  const [documentation] = elements(parent, 'documentation');
-  return documentation === undefined ? '' : documentation.text.trim();
+  return elements(parent, 'documentation')[0]?.text.trim() ?? '';
 }

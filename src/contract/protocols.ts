@@ -6,22 +6,18 @@ import { XmlElement } from '../xml/xml-tree';
 /** Lists the names of bindings: "SOAP 1.1, HTTP GET and HTTP POST". */
 export function namesOf(bindings: ReadonlySet<Binding>): string {
   const names = Binding.all.filter((binding) => bindings.has(binding)).map((binding) => Binding.names[binding]);
-  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' and ');
+  return new Intl.ListFormat('en-GB').format(names);
 }
 
 /** The protocols that are on, as `<protocols>` in a `web.config` lists them: bindings, and the documentation. */
 export class Protocols {
-  /**
-   * @param bindings - those over which the service can be called; one at least.
-   * @param documentation - whether the endpoint describes itself: the WSDLs, the discovery document, the service page and those
-   *   of the operations.
-   */
   constructor(
+    /** Those over which the service can be called; one at least. */
     readonly bindings: ReadonlySet<Binding> = new Set(Binding.all),
+    /** Whether the endpoint describes itself, with WSDLs, discovery document and pages. */
     readonly documentation = true,
   ) {}
 
-  /** Whether a version of SOAP is on. */
   get hasSoap(): boolean {
     return this.bindings.has('soap11') || this.bindings.has('soap12');
   }
@@ -42,10 +38,7 @@ export class Protocols {
     return HTTP_ERRORS.unrecognizedFormat(isForLast, ending, `${Binding.names[binding]} is off (PROTOCOLS).`, allow);
   }
 
-  /**
-   * The refusal of a document if the documentation is off, or of a message if both SOAP bindings are; by the rule of
-   * {@link callRefusal}.
-   */
+  /** The refusal of a document if the documentation is off, or of a message if SOAP is; by the rule of {@link callRefusal}. */
   endpointRefusal(method: string, allow: string): RequestError {
     const isForLast = this.documentation || !this.#hasHttp;
     const off = method === 'POST' ? 'SOAP is off (PROTOCOLS).' : 'The documentation is off (DOCUMENTATION).';
@@ -59,11 +52,8 @@ const SOAP12 = `${WSDL}soap12/`;
 const XSD = 'http://www.w3.org/2001/XMLSchema';
 
 /**
- * Leaves out of a WSDL the bindings that are off, as ASP.NET does, with their ports, and the port types, messages and schema
- * elements to which nothing refers then. One other thing changes, as in ASP.NET: without SOAP 1.1, port type and messages of
- * SOAP 1.2 have names of their own. A WSDL with all bindings stays as it is to the byte.
- *
- * @param wsdl - of one service, with one schema.
+ * Leaves out of a WSDL the bindings that are off, as ASP.NET does, and everything to which nothing refers then. Without SOAP 1.1, port
+ * type and messages of SOAP 1.2 have names of their own. A WSDL with all bindings stays as it is to the byte.
  */
 export function wsdlWith(wsdl: string, on: ReadonlySet<Binding>): string {
   if (Binding.all.every((binding) => on.has(binding))) return wsdl;
@@ -114,7 +104,7 @@ function kindOf(binding: XmlElement): Binding {
   return http !== undefined && http.attribute('verb') === 'GET' ? 'httpget' : 'httppost';
 }
 
-/** The local part of a qualified name. */
+/** The local part of a name that an attribute refers to. */
 function reference(element: XmlElement, attribute: string): string {
   return element.attribute(attribute)?.replace(/^.*:/, '') ?? '';
 }

@@ -14,13 +14,10 @@ export interface Parameter {
   readonly documentation: string;
 }
 
-/** Thrown at start if WSDLs and service object differ, or the schema says something the service cannot do; the message names it. */
+/** Thrown at start if WSDLs and service object differ, or the schema says something the service cannot do. */
 export class ContractError extends Error {
   override readonly name = 'ContractError';
 }
-
-/** The texts that a caller gave for a parameter, in order; none if it did not give it. */
-type GivenTexts = (parameter: Pick<Parameter, 'name' | 'isRequired'>) => readonly string[];
 
 /** The values for an operation without parameters. */
 export const NO_VALUES: ParameterValues = Object.create(null) as ParameterValues;
@@ -35,10 +32,10 @@ export class OperationInput {
   ) {}
 
   /**
-   * Reads what an operation takes from the element that the schema declares for it: a sequence of elements of built-in simple
-   * types, and of any XML (XML Schema Part 1, sections 3.3 and 3.4).
+   * Reads what an operation takes from its element in the schema: a sequence of elements of built-in simple types, and of any XML
+   * (XML Schema Part 1, sections 3.3 and 3.4).
    *
-   * @throws {ContractError} the schema does not declare the element, or declares something else.
+   * @throws {ContractError} the schema says something else.
    */
   static read(schema: XmlElement, operation: string): OperationInput {
     const element = children(schema, 'element').find((one) => one.attribute('name') === operation);
@@ -64,10 +61,12 @@ export class OperationInput {
    * Turns the texts that a caller gave into the values of the parameters, the same for every binding.
    *
    * @param refused - names that must not be given.
-   * @throws {CallError} one is missing, given too often, or not of its type, or a refused one is given. The texts are those
-   *   of ASP.NET, which says `type` for every parameter's name.
+   * @throws {CallError} with the texts of ASP.NET.
    */
-  values(given: GivenTexts, refused: readonly string[] = []): ParameterValues {
+  values(
+    given: (parameter: Pick<Parameter, 'name' | 'isRequired'>) => readonly string[],
+    refused: readonly string[] = [],
+  ): ParameterValues {
     const names = this.parameters.map(({ name }) => name);
     const problem = refusedParameter((name) => given({ name, isRequired: false }).length > 0, refused, names);
     if (problem !== undefined) throw new CallError(problem);
@@ -108,7 +107,7 @@ function parameterOf(schema: XmlElement, element: XmlElement, operation: string)
     name,
     type: typeOf(element, where),
     isRequired: minOccurs === '1',
-    documentation: documentation === undefined ? '' : documentation.text.trim(),
+    documentation: documentation?.text.trim() ?? '',
   };
 }
 

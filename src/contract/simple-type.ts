@@ -14,7 +14,6 @@ export interface SimpleType {
   read(this: void, text: string): SimpleValue;
 }
 
-/** The built-in types that parameters can have. */
 export type BuiltInName = 'string' | 'boolean' | 'int' | 'long' | 'decimal' | 'dateTime';
 
 /** Thrown for a text that is not a value of a type. The message says why, and quotes nothing of the text. */
@@ -46,12 +45,7 @@ function builtIn(name: BuiltInName, className: string, example: string, read: Si
 }
 
 /** XML Schema writes booleans in lower case; .NET writes them with a capital over HTTP GET and POST. */
-const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['false', false],
-  ['1', true],
-  ['0', false],
-]);
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map(Object.entries({ true: true, false: false, 1: true, 0: false }));
 
 const HAS_ZONE = /(?:[Zz]|[+-]\d\d:\d\d)$/;
 const WHOLE = /^[+-]?\d+$/;

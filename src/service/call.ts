@@ -3,16 +3,10 @@ import type { Access } from '../access/credentials';
 import type { EventContent, RecordedCall } from '../events/event';
 import type { SignedBy } from '../senders/sender';
 
-/**
- * A parameter's value: a string, boolean, int (number), long (bigint), decimal (its digits as a string) or dateTime (Date) of
- * XML Schema.
- */
+/** A string, boolean, int (number), long (bigint), decimal (its digits as a string) or dateTime (Date) of XML Schema. */
 export type SimpleValue = string | boolean | number | bigint | Date;
 
-/**
- * The checked values of an operation's parameters, by name: a list for a parameter that may occur more than once, `undefined`
- * for one that was not given. The contract says which parameters there are, and their types.
- */
+/** The checked values of an operation's parameters, by name; `undefined` for one that was not given. */
 export type ParameterValues = Readonly<Record<string, SimpleValue | undefined>>;
 
 /** The content of a call: a valid batch of CloudEvents, one CloudEvent, or anything else, which becomes one event. */
@@ -35,11 +29,10 @@ export interface Call extends RecordedCall {
   /** The absolute URL under which this caller reaches the endpoint. */
   endpointUrl(): string;
   /**
-   * Waits for something to happen, for a minute at most. Meanwhile the call does not count as one in flight, and it forgets what
-   * the caller sent.
+   * Waits for something to happen, for a minute at most, and settles as `wait` does. Meanwhile the call does not count as one in
+   * flight, and it forgets what the caller sent.
    *
-   * @param wait - resolves when it has happened, and soon after the signal fires: the caller is gone or the service stops.
-   * @returns settles as `wait` does.
+   * @param wait - must resolve soon after the signal fires: the caller is gone or the service stops.
    * @throws too many calls wait; the caller is asked to try again later.
    */
   whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T>;
@@ -51,10 +44,7 @@ export class CallError extends Error {
 
   constructor(
     message: string,
-    /**
-     * `invalidInput`: a parameter is missing, or its value cannot be used; `keyReuse`: the `Idempotency-Key` was sent with another event
-     * before.
-     */
+    /** `keyReuse`: the `Idempotency-Key` was sent with another event before. */
     readonly kind: 'invalidInput' | 'keyReuse' = 'invalidInput',
   ) {
     super(message);
@@ -67,34 +57,17 @@ export class CallError extends Error {
 }
 
 /**
- * An operation of the service: an async function of a call and its arguments that returns a string. What the WSDL says it takes
- * is read, checked and converted before it runs; how its result reaches the caller is up to the binding.
- *
- * @example One that waits for something to happen, and refuses a value that only it can judge.
- *
- *     const next: Operation = {
- *       access: 'read',
- *       resultType: 'application/json',
- *       async run(call, { topic }) {
- *         if (!topics.has(topic)) throw CallError.mustBe('topic', 'one that is known');
- *         const news = await call.whileIdle((signal) => topics.next(topic, signal));
- *         return JSON.stringify(news);
- *       },
- *     };
+ * An operation of the service. What the WSDL says it takes is read, checked and converted before it runs; how its result reaches the
+ * caller is up to the binding.
  */
 export interface Operation {
   /** The access that a caller needs where keys are set. */
   readonly access: Access;
-  /** The media type of a result that is a document in its own right; plain text has none. */
+  /** The media type of a result that is a document in its own right. */
   readonly resultType?: string;
   /** Names that callers could take for parameters of this operation. A call that gives one is refused, not served without it. */
   readonly refuses?: readonly string[];
-  /**
-   * Runs the operation and resolves to its result, which is always one string.
-   *
-   * @param parameters - the values of the parameters that the contract declares.
-   * @throws {CallError} a value cannot be used. Any other error is the service's failure.
-   */
+  /** Resolves to the result. @throws {CallError} a value cannot be used. Any other error is the service's failure. */
   run(this: void, call: Call, parameters: ParameterValues): Promise<string>;
 }
 

@@ -4,7 +4,7 @@ import type { EventLog } from '../log/event-log';
 import type { EventQuery, LoggedEvent } from '../log/queries';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 
-/** The events of an answer: at most `maxBytes` as they are written, each followed by a comma, as {@link wireBytes} counts. */
+/** The events of an answer: at most `maxBytes`, each with a comma, as {@link wireBytes} counts. */
 export interface PageQuery extends EventQuery {
   readonly maxBytes: number;
   /** Bytes of the reference that stands in for omitted data. */
@@ -25,7 +25,12 @@ const MOST_BYTES = '&amp;'.length;
  */
 export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): Promise<LoggedEvent[]> {
   let found = await log.read(query);
-  if (query.id !== undefined || query.position !== undefined) found = await readable(found);
+  if (query.id !== undefined || query.position !== undefined) {
+    // Of events that were named, the log leaves out none that the disk has damaged.
+    found = found.filter((event) => problemOf(event) === undefined);
+    // Making an answer of a large event takes as long as checking it.
+    await letOthersRun();
+  }
   if (fitSurely(found, query)) return found;
   const { after, limit } = query;
   const page: LoggedEvent[] = [];
@@ -45,7 +50,7 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
       if (page.length === limit || (page.length > 0 && bytes > room)) return inLogOrder();
       room -= bytes;
       page.push(listed);
-      // The log counts fewer bytes, so an answer is full before the log ends what it returns: unless data that it counted is left out.
+      // The log counts fewer bytes, so an answer is full first, unless data that the log counted is left out.
       mayBeMore ||= listed.dataOmitted === true && event.dataOmitted === undefined;
       measured += event.data?.length ?? 0;
     }
@@ -56,7 +61,7 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
   }
 }
 
-/** An event as an answer lists it, without its data if it is too large, and the bytes that it takes there. */
+/** An event as an answer lists it, without its data if that is too large, and its bytes there. */
 function inAnswer(event: LoggedEvent, { id, position, maxBytes, referenceBytes }: PageQuery, isFirst: boolean) {
   const { attributes, data } = event;
   const headBytes = wireBytes(attributes) + OTHER_BYTES;
@@ -65,14 +70,6 @@ function inAnswer(event: LoggedEvent, { id, position, maxBytes, referenceBytes }
   if (!event.dataOmitted && (isWanted || whole <= maxBytes)) return { listed: event, bytes: whole };
   const listed: LoggedEvent = { ...event, data: undefined, dataOmitted: true };
   return { listed, bytes: headBytes + referenceBytes };
-}
-
-/** Leaves out events that the disk has damaged: of those that were named, the log leaves out none. */
-async function readable(events: readonly LoggedEvent[]): Promise<LoggedEvent[]> {
-  const whole = events.filter((event) => problemOf(event) === undefined);
-  // Making an answer of a large event takes as long again.
-  await letOthersRun();
-  return whole;
 }
 
 /** Whether events fit, judged by the lengths of their texts. */

@@ -9,11 +9,7 @@ import { readPage, type PageQuery } from './event-page';
 /** The longest that a call may wait, in milliseconds: proxies and clients give up on one that takes much longer. */
 const MAX_WAIT = 60_000;
 
-/**
- * How long a call may wait for the first event of its query, in milliseconds; 0 for one that does not wait.
- *
- * @throws {CallError} `wait` is not a duration, longer than a minute, or beside a query for a certain event.
- */
+/** How long a call may wait for the first event of its query, in milliseconds. @throws {CallError} */
 export function waitParameter({ wait }: ParameterValues, { id, position }: EventQuery): number {
   if (wait === undefined) return 0;
   const milliseconds = typeof wait === 'string' ? parseDuration(wait) : undefined;
@@ -38,10 +34,8 @@ export class EventReader {
   }
 
   /**
-   * Reads a page of events, as soon as there is one. Resolves to none when the time is over, the caller is gone or
-   * the service stops.
-   *
-   * @throws {EventLogError} also what {@link Call.whileIdle} throws.
+   * Reads a page of events, as soon as there is one. Resolves to none when the time is over, the caller is gone or the service stops.
+   * Throws what {@link Call.whileIdle} throws.
    */
   async read(query: PageQuery, milliseconds: number, call: Call): Promise<LoggedEvent[]> {
     const deadline = performance.now() + milliseconds;
@@ -58,10 +52,7 @@ export class EventReader {
     return events;
   }
 
-  /**
-   * Reads a page of events, once for all calls that a position woke with the same query: the read begins after the
-   * position was told, and so finds every event up to it.
-   */
+  /** Reads a page, once for all calls that a position woke with the same query: the read finds every event up to it. */
   async #readTogether(query: PageQuery, newest: number): Promise<LoggedEvent[]> {
     const { after, limit, maxBytes, referenceBytes, type } = query;
     const key = [newest, after, limit, maxBytes, referenceBytes, type].join(' ');
@@ -71,8 +62,7 @@ export class EventReader {
       this.#reads.set(key, reading);
     }
     const page = await reading;
-    // Each then makes its answer, which counts against MAX_BODY_MEMORY, before the next makes one of its own; between two other
-    // calls run.
+    // Each then makes its answer, which counts against MAX_BODY_MEMORY, before the next does; other calls run in between.
     await this.#handouts.run(() => setImmediate());
     return page;
   }
@@ -90,7 +80,6 @@ interface Waiter {
 export class EventWaiters {
   readonly #log: Pick<EventLog, 'watch'>;
   readonly #waiters = new Set<Waiter>();
-  /** The newest position, once the watch has told it. */
   #newest: number | undefined;
   #endWatch: (() => void) | undefined;
   #isAnswering = false;
@@ -99,10 +88,7 @@ export class EventWaiters {
     this.#log = log;
   }
 
-  /**
-   * Resolves to the newest position of the log as soon as it is past `after`, or to undefined after `milliseconds` or when
-   * the signal fires.
-   */
+  /** Resolves to the newest position as soon as it is past `after`, or to undefined after `milliseconds` or if the signal fires. */
   wait(after: number, milliseconds: number, signal: AbortSignal): Promise<number | undefined> {
     if (signal.aborted || milliseconds <= 0) return Promise.resolve(undefined);
     if (this.#newest !== undefined && this.#newest > after) return Promise.resolve(this.#newest);
@@ -114,9 +100,7 @@ export class EventWaiters {
         if (this.#waiters.size === 0) this.#end();
         resolve(newest);
       };
-      const giveUp = (): void => {
-        answer();
-      };
+      const giveUp = (): void => void answer();
       const waiter: Waiter = { after, answer };
       const timer = setTimeout(giveUp, milliseconds);
       signal.addEventListener('abort', giveUp);

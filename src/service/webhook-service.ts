@@ -18,11 +18,7 @@ export function webhookService(log: EventLog, config: Config, maxResultBytes: nu
   const events = new EventFactory({ source: config.path, type: config.eventType });
   const reader = new EventReader(log);
   return {
-    /** Records what came with the call; returns the event's id, or the ids of a batch, once it is durable. */
-    RecordEvent: {
-      access: 'record',
-      run: (call) => recordEvent(call, log, events),
-    },
+    RecordEvent: { access: 'record', run: (call) => recordEvent(call, log, events) },
 
     /** Returns a CloudEvents JSON batch of the newest events, oldest first; with `wait` it waits if there are none. */
     GetEvents: {
@@ -39,7 +35,6 @@ export function webhookService(log: EventLog, config: Config, maxResultBytes: nu
       },
     },
 
-    /** Returns a fixed text that shows that the service answers. */
     HelloWorld: { access: 'open', run: () => Promise.resolve('Hello World') },
   };
 }
@@ -49,8 +44,6 @@ export const OTHER_FILTERS = [
   ...['types', 'Type', 'eventType', 'binding', 'text', 'sender', 'header', 'source', 'subject', 'filter'],
   ...['before', 'since', 'until', 'from', 'to'],
 ];
-
-const BRACKETS_BYTES = 2;
 
 function queryOf(call: Call, parameters: ParameterValues, limit: number, maxResultBytes: number): PageQuery {
   const id = textParameter(parameters, 'id');
@@ -64,7 +57,7 @@ function queryOf(call: Call, parameters: ParameterValues, limit: number, maxResu
     type,
     after: sequenceParameter(parameters, 'after'),
     limit: limitParameter(parameters, limit),
-    maxBytes: maxResultBytes - BRACKETS_BYTES,
+    maxBytes: maxResultBytes - '[]'.length,
     referenceBytes: wireBytes(`,${dataReference(LAST_POSITION, call)}`),
   };
 }
@@ -103,17 +96,11 @@ function dataReference(position: number, call: Call): string {
   return `"dataref":${JSON.stringify(`${call.endpointUrl()}/GetEvents?sequence=${sequenceOf(position)}`)}`;
 }
 
-/** How many events of a batch are made before other calls run. */
-const EVENTS_IN_ONE_GO = 100;
-
 /**
  * Records what came with a call. Resolves once it is durable: to the id of the event or, for a batch, to the JSON array of
- * the ids of its events. Of a batch all events are recorded or, if one is not valid, none.
+ * the ids of its events.
  *
- * @throws {CloudEventError} the caller sent a CloudEvent that is not valid.
- * @throws {CallError} its `Idempotency-Key` is that of another event.
- * @throws {EventTooLargeError} an event is too large for the log.
- * @throws {EventLogError} nothing was recorded.
+ * @throws {CloudEventError | CallError | EventTooLargeError | EventLogError} nothing was recorded, also of a batch.
  */
 export async function recordEvent(call: Call, log: EventLog, events: EventFactory): Promise<string> {
   const found = call.content();
@@ -122,7 +109,12 @@ export async function recordEvent(call: Call, log: EventLog, events: EventFactor
     const event = events.make(call, content);
     call.forget();
     const [{ id, conflict }] = await log.append(event);
-    if (conflict === true) throw keyReuse();
+    if (conflict === true)
+      throw new CallError(
+        'The Idempotency-Key was sent before with another type or other data. Nothing was recorded. ' +
+          'Send each event with a key of its own.',
+        'keyReuse',
+      );
     return id;
   }
   const made = await batchOf(call, content.batch, events);
@@ -131,35 +123,22 @@ export async function recordEvent(call: Call, log: EventLog, events: EventFactor
   return JSON.stringify(appended.map(({ id }) => id));
 }
 
-function keyReuse(): CallError {
-  return new CallError(
-    'The Idempotency-Key was sent before with another type or other data. Nothing was recorded. ' +
-      'Send each event with a key of its own.',
-    'keyReuse',
-  );
-}
-
 /**
- * Returns the events of a batch. Each is known by its own `source` and `id`: a key of the request, such as `Idempotency-Key`,
- * could not tell them apart and does not count. The first event keeps the header fields and the query of the request for
- * all of them, so that a batch takes no more room in the log than its size explains.
+ * Returns the events of a batch. Each is known by its own `source` and `id`: a key of the request could not tell them apart. The first
+ * keeps the header fields and the query of the request for all of them, so that the log grows by what was sent.
  */
 async function batchOf(call: Call, batch: readonly EventContent[], events: EventFactory): Promise<NewEvent[]> {
   const { binding, method, target, headers, signedBy } = call;
   const { traceparent, tracestate } = headers;
   const brief = {
-    binding,
-    method,
-    target: target.replace(/\?.*/s, ''),
-    headers: { traceparent, tracestate },
-    signedBy,
+    ...{ binding, method, target: target.replace(/\?.*/s, ''), headers: { traceparent, tracestate }, signedBy },
     remoteAddress: () => call.remoteAddress(),
   };
   const made: NewEvent[] = [];
   for (const event of batch) {
     const own = events.make(made.length === 0 ? call : brief, event);
     made.push({ ...own, idempotencyKey: undefined, webhookId: undefined });
-    if (made.length % EVENTS_IN_ONE_GO === 0) await letOthersRun();
+    if (made.length % 100 === 0) await letOthersRun();
   }
   return made;
 }

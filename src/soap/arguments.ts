@@ -15,8 +15,8 @@ export interface Arguments {
 export const NO_ARGUMENTS: Arguments = { texts: new Map(), otherNamespace: undefined, withElements: undefined };
 
 /**
- * Collects the arguments while the element of an operation is read: from its child elements in the same namespace, in any
- * order. As in ASP.NET, other elements are ignored, and one with `xsi:nil` counts as not given.
+ * Collects the arguments in the element of an operation: child elements of its namespace, in any order. As in ASP.NET, other
+ * elements are ignored, and one with `xsi:nil` was not given.
  */
 export class ArgumentCollector {
   readonly #texts = new Map<string, string[]>();
@@ -24,10 +24,9 @@ export class ArgumentCollector {
   #withElements: string | undefined;
   readonly #namespace: string;
   readonly #names: ReadonlySet<string>;
-  /** The parameter whose element is open, and its text so far. */
+  /** The parameter whose element is open. */
   #open: { readonly name: string; text: string } | undefined;
 
-  /** For the namespace of an operation's element, and the names of its parameters. */
   constructor(namespace: string, names: ReadonlySet<string>) {
     this.#namespace = namespace;
     this.#names = names;

@@ -13,14 +13,10 @@ import { isSecurityHeader, SecurityHeaderReader, type SecurityHeader } from './w
 /** A SOAP message, as far as the service needs it, and the content of its call if that records. */
 export interface SoapMessage {
   readonly binding: SoapVersion['binding'];
-  /**
-   * The header blocks (SOAP 1.2 part 1, section 5.2) that are addressed to this service and must be understood, except
-   * WS-Security headers: each name once, and 64 at most.
-   */
+  /** The header blocks addressed to this service that must be understood, but for WS-Security: each name once, and 64 at most. */
   readonly mandatoryHeaders: readonly ElementName[];
   /** The WS-Security header addressed to this service. */
   readonly security: SecurityHeader | undefined;
-  /** Whether it has a WS-Addressing header block. */
   readonly hasAddressing: boolean;
   /** The element that begins the body, unless the body is empty or begins with text. */
   readonly element: ElementName | undefined;
@@ -38,9 +34,8 @@ const NO_CONTENT: Outcome<CallContent> = { result: {} };
 
 /** The parts of the contract that reading a message needs, also in another thread. */
 export interface MessageContract {
-  /** The versions that are read; at least one. */
+  /** At least one. */
   readonly bindings: readonly SoapVersion['binding'][];
-  /** The namespace of the operations. */
   readonly namespace: string;
   /** The names of the parameters of each operation. */
   readonly parameters: ReadonlyMap<string, ReadonlySet<string>>;
@@ -71,7 +66,7 @@ const ATTRIBUTES_OF_SOAP: ReadonlySet<string> = new Set([
   'http://www.w3.org/XML/1998/namespace',
 ]);
 
-/** Finds in the XML of a SOAP message, while that is read, what the service needs of it, and refuses what is not SOAP. */
+/** Finds in the XML of a message, while that is read, what the service needs of it, and refuses what is not SOAP. */
 export class EnvelopeBuilder implements XmlHandler {
   readonly #xml: string;
   readonly #contract: MessageContract;
@@ -96,11 +91,7 @@ export class EnvelopeBuilder implements XmlHandler {
     this.#contract = contract;
   }
 
-  /**
-   * Returns the message, once it has been read to its end.
-   *
-   * @throws {Fault} it has no body.
-   */
+  /** Returns the message, once it has been read to its end. @throws {Fault} it has no body. */
   message(named: NamedOperations, hints: readonly string[]): SoapMessage {
     if (this.#body === undefined) throw missingBody();
     const { binding } = this.#version;
@@ -118,10 +109,7 @@ export class EnvelopeBuilder implements XmlHandler {
     };
   }
 
-  /**
-   * The content of the body's first element if that is the operation's and all that the body says, otherwise the content of the
-   * body.
-   */
+  /** The content of the body's first element if that is the operation's and all that the body says, or else of the body. */
   #contentFor(operation: string): CallContent {
     const isNamed = this.#element?.name === operation && this.#element.namespace === this.#contract.namespace;
     const isSoapBody = !isNamed || this.#hasMore || this.#body?.hasText === true;
@@ -227,21 +215,17 @@ export class EnvelopeBuilder implements XmlHandler {
     }
     if (ADDRESSING.has(tag.uri)) this.#hasAddressing = true;
     if (!roles.has(role)) return;
-    if (isSecurityHeader(tag)) this.#openSecurityHeader(mandatory);
-    else if (mandatory) this.#addMandatory({ namespace: tag.uri, name: tag.local });
+    if (isSecurityHeader(tag)) {
+      this.#security ??= new SecurityHeaderReader();
+      this.#security.open(mandatory);
+      this.#insideSecurity = true;
+    } else if (mandatory) this.#addMandatory(tag);
   }
 
-  #addMandatory(block: ElementName): void {
-    const isKnown = this.#mandatoryHeaders.some(
-      ({ namespace, name }) => namespace === block.namespace && name === block.name,
-    );
-    if (!isKnown && this.#mandatoryHeaders.length < MAX_MANDATORY_HEADERS) this.#mandatoryHeaders.push(block);
-  }
-
-  #openSecurityHeader(mandatory: boolean): void {
-    this.#security ??= new SecurityHeaderReader();
-    this.#security.open(mandatory);
-    this.#insideSecurity = true;
+  #addMandatory({ uri, local }: Tag): void {
+    const blocks = this.#mandatoryHeaders;
+    const isKnown = blocks.some(({ namespace, name }) => namespace === uri && name === local);
+    if (!isKnown && blocks.length < MAX_MANDATORY_HEADERS) blocks.push({ namespace: uri, name: local });
   }
 }
 

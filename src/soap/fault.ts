@@ -19,15 +19,13 @@ const CODES_12: Readonly<Record<FaultCode, string>> = {
   VersionMismatch: 'VersionMismatch',
 };
 
-/** The parts of a fault besides its code and message. */
 interface FaultDetails {
   /** HTTP status; 500 if it is not given (SOAP 1.1, section 6.2). */
   readonly status?: number | undefined;
   readonly refusal?: Refusal | undefined;
   readonly headers?: OutgoingHttpHeaders | undefined;
-  /** A code of another specification: the fault code in SOAP 1.1, the subcode in SOAP 1.2. */
+  /** Of another specification: the fault code in SOAP 1.1, the subcode in SOAP 1.2. */
   readonly subcode?: QualifiedName | undefined;
-  /** The header blocks that were not understood. */
   readonly notUnderstood?: readonly ElementName[] | undefined;
   /** The versions that are supported, if the message has another. */
   readonly mismatch?: VersionMismatch | undefined;
@@ -52,12 +50,8 @@ export class Fault extends RequestError {
   }
 }
 
-/** RFC 9110, section 15.5.16. The sender of the fault adds what is supported. */
-const UNSUPPORTED = { status: 415 };
-
 /** Every fault of the SOAP bindings: text, code and HTTP status. What they quote of a caller's text is shortened. */
 export const FAULTS = {
-  /** @param webhooks - where webhooks go, if that is offered */
   contentType: (
     given: string | undefined,
     supported: readonly SoapVersion['binding'][],
@@ -68,13 +62,11 @@ export const FAULTS = {
       `${given === undefined ? 'The request has no content type.' : `The content type ${shortened(given)} is not supported here.`} ` +
         `Send ${supported.map((binding) => `${Binding.names[binding]} as ${SoapVersion.of(binding).mediaType}`).join(', ')}.` +
         (webhooks === undefined ? '' : ` Webhooks go to ${webhooks}, as JSON, a form, XML or text.`),
-      UNSUPPORTED,
+      { status: 415 },
     ),
-  /** The message cannot be read as XML. */
   unreadable: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`, { status: 400 }),
   /** The message is XML, but not a SOAP message. */
   invalidFormat: (what: string) => new Fault('Client', `${UNREADABLE} ---> Request format is invalid: ${what}`),
-  /** The operation cannot use what the caller sent with it. */
   invalidInput: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`),
   /** A message of SOAP 1.1 is answered in SOAP 1.1, any other in a version that is supported (SOAP 1.2 part 1, section 5.4.7). */
   envelopeNamespace: (namespace: string, supported: readonly SoapVersion['binding'][]) => {
@@ -86,7 +78,6 @@ export const FAULTS = {
       { mismatch: { version, supported } },
     );
   },
-  /** The payload cannot be cut out of its message. */
   payloadGrowth: (maxGrowth: number) =>
     FAULTS.unreadable(
       `The payload would grow by more than ${String(maxGrowth)} characters, since its elements use namespaces that are declared outside ` +
@@ -106,14 +97,12 @@ export const FAULTS = {
       notUnderstood: blocks,
     }),
   security: ({ code, message }: SecurityProblem) => new Fault('Client', message, { subcode: code }),
-  /** The operation failed. */
   failed: (error: unknown) =>
     new Fault('Server', `Server was unable to process request. ---> ${messageChain(error)}`, HTTP_ERRORS.failed(error)),
 } as const;
 
 const UNREADABLE = 'Server was unable to read request.';
 
-/** Writes the envelope of a fault. */
 export function faultEnvelope(fault: Fault, version: SoapVersion): string {
   const { namespace } = version;
   const { mismatch, notUnderstood = [] } = fault.details;

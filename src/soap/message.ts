@@ -38,9 +38,7 @@ export function readMessage(
  * XML announces itself, whichever comes first in this list, or else UTF-8 (RFC 7303, section 3).
  *
  * As in the original no character set refuses a message: one that is unknown is passed over, and bytes that are not valid in theirs
- * are decoded as well as they can be. NULs after the message are ignored: programs in C send the one that ends their text.
- *
- * @param hints - gets what the sender should change.
+ * are decoded as well as they can be; a hint says so. NULs after the message, as programs in C send them, are ignored.
  */
 function decodeMessage(body: Buffer, given: Charset | undefined, hints: string[]): string {
   const charset = charsetOf(body, given, hints);

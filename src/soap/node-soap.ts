@@ -42,19 +42,11 @@ export class NodeSoap {
     this.#server = new Server(null, '/', services, wsdl, { path: '/', services, suppressStack: true });
   }
 
-  /** @throws node-soap cannot use the WSDL. */
   static async create(contract: Contract, service: Service, version: SoapVersion): Promise<NodeSoap> {
     return new NodeSoap(contract, service, await ReadWsdl.load(contract, version));
   }
 
-  /**
-   * Calls an operation of the service object and resolves to the reply's envelope.
-   *
-   * @param name - of the operation's element.
-   * @param parameters - of the types that the contract says.
-   * @param from - the call; for a sample a result, for which the operation is not called.
-   * @throws whatever the operation throws.
-   */
+  /** Calls an operation, or takes the result of a sample, and resolves to the reply's envelope. Throws what the operation throws. */
   async answer(name: string, parameters: ParameterValues, from: MessageHeader['from']): Promise<string> {
     const header: MessageHeader = { from, failure: undefined };
     // A computed name in a literal takes several times as long.

@@ -18,7 +18,7 @@ import { NodeSoap } from './node-soap';
 import { SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 
-/** The longest message that is kept, in bytes. */
+/** Most bytes of a message that is kept. */
 const MAX_KEPT = 1024;
 
 /** The last message: generated clients repeat its bytes, which need not be read again (5 of the 32 µs of a HelloWorld). */

@@ -49,10 +49,8 @@ export class SoapVersion {
   }
 
   /**
-   * Writes an operation's request as the interface document shows it, indented if a person will read it; the arguments in the
-   * order of the schema. If the operation takes any XML, those that the schema does not name follow.
-   *
-   * @param given - the texts of the arguments by the names of the parameters.
+   * Writes an operation's request as the interface document shows it, indented if a person will read it, with the arguments in the
+   * order of the schema; if it takes any XML, those that the schema does not name follow.
    */
   request(
     operation: string,

@@ -31,7 +31,6 @@ export const SECURITY_CODES = {
   expired: { namespace: WSU, prefix: 'wsu', name: 'MessageExpired' },
 } as const;
 
-/** Why a WS-Security header cannot be used. */
 export interface SecurityProblem {
   readonly code: QualifiedName;
   readonly message: string;

@@ -1,13 +1,9 @@
 import { create } from 'xmlbuilder2';
 
 /** The predefined entities (XML 1.0, section 4.6). */
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ['lt', '<'],
-  ['gt', '>'],
-  ['amp', '&'],
-  ['quot', '"'],
-  ['apos', "'"],
-]);
+const ENTITIES: ReadonlyMap<string, string> = new Map(
+  Object.entries({ lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }),
+);
 
 /** The longest reference that is resolved, without `&` and `;`. */
 const MAX_LENGTH = 10;
@@ -107,7 +103,6 @@ export function nameEnd(text: string, start: number): number {
   return end;
 }
 
-/** Whether this is an ASCII character that a name can have, other than the colon. */
 export function isNameCharacter(code: number): boolean {
   return code < KINDS.length && KINDS[code] !== 0;
 }
@@ -117,12 +112,12 @@ export const XML_DECLARATION = '<?xml version="1.0" encoding="utf-8"?>';
 
 const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' };
 
-/** Finds in one pass whether a text can be written as it is; halves of characters are rarely alone. */
+/** Halves of characters are rarely alone. */
 const NOT_AS_IT_IS = /[^\t\n\u0020-\uD7FF\uE000-\uFFFD]|[&<>]/;
 
 /**
- * Writes a string as character data from which a parser reads the same string. Quotes stay as they are. A carriage return
- * becomes a reference, since a parser would read a line feed (XML 1.0, section 2.11). What XML forbids becomes U+FFFD.
+ * Writes a string as character data from which a parser reads the same string: a carriage return becomes a reference (XML 1.0,
+ * section 2.11). What XML forbids becomes U+FFFD.
  */
 export function xmlText(text: string): string {
   if (!NOT_AS_IT_IS.test(text)) return text;
@@ -134,18 +129,12 @@ export function xmlAttribute(text: string): string {
   return xmlText(text).replaceAll('"', '&quot;').replaceAll('\t', '&#x9;').replaceAll('\n', '&#xA;');
 }
 
-/**
- * Prepares text for xmlbuilder2, which does not escape an ampersand that seems to begin a reference (`&x;`). With every
- * ampersand escaped before, the document says what the text says.
- */
+/** Prepares text for xmlbuilder2, which does not escape an ampersand that seems to begin a reference (`&x;`). */
 export function builderText(text: string): string {
   return xmlCharacters(text).replaceAll('&', '&amp;');
 }
 
-/**
- * Returns a function that writes a text inside nested elements of one namespace, named from the outermost to the innermost. An
- * empty text makes the innermost element an empty-element tag.
- */
+/** Returns a function that writes a text inside nested elements of one namespace; an empty text as an empty-element tag. */
 export function textElement(namespace: string, ...names: readonly string[]): (text: string) => string {
   const root = names.reduce((parent, name) => parent.ele(builderText(namespace), name), create()).root();
   const empty = root.toString({ spaceBeforeSlash: true });

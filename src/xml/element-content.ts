@@ -14,10 +14,8 @@ interface Child {
 
 /**
  * The content of an element, as an XML fragment that stands on its own. Each child element is given the declarations, made
- * further out, of the default namespace and of each prefix that stands before a colon in its text: in names, and in values and
+ * further out, of the default namespace and of each prefix that stands before a colon in it: in names, and in values and
  * texts that may be qualified names (`xsi:type="xsd:int"`) or hold some, as XPath does. One too many does no harm.
- *
- * The reader of the document reports where the content ends and its children. Offsets are in UTF-16 code units.
  */
 export class ElementContent {
   /** The start of the end tag; undefined until that has been read. */
@@ -31,11 +29,7 @@ export class ElementContent {
   readonly #written = new Map<string, string>();
   #allPrefixes: readonly string[] | undefined;
 
-  /**
-   * @param xml - the whole document.
-   * @param start - the end of the element's start tag.
-   * @param scope - the declarations of the element and those around it.
-   */
+  /** @param start - the end of the element's start tag in the document. */
   constructor(xml: string, start: number, scope: Scope) {
     this.#xml = xml;
     this.#start = start;
@@ -47,11 +41,10 @@ export class ElementContent {
   }
 
   /**
-   * Writes it. White space around its elements is left out, unless there is text beside them. Undefined if it is only white space
+   * Writes it, without the white space around its elements, unless there is text beside them. Undefined if it is only white space
    * and comments.
    *
-   * @param tooLong - returns the error to throw if the declarations would make it longer than its document by more than
-   *   `maxGrowth` characters.
+   * @param tooLong - returns the error to throw if declarations add more than `maxGrowth` characters.
    */
   text(tooLong: (maxGrowth: number) => Error): string | undefined {
     if (this.#children.length === 0 && !this.hasText) return undefined;
@@ -80,11 +73,7 @@ export class ElementContent {
     return parts.join('');
   }
 
-  /**
-   * The declarations of the default namespace and of the prefixes that a child may use, apart from those that it makes itself.
-   *
-   * @param mentioned - undefined if it may use any.
-   */
+  /** Those that a child may need and does not make itself; of all prefixes if it is not known which it mentions. */
   #declarationsOn({ scope }: Child, mentioned: ReadonlySet<string> | undefined): string {
     const { declared } = scope === this.#scope ? NO_DECLARATIONS : scope;
     const texts = this.#scope.defaultNamespace === '' || declared.has('') ? [] : [this.#declarationOf('')];
@@ -121,7 +110,6 @@ function addPrefixes(text: string, scope: Scope, found: Set<string>): boolean {
 
 const MAX_ASCII = 0x7f;
 
-/** Whether this is a prefix other than that of XML itself. */
 function isDeclarable(prefix: string): boolean {
   return prefix !== '' && prefix !== 'xml';
 }

@@ -18,7 +18,6 @@ export interface Attribute {
 export interface Tag {
   /** With its prefix. */
   readonly name: string;
-  readonly prefix: string;
   readonly local: string;
   readonly uri: string;
   readonly attributes: readonly Attribute[];
@@ -36,10 +35,7 @@ export interface XmlHandler {
   closeElement(contentEnd: number): void;
 }
 
-/**
- * Thrown for a text that is not well-formed XML, has a document type declaration or exceeds a limit; the message says what is
- * wrong and, of a mistake, where.
- */
+/** Thrown for a text that is not well-formed XML, has a document type declaration or exceeds a limit. */
 export class XmlError extends Error {
   override readonly name = 'XmlError';
 }
@@ -63,11 +59,8 @@ export class Scope {
   readonly defaultNamespace: string;
   #found: Map<string, string> | undefined;
 
-  /**
-   * @param declared - what the element itself declares: namespaces by prefix; the empty prefix is the default namespace.
-   * @param outer - the declarations around it.
-   */
   constructor(
+    /** What the element itself declares: namespaces by prefix; the empty prefix is the default namespace. */
     readonly declared: ReadonlyMap<string, string>,
     readonly outer: Scope | undefined,
   ) {

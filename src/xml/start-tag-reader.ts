@@ -11,7 +11,7 @@ const SINGLE_QUOTE = 0x27;
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';
 
-/** More attributes or longer names than messages have; they bound what one tag can cost. */
+/** More than messages have. */
 const MAX_ATTRIBUTES = 16;
 const MAX_NAME_LENGTH = 256;
 
@@ -20,7 +20,7 @@ const NO_ATTRIBUTES: readonly Attribute[] = [];
 /** Reads the start tags in an XML text, with their namespaces. It gives up on those that are wrong or not common. */
 export class StartTagReader {
   readonly #xml: string;
-  /** How far it has read: after a tag, its end. */
+  /** After a tag, the offset of its end. */
   position = 0;
   /** Whether the last tag was an empty-element tag: `<a/>`. */
   isEmpty = false;
@@ -35,12 +35,7 @@ export class StartTagReader {
     this.#xml = xml;
   }
 
-  /**
-   * Reads a tag, unless it gives up.
-   *
-   * @param start - where the tag starts.
-   * @param outer - the declarations around the element.
-   */
+  /** Reads the tag at an offset, with the declarations around it, unless it gives up. */
   read(start: number, outer: Scope): Tag | undefined {
     this.position = start + 1;
     if (!this.#readName()) return undefined;
@@ -54,10 +49,9 @@ export class StartTagReader {
     const scope = this.#declared === undefined ? outer : new Scope(this.#declared, outer);
     if (!this.#resolveAttributes(scope)) return undefined;
     const attributes = this.#attributes ?? NO_ATTRIBUTES;
-    if (colon === -1) return { name, prefix: '', local: name, uri: scope.defaultNamespace, attributes, scope };
-    const prefix = xml.slice(start + 1, colon);
-    const uri = scope.find(prefix);
-    return uri === undefined ? undefined : { name, prefix, local: xml.slice(colon + 1, end), uri, attributes, scope };
+    if (colon === -1) return { name, local: name, uri: scope.defaultNamespace, attributes, scope };
+    const uri = scope.find(xml.slice(start + 1, colon));
+    return uri === undefined ? undefined : { name, local: xml.slice(colon + 1, end), uri, attributes, scope };
   }
 
   #readName(): boolean {

@@ -4,12 +4,10 @@ import { CommonXmlReader } from './common-xml-reader';
 import { checkElements, NO_DECLARATIONS, Scope, tooMuch, XmlError, type Tag, type XmlHandler } from './handler';
 
 /**
- * Reads an XML 1.0 document with namespaces strictly, most of them with {@link CommonXmlReader}, the others with `saxes`. Returns the
- * handler to which all of it was reported.
+ * Reads an XML 1.0 document with namespaces strictly, with {@link CommonXmlReader} or, from the beginning again, with `saxes`. Returns
+ * the handler to which all of it was reported.
  *
- * @param handlerOf - returns a new handler. Called again if the document has to be read from its beginning again.
- * @throws {XmlError}
- * @throws what the handler throws.
+ * @throws {XmlError} or what the handler throws.
  */
 export function readXml<Handler extends XmlHandler>(xml: string, handlerOf: () => Handler): Handler {
   const handler = handlerOf();
@@ -63,7 +61,9 @@ function parserFor(xml: string, handler: XmlHandler): SaxesParser<{ xmlns: true 
   parser.on('opentag', (tag) => {
     attributes = 0;
     checkName(tag.name);
-    const scope = scopeOf(tag, scopes.at(-1) ?? NO_DECLARATIONS);
+    const declared = Object.entries(tag.ns);
+    const outer = scopes.at(-1) ?? NO_DECLARATIONS;
+    const scope = declared.length === 0 ? outer : new Scope(new Map(declared), outer);
     checkElements(++elements, scopes.push(scope));
     const end = parser.position;
     // An attribute value cannot hold this character.
@@ -74,32 +74,23 @@ function parserFor(xml: string, handler: XmlHandler): SaxesParser<{ xmlns: true 
     const { position } = parser;
     handler.closeElement(isSelfClosing ? position : xml.lastIndexOf('</', position - 1));
   });
-  const addText = (text: string): void => {
-    handler.addText(text);
-  };
-  parser.on('text', addText);
-  parser.on('cdata', addText);
+  for (const event of ['text', 'cdata'] as const)
+    parser.on(event, (text) => {
+      handler.addText(text);
+    });
   return parser;
 }
 
-/**
- * `saxes` adds single characters to its texts, and V8 keeps each until a character is looked up by a regular expression: 4 MB of `]x` in a
- * CDATA section would take 120 MB more.
- */
+/** `saxes` adds single characters to its texts, and V8 keeps each (120 MB for 4 MB of `]x`) until a regular expression looks. */
 function joinTexts(parser: object): void {
   for (const value of Object.values(parser)) if (typeof value === 'string') IS_EMPTY.test(value);
 }
 
 const IS_EMPTY = /^$/;
 
-function scopeOf({ ns }: SaxesTagNS, outer: Scope): Scope {
-  const declared = Object.entries(ns);
-  return declared.length === 0 ? outer : new Scope(new Map(declared), outer);
-}
-
-function tagOf({ name, prefix, local, uri, attributes }: SaxesTagNS, scope: Scope): Tag {
+function tagOf({ name, local, uri, attributes }: SaxesTagNS, scope: Scope): Tag {
   const others = Object.values(attributes).filter((one) => one.prefix !== 'xmlns' && one.name !== 'xmlns');
-  return { name, prefix, local, uri, attributes: others, scope };
+  return { name, local, uri, attributes: others, scope };
 }
 
 /** Puts an error of the parser, `line:column: reason`, into words. The reason may quote the document, so it is shortened. */
@@ -116,13 +107,12 @@ function mistakeIn(xml: string, error: unknown): XmlError | undefined {
 
 const PARSER_ERROR = /^(\d+):(\d+): ([^]*)$/;
 
-/** Reasons that `saxes` gives for an ampersand that begins no reference, at the next `;` or at the end of the document. */
+/** Reasons that `saxes` gives for it, at the next `;` or at the end of the document. */
 const MAY_BE_AMPERSAND = /entity|unclosed tag|unexpected end/;
 
 /** A section in which an ampersand is text, or an ampersand that begins no reference. */
 const SECTION_OR_AMPERSAND = /<!--[^]*?(?:-->|$)|<!\[CDATA\[[^]*?(?:\]\]>|$)|<\?[^]*?(?:\?>|$)|&(?![^&;<>\s]+;)/g;
 
-/** The offset of the first ampersand that begins no reference, if there is one. */
 function wrongAmpersand(xml: string): number | undefined {
   for (const { 0: text, index } of xml.matchAll(SECTION_OR_AMPERSAND)) if (text === '&') return index;
   return undefined;
