@@ -150,20 +150,6 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       expect(await outcome(log.append(newEvent({ id: 'after' })))).toEqual({ id: 'after', recorded: true });
     });
 
-    it('gives up no call because somebody sets the clock', async () => {
-      const log = await open();
-      await stop(lost.child);
-      const recording = outcome(log.append(newEvent({ id: 'recorded' })));
-      const now = Date.now.bind(Date);
-      const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);
-      await setTimeout(100);
-      lost.child.kill('SIGCONT');
-      const appended = await recording.finally(() => {
-        clock.mockRestore();
-      });
-      expect(appended).toEqual({ id: 'recorded', recorded: true });
-    });
-
     it('tells those who watch it what was recorded while it was lost, and all after that', async () => {
       const log = await open();
       await log.append(newEvent());

@@ -88,12 +88,6 @@ describe('a SQLite event log that fails', () => {
     denied.mockRestore();
   });
 
-  it('is not opened where the path is a folder', async () => {
-    const [message, cause] = await causeOf(openSqliteLog({ file: folder.path }));
-    expect(message).toBe(`The event log ${folder.path} cannot be opened.`);
-    expect(cause).toBe('it is a folder. Set EVENT_LOG to sqlite: and the path of a file.');
-  });
-
   it('is not opened on a file that is not a database, and leaves it as it is', async () => {
     await writeFile(file, 'these are my notes, please keep them. '.repeat(100));
     const [, cause] = await causeOf(openSqliteLog({ file }));

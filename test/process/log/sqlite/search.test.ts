@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { openSqliteLog } from '../../../../src/log/sqlite/event-log';
 import type { EventLog } from '../../../../src/log/event-log';
 import { useTemporaryFolder } from '../../../support/temporary-folder';
-import { newEvent, ratesOf } from '../../../support/events';
+import { newEvent } from '../../../support/events';
 
 describe('a SQLite event log whose times do not grow with its positions', () => {
   const folder = useTemporaryFolder();
@@ -35,14 +35,5 @@ describe('a SQLite event log whose times do not grow with its positions', () => 
     expect(await found({ from: 3500, to: 3502 })).toEqual([3500, 3501, 3500]);
     expect(await found({ from: 20_499 })).toEqual([20_499]);
     expect(await found({ to: 1001 })).toEqual([1000]);
-  });
-
-  it('finishes a long search before it closes', async () => {
-    await record(upwards(0, 12_000));
-    const result = log.search({ limit: 1, text: 'a text that does not occur' });
-    const rates = ratesOf(log, { until: 12_000, span: 200, spans: 60 });
-    await log.close();
-    expect((await result).reached).toBeDefined();
-    expect((await rates).map(({ events }) => events)).toEqual(new Array(60).fill(200));
   });
 });
