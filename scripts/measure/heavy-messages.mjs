@@ -52,27 +52,15 @@ const EVENT = { specversion: '1.0', source: '/s', type: 't' };
 const LETTERS = {
   Big5: [0xa4, 0xa4, 0xa4, 0xe5],
   GB18030: [0x81, 0x30, 0x81, 0x30, 0xd6, 0xd0],
-  Shift_JIS: [0x93, 0xfa, 0x96, 0x7b],
-  'EUC-JP': [0xc6, 0xfc, 0xcb, 0xdc],
-  'EUC-KR': [0xc7, 0xd1, 0xb1, 0xdb],
   'windows-1252': [0xe4, 0xf6],
-  'windows-1251': [0xe4, 0xf6],
   'ISO-2022-JP': [0x1b, 0x24, 0x42, 0x46, 0x7c, 0x1b, 0x28, 0x42],
-  'UTF-7': [...Buffer.from('+AOQ-')],
-  'UTF-7-IMAP': [...Buffer.from('&AOQ-')],
-  'CESU-8': [0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80],
   'utf-8': [0xf0, 0x9f, 0x98, 0x80],
-  cp437: [0x84, 0x94],
 };
 const letters = (charset, bytes) => Buffer.alloc(bytes - (bytes % 48), Buffer.from(LETTERS[charset]));
 
 /** Each a name and a function that makes the request, by default a POST to the endpoint. */
 export const MESSAGES = Object.entries({
   'SOAP, one text of 4 MB': () => soap('RecordEvent', filled('<a>', 3) + filled('x ', 4.1 * MEGABYTE) + '</a>'),
-  'SOAP, 250 KB, 250 prefixes, HelloWorld': () =>
-    soap('HelloWorld', filled('<a>&#65;</a>', 0.23 * MEGABYTE), { envelope: prefixes }),
-  'SOAP, 600 KB, 250 prefixes, HelloWorld': () =>
-    soap('HelloWorld', filled('<a>&#65;</a>', 0.6 * MEGABYTE), { envelope: prefixes }),
   'SOAP, 2.7 MB, 250 prefixes, HelloWorld': () =>
     soap('HelloWorld', filled('<a>&#65;</a>', 2.7 * MEGABYTE), { envelope: prefixes }),
   'SOAP, 2.7 MB, 250 prefixes, RecordEvent': () =>
@@ -81,12 +69,9 @@ export const MESSAGES = Object.entries({
     soap('RecordEvent', filled(`<a>&#65;${'x'.repeat(9950)}</a>`, 4.1 * MEGABYTE), { envelope: prefixes }),
   'SOAP, 4 MB of letters beyond Latin, just below the limit of growth': () =>
     soap('RecordEvent', filled(`<a>&#65;${'€'.repeat(3320)}</a>`, 4.1 * MEGABYTE), { envelope: prefixes }),
-  'SOAP, 64 KB of <a/>': () => soap('RecordEvent', filled('<a/>', 64_000)),
   'SOAP, 255 KB of <a/>': () => soap('RecordEvent', filled('<a/>', 255_000)),
   'SOAP, 140,000 children just below the limit of growth': () => soap('RecordEvent', '<a/>'.repeat(140_000)),
   'SOAP, 249,000 children of RecordEvent': () => soap('RecordEvent', '<a/>'.repeat(249_000)),
-  'SOAP, 249,000 children of HelloWorld': () => soap('HelloWorld', '<a/>'.repeat(249_000)),
-  'SOAP, 249,000 children with prefixes': () => soap('RecordEvent', '<s:a/>'.repeat(249_000)),
   'SOAP, 249,000 children, each with declarations of its own': () =>
     soap('RecordEvent', '<a xmlns="u"/>'.repeat(249_000)),
   'SOAP, 249,000 arguments of GetEvents': () => soap('GetEvents', '<id>1</id>'.repeat(249_000)),
@@ -95,14 +80,10 @@ export const MESSAGES = Object.entries({
   'SOAP, comments': () => soap('RecordEvent', filled('<!---->', 4.1 * MEGABYTE)),
   'SOAP, CDATA sections': () => soap('RecordEvent', `<a>${filled('<![CDATA[]]>', 4.1 * MEGABYTE)}</a>`),
   'SOAP, processing instructions': () => soap('RecordEvent', filled('<?a?>', 4.1 * MEGABYTE)),
-  'SOAP, 250 KB of processing instructions': () => soap('RecordEvent', filled('<?a?>', 0.25 * MEGABYTE)),
   'SOAP, elements with 250 attributes': () =>
     soap('RecordEvent', filled(`<a${range(250, (i) => ` a${i}=""`).join('')}/>`, 4.1 * MEGABYTE)),
   'SOAP, line breaks': () => soap('RecordEvent', `<a>${filled('\r\n', 4.1 * MEGABYTE)}</a>`),
-  'SOAP, white space between elements': () => soap('RecordEvent', filled('<a/>   \n', MEGABYTE)),
-  'SOAP, 255 KB, prefixes declared 60 levels up': () => soap('RecordEvent', nested(255_000), NESTED),
   'SOAP, 1.4 MB, prefixes declared 60 levels up': () => soap('RecordEvent', nested(1.4 * MEGABYTE), NESTED),
-  'SOAP, 255 KB in a wsse:Security of 16 nested long names': () => security(255_000),
   'SOAP, 1 MB in a wsse:Security of 16 nested long names': () => security(MEGABYTE),
   'SOAP, 249,000 header blocks': () =>
     soap('HelloWorld', '', { header: `<s:Header>${'<a/>'.repeat(249_000)}</s:Header>` }),
@@ -123,38 +104,26 @@ export const MESSAGES = Object.entries({
       [`text, 4 MB in ${charset}`, () => post(`text/plain; charset=${charset}`, letters(charset, 4.1 * MEGABYTE))],
     ]),
   ),
-  'multipart, a file of 4 MB': () => multipart(['filename="a"\r\n\r\n' + filled('x', 4.1 * MEGABYTE)]),
   'multipart, a text of 4 MB with escapes': () => multipart(['x="y"\r\n\r\n' + filled('"ä', 2.7 * MEGABYTE)]),
   'multipart, 1,000 files of 4 KB': () => multipart(range(1000, () => 'filename="a"\r\n\r\n' + filled('x', 4000))),
   'multipart, beginnings of delimiters': () =>
     multipart(['filename="a"\r\n\r\n' + filled(`\r\n--${BOUNDARY.slice(1)}`, 4 * MEGABYTE)]),
-  'form, 64 KB, 10,000 fields': () => post(FORM, filled('a%41=&', 60_000)),
   'form, 10,000 fields in Big5': () => post(`${FORM}; charset=big5`, 'a%a4%a4=%a4%a4&'.repeat(9_999)),
   'form, raw control characters': () => post(FORM, filled('\u0001', 4.1 * MEGABYTE)),
-  'form, 10,000 fields of one name': () => post(FORM, 'a=%C3%A4&'.repeat(9_999)),
   'form, 10,000 names, 4 MB': () => post(FORM, range(9_999, (i) => `a${i}=${'%C3%A4'.repeat(66)}`).join('&')),
   'form, more than 10,000 fields': () => post(FORM, filled('a&', 4.1 * MEGABYTE)),
-  'form, empty fields': () => post(FORM, filled('&', 4.1 * MEGABYTE)),
-  'form, equals signs': () => post(FORM, filled('=', 4.1 * MEGABYTE)),
-  'form of +': () => post(FORM, filled('+', 4.1 * MEGABYTE)),
   'form, escapes': () => post(FORM, filled('%C3%A4', 4.1 * MEGABYTE)),
-  'form, percent signs': () => post(FORM, filled('%', 4.1 * MEGABYTE)),
   'form of JSON': () => post(FORM, `[${filled('1,', 4.1 * MEGABYTE)}1]`),
   'form to GetEvents, limit 10,000 times': () => post(FORM, 'limit=1&'.repeat(9_999), { path: '/GetEvents' }),
   'JSON, 2,000,000 numbers': () => post('application/json', `[${filled('1,', 4.1 * MEGABYTE)}1]`),
-  'JSON, 99,000 objects': () => post('application/json', `[${'{"a":1},'.repeat(49_000)}1]`),
   'JSON, 99,000 members': () => post('application/json', `{${range(99_000, (i) => `"n${i}":1`).join()}}`),
   'JSON, nested': () => post('application/json', '['.repeat(99_000) + ']'.repeat(99_000)),
   'JSON, escapes': () => post('application/json', `"${filled('\\u0041', 4.1 * MEGABYTE)}"`),
-  'JSON, white space': () => post('application/json', `[${filled('\n', 4.1 * MEGABYTE)}]`),
   'JSON, white space before a mistake': () => post('application/json', `[${filled(' ', 4.1 * MEGABYTE)}x]`),
   'JSON, noncharacters': () => post('application/json', `"${filled('\uffff', 4.1 * MEGABYTE)}"`),
   'JSON, lone surrogates as text': () => post('text/plain', filled('\ufffe\uffff"', 4.1 * MEGABYTE)),
   'text, control characters': () => post('text/plain', filled('\u0001', 4.1 * MEGABYTE)),
-  'text, line breaks': () => post('text/plain', filled('\n', 2 * MEGABYTE)),
-  'text, quotes': () => post('text/plain', filled('"x', 4.1 * MEGABYTE)),
   'XML over HTTP POST': () => post('text/xml', `<a>${filled('<b/>', 4.1 * MEGABYTE)}</a>`),
-  'application/x, text': () => post('application/x-other', filled('x"', 4.1 * MEGABYTE)),
   'text that says it is compressed': () =>
     post('text/plain', filled('x"', 4.1 * MEGABYTE), { 'Content-Encoding': 'br' }),
   bytes: () => post('application/octet-stream', Buffer.alloc(4.1 * MEGABYTE, 1)),
@@ -181,42 +150,27 @@ export const MESSAGES = Object.entries({
       'application/cloudevents-batch+json',
       JSON.stringify(range(10_000, (i) => ({ ...EVENT, id: i === 9_999 ? '' : `b${i}`, data: { a: 1 } }))),
     ),
-  'CloudEvents, a batch of 2,000,000 numbers': () =>
-    post('application/cloudevents-batch+json', `[${filled('1,', 4.1 * MEGABYTE)}1]`),
   'GetEvents, limit 2,000,000 times': () =>
     post('application/json', `{"limit":[${filled('1,', 4.1 * MEGABYTE)}1]}`, { path: '/GetEvents' }),
-  'GetEvents, a limit that is an array in an array': () =>
-    post('application/json', `{"limit":[1,[${filled('1,', 4.1 * MEGABYTE)}1]]}`, { path: '/GetEvents' }),
   // The one that is sent first.
   'GetEvents, an event of 4 MB': () => get('/GetEvents?sequence=1'),
   'GetEvents over SOAP, the newest events': () => soap('GetEvents', ''),
   'GetEvents, a long limit': () =>
     post('application/json', `{"limit":"${filled('1', 4.1 * MEGABYTE)}"}`, { path: '/GetEvents' }),
-  'GetEvents, 99,000 members': () =>
-    post('application/json', `{${range(99_000, (i) => `"n${i}":1`).join()}}`, { path: '/GetEvents' }),
   'Content-Type with 15,900 spaces': () => post(`a/b;p=x${' '.repeat(15_000)}x`, 'x'),
-  'Content-Type with 3,000 parameters': () => post(`a/b${range(1500, (i) => `;p${i}=x`).join('')}`, 'x'),
   'Content-Type with quotes': () => post(`a/b;p="${'\\"'.repeat(7000)}`, 'x'),
-  'Host with 15,000 letters': () => get('', { Host: `${'a.'.repeat(7500)}` }),
   'Host with 15,000 characters': () => get('', { Host: `${'xn--a.'.repeat(2500)}%` }),
-  'SOAPAction of escapes': () => ({ ...soap('HelloWorld', ''), ...action('%41'.repeat(5000)) }),
   'SOAPAction of wrong escapes': () => ({ ...soap('HelloWorld', ''), ...action('%ff'.repeat(5000)) }),
   'SOAPAction of quotes': () => ({ ...soap('HelloWorld', ''), ...action(`x${"'".repeat(15_000)}x`) }),
   'SOAP 1.2, one text of 4 MB': () => inSoap12(soap('RecordEvent', `<a>${filled('x ', 4.1 * MEGABYTE)}</a>`)),
-  'SOAP 1.2, 140,000 children': () => inSoap12(soap('RecordEvent', '<a/>'.repeat(140_000))),
   'SOAP 1.2 action of quotes': () => ({
     ...soap('HelloWorld', ''),
     headers: { 'Content-Type': `application/soap+xml; action="${"'".repeat(7000)}x${"'".repeat(7000)}x"` },
   }),
   'Accept with 2,000 ranges': () => get('/HelloWorld', { Accept: range(2000, (i) => `a/${i}`).join() }),
-  'Accept-Encoding with 2,000 codings': () =>
-    get('/HelloWorld', { 'Accept-Encoding': range(2000, (i) => `a${i}`).join() }),
   'Forwarded with 2,000 hops': () => get('/HelloWorld', { Forwarded: filled('for=1,', 15_000) }),
-  'If-None-Match with 5,000 tags': () => get('?wsdl', { 'If-None-Match': filled('"a",', 15_000) }),
   'ce- attributes of escapes': () =>
     post('text/plain', 'x', { 'ce-id': '1', 'ce-type': 't', 'ce-specversion': '1.0', 'ce-source': '%41'.repeat(9950) }),
-  'ce-source of colons': () =>
-    post('text/plain', 'x', { 'ce-id': '1', 'ce-type': 't', 'ce-specversion': '1.0', 'ce-source': ':'.repeat(14_900) }),
   'a target of 15,000 slashes': () => get('/'.repeat(15_000)),
   'a query of 5,000 fields': () => get(`/RecordEvent?${'a=%41&'.repeat(2500)}`),
   '64 pages pipelined': () => ({ ...get('?op=HelloWorld'), pipelined: 64 }),

@@ -14,7 +14,6 @@ export class ToolCommand extends Command {
     return new ToolCommand(name);
   }
 
-  /** Makes this the command that is the tool itself. */
   asTool(): this {
     this.helpCommand('help [command]', 'print the page of a command');
     return this.version(BUILD, '-v, --version', 'print the version');
@@ -37,11 +36,7 @@ export class ToolCommand extends Command {
     return super.parseOptions(args);
   }
 
-  /**
-   * Does what the arguments ask for.
-   *
-   * @throws {UsageError} they are unknown, contradict each other or ask for nothing.
-   */
+  /** Does what the arguments ask for. Throws a {@link UsageError} if they make no sense. */
   async run(args: readonly string[]): Promise<void> {
     const empty = args.findIndex((arg) => /^(?:--[\w-]+=)?$/.test(arg));
     if (empty !== -1) throw misuse(`${args[empty] || `The argument after ${quoted(args[empty - 1] ?? '')}`} is empty.`);
@@ -74,8 +69,6 @@ export function option(flags: string, description: string, parse: (text: string)
 
 /** Returns an option that may be given several times, and collects its values in an array. */
 export function repeatable(flags: string, description: string, parse: (text: string) => unknown = String): Option {
-  return new Option(flags, description).argParser((text, previous: readonly unknown[] = []) => [
-    ...previous,
-    parse(text),
-  ]);
+  const made = new Option(flags, description);
+  return made.argParser((text, previous: readonly unknown[] = []) => [...previous, parse(text)]);
 }

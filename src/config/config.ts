@@ -80,11 +80,7 @@ export function readConfig(environment: Texts, origin?: (name: string) => string
 
 export type SettingName = keyof AllSettings;
 
-/**
- * Reads some settings, and nothing else of the configuration.
- *
- * @throws {ConfigError} as {@link readConfig} does, for these settings.
- */
+/** Reads some settings, and nothing else, as {@link readConfig} does. */
 export function readSome<Name extends SettingName>(
   names: readonly Name[],
   environment: Texts,

@@ -7,7 +7,6 @@ const { version, engines } = JSON.parse(readFileSync(join(__dirname, '..', '..',
   readonly engines: { readonly node: string };
 };
 
-/** The version of this program, as package.json says. */
 export const VERSION = version;
 
 /** The commit of its sources, as the build found it; `unknown` if that was outside git. */
@@ -24,10 +23,7 @@ function commitOfBuild(): string {
   }
 }
 
-/**
- * Ends a program that runs on a version of Node that is too old. Programs call it before their other imports, which load in the
- * order in which they stand: on such a version they fail, without saying why.
- */
+/** Ends a program on a version of Node that is too old. Called before its other imports, which fail there without saying why. */
 export function requireNode(): void {
   const oldest = engines.node.replace('>=', '');
   const [oldestMajor = 0, oldestMinor = 0] = oldest.split('.').map(Number);

@@ -22,7 +22,7 @@ export const ProcessConfig = {
   /**
    * Reads the configuration of a process of ours that runs the service, with no more connections than the process may have files open.
    *
-   * @param warn - called with a sentence for each thing that is not as it was configured, and each name that resembles a setting.
+   * @param warn - called with what is not as it was configured, and each name that resembles a setting.
    * @throws {ConfigError} the service cannot run with it; a worker: it would differ from its supervisor.
    */
   ofService(warn: (message: string) => void): ProcessConfig {
@@ -68,11 +68,7 @@ export const ProcessConfig = {
     return ownTexts().texts[READ_KEY];
   },
 
-  /**
-   * Reads the configuration that a program gives to the service that it embeds. Nothing is logged unless it says so.
-   *
-   * @throws {ConfigError} a setting is unknown or wrong.
-   */
+  /** Reads the settings that a program gives to the service that it embeds. Nothing is logged unless it says so. */
   embedded(settings: WebHookSettings): Config {
     const unknown = unknownNames(variablesOf(VARIABLES), Object.keys(settings));
     if (unknown.length > 0) throw new ConfigError(unknown.map(({ line }) => line).join('\n'));
@@ -119,11 +115,7 @@ const OTHERS = 150;
 
 /**
  * Bounds connections below the number of files that this process may have open: without a free one the log can neither be read
- * nor written.
- *
- * @param warn - called if that is fewer than `MAX_CONNECTIONS`.
- * @param limit - that number; known on Linux alone.
- * @throws {ConfigError} there are not enough for any connection.
+ * nor written. Throws a {@link ConfigError} if no connection is left.
  */
 export function withinDescriptors(
   config: Config,

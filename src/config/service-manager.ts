@@ -7,11 +7,7 @@ export class ServiceManager {
   readonly #failed: (reason: string) => void;
   #sent = Promise.resolve();
 
-  /**
-   * Removes the variable that says where messages go (`NOTIFY_SOCKET`) from the environment of this process.
-   *
-   * @param failed - called with the reason why a message could not be sent.
-   */
+  /** Takes `NOTIFY_SOCKET` out of the environment of this process. `failed` learns why a message could not be sent. */
   constructor(failed: (reason: string) => void) {
     const { NOTIFY_SOCKET, PATH } = process.env;
     delete process.env.NOTIFY_SOCKET;

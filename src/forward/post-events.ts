@@ -17,10 +17,10 @@ interface PostOptions {
 }
 
 /**
- * Posts events, one after the other, and resolves to the answers; damaged events have none.
+ * Posts events, one after the other, and resolves to the answers; damaged events have none. The signal ends it after the attempt
+ * that is under way.
  *
  * @param namespace - that of the service, for SOAP calls.
- * @param stop - ends it after the attempt that is under way.
  * @throws {TypeError} the address or the signature is not valid.
  * @throws the target takes an event in none of the tries, or redirects.
  */

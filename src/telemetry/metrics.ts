@@ -15,7 +15,7 @@ type MeasuredState = Readonly<
 /** Bounds in seconds: from a commit on a fast disk (250 µs) to one that waited for another program (seconds). */
 const SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** How long a reading of the state may take, in milliseconds: a log that hangs must not hide the other figures. */
+/** In milliseconds: a log that hangs must not hide the other figures. */
 const STATE_TIMEOUT = 1500;
 
 /** The metrics of a process (https://prometheus.io/docs/instrumenting/exposition_formats). */

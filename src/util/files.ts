@@ -3,12 +3,8 @@ import { lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Writes a new file that appears under its name only when it is whole and on disk: it is written under a temporary name in the same
- * folder, and then renamed. If that fails, the temporary file is removed; if the process is killed, it stays behind as
- * `NAME-….unfinished`.
- *
- * @param write - writes the content to the path that it is given; no file exists there.
- * @throws the name is empty or taken, also by a file that appears meanwhile.
+ * Writes a new file that appears under its name only when it is whole and on disk; `write` is given a temporary name in the same
+ * folder, `NAME-….unfinished`, which stays behind if the process is killed. Throws if the name is empty or taken.
  */
 export async function writeNewFile(file: string, write: (temporary: string) => Promise<void>): Promise<void> {
   if (file === '') throw new Error('The name of the new file is empty.');

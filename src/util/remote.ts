@@ -22,8 +22,8 @@ export class Remote<Functions extends Callable<Functions>> {
   #ended: Error | undefined;
 
   /**
-   * @param send - sends a message, which {@link receive} is called with at the other end. `argument` is that of a question in it.
-   * @param described - what the other end learns of an error of a function; by default its message.
+   * @param send - sends a message to {@link receive} of the other end; `argument` is that of a question in it.
+   * @param described - what the other end learns of an error of a function.
    */
   constructor(
     send: (message: unknown, argument?: unknown) => void,
@@ -33,11 +33,7 @@ export class Remote<Functions extends Callable<Functions>> {
     this.#described = described;
   }
 
-  /**
-   * Calls a function at the other end, after those that were called before.
-   *
-   * @throws {Error} with the reason why the function failed, or that of {@link end}.
-   */
+  /** Calls a function at the other end, in order. Throws the reason why the function failed, or that of {@link end}. */
   ask<Name extends keyof Functions & string>(
     name: Name,
     ...[argument]: Parameters<Functions[Name]>

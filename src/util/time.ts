@@ -3,10 +3,7 @@ const MILLISECONDS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } 
 const SHORT = /^(\d{1,9})(d|h|m|s|ms)$/;
 const ISO_8601 = /^P(?=.)(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})S)?)?$/;
 
-/**
- * Reads a duration in milliseconds: a number followed by `d`, `h`, `m`, `s` or `ms`, or an ISO 8601 duration of weeks,
- * days, hours, minutes and seconds. Months and years have no fixed length and are not accepted.
- */
+/** Reads a duration in milliseconds: a number with `d`, `h`, `m`, `s` or `ms`, or one of ISO 8601 without months and years. */
 export function parseDuration(text: string): number | undefined {
   const short = SHORT.exec(text);
   if (short !== null) return Number(short[1]) * MILLISECONDS[short[2] as keyof typeof MILLISECONDS];
@@ -20,11 +17,8 @@ export function parseDuration(text: string): number | undefined {
 const TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
 /**
- * Reads a time in the format of RFC 3339, section 5.6: `2026-01-02T03:04:05.678Z`, or with an offset. Leap seconds, at 23:59:60
- * UTC, count as the second after them. Times that do not exist are refused (30 February, 24:00), and those outside the years 0000
- * to 9999 in UTC.
- *
- * @returns milliseconds since 1970-01-01T00:00Z.
+ * Reads a time as RFC 3339 writes it (section 5.6), in milliseconds since 1970-01-01T00:00Z. Leap seconds count as the second after
+ * them; times that do not exist are refused, and those outside the years 0000 to 9999 in UTC.
  */
 export function parseTime(text: string): number | undefined {
   const match = TIME.exec(text);

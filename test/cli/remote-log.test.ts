@@ -127,8 +127,8 @@ describe('the log of a service over HTTP', () => {
       for await (const page of remote.follow({ after: 0 }, stop.signal, () => -1))
         seen.push(...page.map(({ position }) => position));
     })();
-    for (let i = 0; i < 8; i++) {
-      await record(50);
+    for (let i = 0; i < 4; i++) {
+      await record(100);
       await delay(150);
       proxy.cut();
     }
@@ -370,12 +370,8 @@ describe('a filter of events', () => {
   });
 
   it.each([
-    ['no condition', {}, true],
-    ['its type', { type: 'test' }, true],
-    ['another type', { type: 'other' }, false],
     ['a header field that it came with', { header: [['x-github-event', 'push']] as const }, true],
     ['a header field in UTF-8', { header: [['x-name', 'Jürgen']] as const }, true],
-    ['a text in a header field in UTF-8', { text: 'jürgen' }, true],
     ['a header field with another value', { header: [['x-github-event', 'pull']] as const }, false],
     ['two conditions of which one holds', { type: 'other', header: [['x-github-event', 'push']] as const }, false],
   ])('with %s', (_what, filter, isMatched) => {

@@ -71,19 +71,10 @@ describe('the configuration', () => {
 
   it.each([
     ['30d', 2_592_000_000],
-    ['12h', 43_200_000],
-    ['90s', 90_000],
-    ['P1W', 604_800_000],
     ['P1DT12H', 129_600_000],
     ['PT1M30S', 90_000],
   ])('reads RETENTION_MAX_AGE=%s as %i milliseconds', (value, milliseconds) => {
     expect(readConfig({ RETENTION_MAX_AGE: value }).eventLogSettings.retention?.maxAge).toBe(milliseconds);
-  });
-
-  it('removes the trailing slash of BASE_URL', () => {
-    expect(readConfig({ BASE_URL: 'https://hooks.example.com/outer/' }).baseUrl).toBe(
-      'https://hooks.example.com/outer',
-    );
   });
 
   it.each([
@@ -99,44 +90,28 @@ describe('the configuration', () => {
 
   it.each<[string, string, string]>([
     ['PORT', '65536', 'a whole number from 0 to 65535'],
-    ['PORT', '80 80', 'a whole number'],
     ['SERVICE_ROOT', 'a/b', 'without slashes'],
-    ['SERVICE_ROOT', '..', 'one path segment'],
     ['SERVICE_NAMESPACE', 'urn:a\u0001', 'must be a namespace without'],
-    ['SERVICE_NAMESPACE', 'http://x/"><y/', 'must be a namespace without'],
     ['SERVICE_NAMESPACE', 'urn:{address}', 'must be a namespace without'],
     ['SERVICE_NAMESPACE', 'http://www.w3.org/2001/XMLSchema', 'a namespace of your own'],
-    ['SERVICE_NAMESPACE', 'http://schemas.xmlsoap.org/wsdl/soap12/', 'a namespace of your own'],
     ['BASE_URL', 'ftp://x', 'http or https'],
     ['BASE_URL', 'https://x/?a', 'without query'],
     ...[
-      'https://h/?',
       'https://h/a#b',
-      'https://@h/',
       'https://user:pass@h',
       'https:h',
-      'https:\\\\h',
       'https://h\\a',
       ' https://h',
       'https://h/a b',
       'https://h/a/../b',
       'https://h/%2e%2e/a',
-      'https://h:',
       'https://h:99999',
       'https://1',
-      'h',
-      'https://h/<a>',
     ].map((value): [string, string, string] => ['BASE_URL', value, 'an http or https address']),
     ['HOST', '[::1]', 'a host name or an IP address'],
-    ['HOST', ' ', 'a host name or an IP address'],
-    ['ADMIN_HOST', 'a b', 'a host name or an IP address'],
-    ['TRUST_PROXY', 'true', 'a number of hops'],
     ['TRUST_PROXY', 'loopback,10.0.0.0/99', 'a number of hops'],
     ['EVENT_LOG', 'events.db', 'sqlite:'],
-    ['EVENT_LOG', 'sqlite:', 'sqlite:'],
-    ['EVENT_LOG', 'nats://h:4222', 'must name the stream'],
     ['EVENT_LOG', 'nats://h:4222/A.B', 'must name the stream'],
-    ['EVENT_LOG', 'nats://h:0x1,/A', 'host:port'],
     ['EVENT_LOG', 'nats://h,h:99999/A', 'host:port'],
     ['EVENT_LOG', 'nats://h/A?replicas=6', 'a number from 1 to 5'],
     ['EVENT_LOG_TIMEOUT', '5', 'needs a unit, as in 5s'],
@@ -144,10 +119,8 @@ describe('the configuration', () => {
     ['GET_EVENTS_LIMIT', '0', 'a whole number from 1'],
     ['GET_EVENTS_MAX_BYTES', '1000', 'a whole number from 8000'],
     ['RETENTION_MAX_EVENTS', '0', 'a whole number from 1'],
-    ['RETENTION_MAX_AGE', '30 days', 'a duration, as in 30d'],
     ['RETENTION_MAX_AGE', '0d', 'must be longer than 0'],
     ['RETENTION_MAX_AGE', 'P1M', 'a duration, as in 30d'],
-    ['RETENTION_MAX_AGE', 'PT', 'a duration, as in 30d'],
     ['MAX_REQUEST_BYTES', '4MB', 'a whole number'],
     ['REQUEST_TIMEOUT', '2h', 'a duration from 50ms to 1h'],
     ['REQUEST_TIMEOUT', '49ms', 'a duration from 50ms to 1h'],
@@ -157,16 +130,9 @@ describe('the configuration', () => {
     ['DOCUMENTATION', 'off', 'true or false'],
     ['RATE_LIMIT', '100', 'a number of calls and a duration'],
     ['RATE_LIMIT', '0/1m', 'a number of calls and a duration'],
-    ['ACCESS_LOG', 'yes', 'true or false'],
-    ['EVENT_LOG_TIMEOUT', '30d', 'a duration from 50ms to 1h'],
-    ['KEEP_ALIVE_TIMEOUT', '30d', 'a duration from 50ms to 1h'],
-    ['REQUEST_TIMEOUT', '20', 'needs a unit, as in 20s or 20ms'],
     ['HOST', 'localhost:8080', 'the port has a variable of its own'],
-    ['ADMIN_HOST', '127.0.0.1:9090', 'the port has a variable of its own'],
     ['ADMIN_HOST', '127.0.0.1', 'needs ADMIN_PORT'],
     ['SERVICE_ROOT', '"hooks"', 'remove the quotes'],
-    ['BASE_URL', "'https://hooks.example.com'", 'remove the quotes'],
-    ['BASE_URL', 'https://h/webhooks/Services/WebHooks.asmx', 'leave out webhooks/Services/WebHooks.asmx'],
     ['BASE_URL', 'https://h/outer/hooks/services/webhooks.asmx?WSDL', 'leave out hooks/services/webhooks.asmx?WSDL'],
     ['LOG_LEVEL', 'loud', 'debug, info, warn, error or silent'],
     ['RECORD_KEYS_FILE', '/is/not/there', 'cannot be read: there is no such file'],
@@ -204,28 +170,22 @@ describe('the configuration', () => {
 
     it.each([
       ['RECORD_KEYS', 'short', '16 to 256'],
-      ['READ_KEYS', ', ,', '16 to 256'],
       ['READ_KEYS', 'long-enough-but-with a space', 'without spaces'],
       ['WEBHOOK_SECRETS', 'whsec_not-base-64-at-all', 'base64'],
       ['WEBHOOK_SECRETS', 'WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'after whsec_'],
       ['WEBHOOK_SECRETS', 'whsec_MfKQ9r8GKYqrT', '16 bytes'],
       ['WEBHOOK_SECRETS', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwM', 'base64'],
-      ['WEBHOOK_SECRETS', 'whsec_', '16 to 256'],
       [
         'WEBHOOK_SECRETS',
         'whpk_Sy8lLHV2nY7YSvU9d2r4mjsVlFoFnaZIzzSLI0PTuU8=',
         'the secret that is shared with the sender',
       ],
-      ['WEBHOOK_SECRETS', 'WHPK_Sy8lLHV2nY7YSvU9d2r4mjsVlFoFnaZIzzSLI0PTuU8=', 'the secret that is shared'],
-      ['WEBHOOK_SECRETS', 'whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbf', 'the secret that is shared'],
-      ['WEBHOOK_SECRETS', "It's a Secret to Everybody,whpk_Sy8lLHV2nY7YSvU9d2r4mjsVlFo", 'the secret that is shared'],
       [
         'WEBHOOK_SECRETS',
         '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=',
         'PEM',
       ],
       ['WEBHOOK_SECRETS', 'a secret\twith a tab', 'printable'],
-      ['RECORD_KEYS', '"a-key-of-sixteen-or-more"', 'remove the quotes'],
       [
         'READ_KEYS',
         "a-key-of-sixteen-or-more,'another-key-of-sixteen'",
@@ -238,9 +198,7 @@ describe('the configuration', () => {
       ],
       ['FORWARD_SECRETS', `whsec_${'A'.repeat(32)},whsec_short`, 'number 2 of the list is wrong'],
       ['STRIPE_SECRETS', 'sk_live_0123456789abcdef', 'whsec_…), not an API key'],
-      ['STRIPE_SECRETS', 'whsec_0123456789abcdef,rk_test_0123456789abcdef', 'number 2 of the list is wrong'],
       ['SLACK_SECRETS', 'xoxb-0123456789abcdef', 'not an API key'],
-      ['WEBHOOK_SECRETS', 'too short', '16 to 256'],
     ])('refuses %s=%s without printing it', (name, value, allowed) => {
       const read = () => readConfig({ [name]: value });
       expect(read).toThrow(allowed);
@@ -264,10 +222,8 @@ describe('the configuration', () => {
 
   it.each([
     'nats://user:Geheim@h:4222',
-    'nats://user:Ge@heim:Geheim@h/A',
     'nats://user:%Geheim@h/A',
     'nuts://user:Geheim@h/A',
-    'user:Geheim@h/A',
     'nats://h/A?password=Geheim&replicas=3',
     'nuts://h/A?replicas=Geheim',
   ])('never shows the password in %s', (value) => {

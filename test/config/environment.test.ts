@@ -51,17 +51,13 @@ describe('an .env file', () => {
   it.each([
     ['RECORD_KEYS', 1],
     ['PORT=1\nthis is no variable\nRECORD_KEYS=x', 2],
-    ['RECORD_KEYS: abc', 1],
-    ['=abc', 1],
     ['RECORD-KEYS=abc', 1],
-    ['1A=abc', 1],
     ['A="abc', 1],
     ["A='abc\nRECORD_KEYS=x\nB='", 1],
     ['A="abc"def', 1],
     ['A="a\\nb"', 1],
     ['A=b#c', 1],
     ['A=1\n\nA=2', 3],
-    ['A=1\nexport A=1', 2],
     ['set A=1', 1],
   ])('is refused with its path and the line: %j', async (content, line) => {
     await expect(read(content)).rejects.toThrow(`.env, line ${String(line)}: `);
@@ -69,7 +65,6 @@ describe('an .env file', () => {
   });
 
   it.each([
-    ['UTF-16 with a byte order mark', Buffer.from('\ufeffA=1\n', 'utf16le')],
     ['UTF-16', Buffer.from('A=1\n', 'utf16le')],
     ['Windows-1252', Buffer.from('A=\u00e9', 'latin1')],
   ])('is refused in %s', async (_encoding, content) => {

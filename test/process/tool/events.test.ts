@@ -59,6 +59,7 @@ describe('the tool for the event log', () => {
       errors: '2500 recorded, 0 already in the log.\n',
     });
     expect(await stored(other)).toEqual(await stored(file));
+    expect((await run(['import', archive], other)).errors).toBe('0 recorded, 2500 already in the log.\n');
     const again = join(folder.path, 'again.ndjson');
     await run(['export', again], other);
     expect(await readFile(again, 'utf8')).toBe(await readFile(archive, 'utf8'));
@@ -82,15 +83,6 @@ describe('the tool for the event log', () => {
       code: 1,
       errors: expect.stringContaining('EVENT_LOG_TIMEOUT=x: must') as string,
     });
-  });
-
-  it('imports nothing twice', async () => {
-    await fill(20);
-    const archive = join(folder.path, 'events.ndjson');
-    await run(['export', archive]);
-    const { errors } = await run(['import', archive]);
-    expect(errors).toBe('0 recorded, 20 already in the log.\n');
-    expect(await stored(file)).toHaveLength(20);
   });
 
   it('leaves out an event whose Idempotency-Key another one has, says so, and imports the rest', async () => {
@@ -149,12 +141,6 @@ describe('the tool for the event log', () => {
   });
 
   describe('that verifies', () => {
-    it('finds a log whole', async () => {
-      await fill(30);
-      const whole = { code: 0, output: '', errors: '30 events verified. The log is whole.\n' };
-      expect(await run(['verify'])).toEqual(whole);
-    });
-
     it('has a line for each event that is damaged', async () => {
       await fill(4);
       const database = openDirectly(file);
@@ -500,40 +486,10 @@ describe('the tool for the event log', () => {
     await service.end('SIGTERM');
   });
 
-  it('explains itself', async () => {
-    const { code, output, errors } = await run(['--help']);
-    expect([code, errors]).toEqual([0, '']);
-    expect(output).toContain('export [options] <file>');
-    const { version } = JSON.parse(await readFile(join(__dirname, '..', '..', '..', 'package.json'), 'utf8')) as {
-      version: string;
-    };
-    expect(await run(['--version'])).toEqual({
-      code: 0,
-      output: expect.stringMatching(new RegExp(`^${version} \\([\\w-]+\\)\n$`)) as string,
-      errors: '',
-    });
-  });
-
-  it('names an argument that it cannot use in one line', async () => {
-    expect(await run(['--nonsense'])).toEqual({
-      code: 2,
-      output: '',
-      errors: "Unknown option '--nonsense'. See --help.\n",
-    });
-  });
-
   it('does not create a log that it was asked to read', async () => {
     const mistyped = join(folder.path, 'mistyped.db');
     const { code, errors } = await run(['export', '-'], mistyped);
     expect([code, errors]).toEqual([1, `There is no event log at ${mistyped}. Set EVENT_LOG to where it is.\n`]);
     await expect(readFile(mistyped)).rejects.toThrow('ENOENT');
-  });
-
-  it('says in one line what to do where EVENT_LOG is a folder', async () => {
-    const { code, errors } = await run(['print', '--since', '1h'], folder.path);
-    expect([code, errors]).toEqual([
-      1,
-      `The event log ${folder.path} cannot be opened: it is a folder. Set EVENT_LOG to sqlite: and the path of a file.\n`,
-    ]);
   });
 });

@@ -125,7 +125,7 @@ describe('forwarding', () => {
     expect(Number(second?.headers['webhook-timestamp'])).toBeGreaterThan(Number(first?.headers['webhook-timestamp']));
   });
 
-  it.each([500, 503, 429, 408])('posts an event again after %d, before the next one', async (status) => {
+  it.each([500, 429])('posts an event again after %d, before the next one', async (status) => {
     target = await startTarget((_request, before) => (before === 1 ? { status, body: 'later\n' } : 200));
     await record('a', 'b', 'c');
     const tool = forward(['--since', '0']);
@@ -139,16 +139,6 @@ describe('forwarding', () => {
     );
     const [, first, second] = target.received.map(({ at }) => at);
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(249);
-  });
-
-  it('waits as long as Retry-After says', async () => {
-    target = await startTarget((_request, before) =>
-      before === 0 ? { status: 429, headers: { 'Retry-After': '2' } } : 200,
-    );
-    await record('a');
-    expect(await forward(['--since', '0']).ended).toBe(0);
-    const [first, second] = target.received.map(({ at }) => at);
-    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1990);
   });
 
   it('waits for a target that is not there, or breaks the connection, and ends at once on a signal', async () => {
@@ -389,10 +379,6 @@ describe('forwarding', () => {
 
     it.each<[string[], string[]]>([
       [
-        ['--type', 'ref.und'],
-        ['b', 'd'],
-      ],
-      [
         ['--type', 'ref.*'],
         ['b', 'd'],
       ],
@@ -450,14 +436,6 @@ describe('forwarding', () => {
       expect(ids()).toEqual(['a', 'b']);
     });
 
-    it('ends with code 1 at a redirect', async () => {
-      target = await startTarget(() => ({ status: 302, headers: { Location: '/' } }));
-      await record('a', 'b');
-      const [code, ...lines] = await endOf(forward(['--text', 'a']));
-      expect([code, lines.at(-1)]).toEqual([1, expect.stringContaining('Event 1 was redirected by')]);
-      expect(ids()).toEqual(['a']);
-    });
-
     it('posts one again until it is taken, and ends with code 1 when it is stopped before', async () => {
       target = await startTarget(() => 503);
       await record('a');
@@ -505,20 +483,6 @@ describe('forwarding', () => {
       expect(await tool.ended).toBe(0);
       expect(ids()).toEqual(['new', 'new', 'earlier by the clock']);
       expect(tool.errors()).not.toContain('retention');
-    });
-
-    it('forwards what is recorded after the clock was set back, also if it began before the first event', async () => {
-      target = await startTarget();
-      await record('old');
-      const args = ['--follow', '--since', new Date(Date.now() + 3_600_000).toISOString(), ...KEPT];
-      const tool = forward(args);
-      await tool.said('Forwarding the events after 1');
-      await record('a');
-      await received(1);
-      await tool.end('SIGTERM');
-      await record('b');
-      expect(await forward(KEPT).ended).toBe(0);
-      expect(ids()).toEqual(['a', 'b']);
     });
 
     it('reports no event that was forgotten before it began, also where it ended before the first one', async () => {
@@ -572,23 +536,6 @@ describe('forwarding', () => {
       await keepNewest(1);
       log = await openSqliteLog({ file: path('events.db') });
       expect(await endOf(forward(KEPT))).toHaveLength(3);
-    });
-
-    it('goes on where the log has forgotten everything', async () => {
-      target = await startTarget();
-      await record('a', 'b');
-      await forward(['--since', '0', ...KEPT]).ended;
-      await record('c');
-      await log.close();
-      await keepNewest(0);
-      log = await openSqliteLog({ file: path('events.db') });
-      const tool = forward(['--follow', ...KEPT]);
-      await tool.said('Forwarding');
-      await record('d');
-      await received(3);
-      await tool.end('SIGTERM');
-      expect(tool.errors().split('\n')).toContain('The log no longer has event 3 (retention): it was not forwarded.');
-      expect([ids(), await savedSequence()]).toEqual([['a', 'b', 'd'], 4]);
     });
 
     /** Makes the log forget all events but the newest. */

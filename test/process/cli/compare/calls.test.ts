@@ -90,7 +90,6 @@ describe('calls on the old service and the new one', () => {
   });
 
   const PLANTED: readonly (readonly [name: string, planted: Plant, old: string, other: string])[] = [
-    ['a status', plant('GET /HelloWorld', () => ({ status: 201 })), '201 Created', '200 OK'],
     ['the status of the service page', plant('GET  {}', () => ({ status: 403 })), '403 Forbidden', '200 OK'],
     [
       'a content type',
@@ -106,12 +105,6 @@ describe('calls on the old service and the new one', () => {
     ],
     ['a challenge', plant(HELLO_11, field('WWW-Authenticate', 'Negotiate')), 'WWW-Authenticate: Negotiate', ''],
     [
-      'a result',
-      plant(HELLO_11, body('Hello World', 'Hello')),
-      '      <{http://tempuri.org/}HelloWorldResult>Hello</{http://tempuri.org/}HelloWorldResult>',
-      '      <{http://tempuri.org/}HelloWorldResult>Hello World</{http://tempuri.org/}HelloWorldResult>',
-    ],
-    [
       'the namespace of a result',
       plant(HELLO_11, body('"http://tempuri.org/"', '"urn:x"')),
       '    <{urn:x}HelloWorldResponse>',
@@ -122,12 +115,6 @@ describe('calls on the old service and the new one', () => {
       plant('"http://tempuri.org/Nope"', body('soap:Client', 'soap:Server')),
       '      <faultcode>soap:Server</faultcode>',
       '      <faultcode>soap:Client</faultcode>',
-    ],
-    [
-      'the text of an unknown operation',
-      plant('GET /Nope', body('not valid', 'wrong')),
-      'Nope Web Service method name is wrong.',
-      'Nope Web Service method name is not valid.',
     ],
     [
       'an empty body',
@@ -181,34 +168,21 @@ describe('calls on the old service and the new one', () => {
     expect(outcome).toMatchObject({ differences: 1, failures: 0 });
   });
 
-  it.each(['http://example.com/hooks/', 'http://example.com/hooks', 'urn:shop:hooks'])(
-    'find that another namespace, %s, is what a client stumbles over',
-    async (namespace) => {
-      const other = await startService({ SERVICE_NAMESPACE: namespace });
-      for (const [old, now] of [
-        [service.url, other.url],
-        [other.url, service.url],
-      ] as const) {
-        const { outcome, text } = await compared(old, now);
-        expect(text).toMatch(/ {2}- <wsdl:definitions targetNamespace=".*\n {2}\+ <wsdl:definitions targetNamespace=/);
-        expect(text).toMatch(/HelloWorld over SOAP 1\.1: \d differences?\n.*\n.*\n {2}- 200 OK\n/);
-        expect(outcome.differences).toBeGreaterThan(1);
-      }
-    },
-  );
-
-  it.each(['urn:shop:hooks', 'http://example.com/hooks'])('call two services under %s', async (namespace) => {
-    const url = async () => (await startService({ SERVICE_NAMESPACE: namespace })).url;
-    const asked = ['RecordEvent', 'GetEvents'] as const;
-    const { outcome, text } = await compared(await url(), await url(), asked);
-    expect(outcome).toEqual({ differences: 0, failures: 0, calls: 24 });
-    expect(text).toMatch(/HelloWorld over SOAP 1\.1: same/);
+  it('find that another namespace is what a client stumbles over', async () => {
+    const other = await startService({ SERVICE_NAMESPACE: 'http://example.com/hooks' });
+    const { outcome, text } = await compared(service.url, other.url);
+    expect(text).toMatch(/ {2}- <wsdl:definitions targetNamespace=".*\n {2}\+ <wsdl:definitions targetNamespace=/);
+    expect(text).toMatch(/HelloWorld over SOAP 1\.1: \d differences?\n.*\n.*\n {2}- 200 OK\n/);
+    expect(outcome.differences).toBeGreaterThan(1);
   });
 
   it('show no difference between two services with different roots', async () => {
-    const other = await startService({ SERVICE_ROOT: 'other' });
+    const [old, other] = [
+      await startService({ SERVICE_NAMESPACE: 'urn:shop:hooks' }),
+      await startService({ SERVICE_NAMESPACE: 'urn:shop:hooks', SERVICE_ROOT: 'other' }),
+    ];
     const asked = ['RecordEvent', 'GetEvents'] as const;
-    const { outcome, text } = await compared(service.url, `${other.url}?wsdl`, asked);
+    const { outcome, text } = await compared(old.url, `${other.url}?wsdl`, asked);
     expect(outcome).toEqual({ differences: 0, failures: 0, calls: 24 });
     // The ids of the events that were recorded differ.
     expect(text).toContain('RecordEvent over SOAP 1.1: same\n');
