@@ -19,10 +19,8 @@ export class ContractError extends Error {
   override readonly name = 'ContractError';
 }
 
-/** The values for an operation without parameters. */
 export const NO_VALUES: ParameterValues = Object.create(null) as ParameterValues;
 
-/** The input of an operation. */
 export class OperationInput {
   constructor(
     /** In the order of the schema. */
@@ -111,7 +109,6 @@ function parameterOf(schema: XmlElement, element: XmlElement, operation: string)
   };
 }
 
-/** The built-in type that an element names. */
 function typeOf(element: XmlElement, where: string): SimpleType {
   const name = element.attribute('type') ?? '';
   const type = element.qualifiedName(name);

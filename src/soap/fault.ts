@@ -27,7 +27,6 @@ interface FaultDetails {
   /** Of another specification: the fault code in SOAP 1.1, the subcode in SOAP 1.2. */
   readonly subcode?: QualifiedName | undefined;
   readonly notUnderstood?: readonly ElementName[] | undefined;
-  /** The versions that are supported, if the message has another. */
   readonly mismatch?: VersionMismatch | undefined;
 }
 

@@ -35,7 +35,6 @@ function numeric(reference: string): string | undefined {
 }
 
 const NUMERIC = /^#(?:x[\da-fA-F]+|\d+)$/;
-/** The last character of Unicode. */
 const MAX_CODE = 0x10ffff;
 
 /** Writes every end of a line as a line feed (XML 1.0, section 2.11). */
@@ -54,7 +53,6 @@ export function attributeValue(raw: string): string | undefined {
 // eslint-disable-next-line no-control-regex
 const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 
-/** Whether XML 1.0 allows every character of a text. */
 export function hasOnlyCharacters(text: string): boolean {
   FORBIDDEN.lastIndex = 0;
   return text.isWellFormed() && !FORBIDDEN.test(text);

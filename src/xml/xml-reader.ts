@@ -17,7 +17,6 @@ export function readXml<Handler extends XmlHandler>(xml: string, handlerOf: () =
   return again;
 }
 
-/** How many characters `saxes` reads at a time. */
 const PART_LENGTH = 64 * 1024;
 
 /** Reads a document with `saxes`, which does not judge halves of surrogate pairs that stand alone. Throws as {@link readXml}. */

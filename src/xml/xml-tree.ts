@@ -44,7 +44,6 @@ export class XmlElement implements ElementName {
     return root;
   }
 
-  /** A copy with other content. */
   withContent(content: (XmlElement | string)[]): XmlElement {
     return new XmlElement(this.#tag, this.start, this.end, content);
   }

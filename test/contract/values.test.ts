@@ -32,18 +32,7 @@ describe('the values of the parameters', () => {
   it.each<[string, Partial<Parameter>, string[]]>([
     ['Missing parameter: p.', { isRequired: true }, []],
     ['The parameter p must be given once.', {}, ['a', 'b']],
-    ['The parameter p must be given once.', { isRequired: true }, ['a', 'b']],
     ['The parameter p must be valid Unicode text; in a URL, percent-encoded UTF-8.', {}, ['\uD800']],
-    [
-      'Cannot convert ten to System.Int32.\nParameter name: p ---> Input string was not in a correct format.',
-      { type: BUILT_IN.int },
-      ['ten'],
-    ],
-    [
-      'Cannot convert x to System.Boolean.\nParameter name: p ---> String was not recognized as a valid Boolean.',
-      { type: BUILT_IN.boolean },
-      ['x'],
-    ],
     [
       `Cannot convert ${'x'.repeat(200)}… to System.Int64.\nParameter name: p ---> Input string was not in a correct format.`,
       { type: BUILT_IN.long },
@@ -51,15 +40,5 @@ describe('the values of the parameters', () => {
     ],
   ])('are refused with: %s', (message, described, texts) => {
     expect(() => values(described, ...texts)).toThrow(new CallError(message));
-  });
-
-  it('pass on an error that is not about the text', () => {
-    const failing = {
-      ...BUILT_IN.int,
-      read: (): number => {
-        throw new TypeError('broken');
-      },
-    };
-    expect(() => values({ type: failing }, '1')).toThrow(new TypeError('broken'));
   });
 });

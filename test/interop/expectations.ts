@@ -1,7 +1,6 @@
 import { eventsOf, type BindingName, type CloudEvent } from '../support/bindings';
 import { parsedText } from '../support/xml';
 import { TEXT, type Check, type Client } from './clients';
-import { AWAITED, SMALL_EVENTS } from './lane';
 import type { Transcript } from './toolchain';
 
 /** The largest message that a WCF client accepts by default, in bytes. */
@@ -61,26 +60,6 @@ const EXPECTATIONS: Readonly<Record<Check, Expectation>> = {
   length: (value) => {
     const [received, announced] = value.split(' ');
     expect(announced).toBe(received);
-  },
-  note: (value, binding, { client }) => {
-    const [event, ...others] = eventsOf(value);
-    expect(others).toEqual([]);
-    expect(event?.binding).toBe(binding);
-    expect(event && noteOf(event)).toBe(client.text ?? TEXT);
-  },
-  paging: (value) => {
-    const pages = value.split('\t').map(eventsOf);
-    const events = pages.flat();
-    expect(events.map(({ sequence }) => Number(sequence))).toEqual(events.map((_, i) => i + 1));
-    const small = Array.from({ length: SMALL_EVENTS }, (_, i) => `small-${String(i)}`);
-    expect(events.slice(0, SMALL_EVENTS).map(({ id }) => id)).toEqual(small);
-    // The third page ends early, at the large events: an answer is never more than 60,000 bytes.
-    expect(pages.slice(0, 2).map(({ length }) => length)).toEqual([100, 100]);
-    expect(pages[2]?.length).toBeGreaterThan(SMALL_EVENTS - 200);
-    expect(pages[2]?.length).toBeLessThan(100);
-  },
-  waiting: (value) => {
-    expect(eventsOf(value)).toEqual([expect.objectContaining({ data: AWAITED })]);
   },
 };
 

@@ -28,15 +28,6 @@ httppost() {
 # The text of the one element that holds the result, or of a fault's message.
 text_of() { xmllint --noblanks --xpath "string($1)" -; }
 
-# Calls GetEvents with parameters such as limit=100.
-events() {
-  local others=("${@:2}")
-  case $binding in
-    soap*) "$binding" GetEvents "$(printf '%s\n' "$@" | sed -E 's#(.*)=(.*)#<\1>\2</\1>#')" ;;
-    http*) "$binding" GetEvents "$1" "${others[@]/#/-d}" ;;
-  esac | text_of '/*'
-}
-
 for binding in soap11 soap12 httpget httppost; do
   for operation in HelloWorld RecordEvent; do
     show "$binding" "$operation" "$("$binding" "$operation" '' | text_of '/*')"
@@ -45,24 +36,11 @@ for binding in soap11 soap12 httpget httppost; do
     soap*) payload="<note>$(sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g' <<<"$text")</note>" ;;
     http*) payload="note=$text" ;;
   esac
-  id=$("$binding" RecordEvent "$payload" | text_of '/*')
-  show "$binding" payload "$id"
-  show "$binding" note "$(events "id=$id")"
+  show "$binding" payload "$("$binding" RecordEvent "$payload" | text_of '/*')"
   show "$binding" GetEvents "$("$binding" GetEvents '' | text_of '/*')"
   show "$binding" size "$("$binding" GetEvents '' -o answer.xml -w '%{size_download}')"
   # HTTP/1.0 has no chunks: without a length a client cannot tell a whole answer from one cut short.
   show "$binding" length "$("$binding" HelloWorld '' --http1.0 -o answer.xml -w '%{size_download} %header{content-length}')"
-
-  pages=()
-  handle() { pages+=("$1"); }
-  after=0
-  while page=$(events "after=$after" limit=100) && [ "$page" != '[]' ]; do
-    handle "$page"
-    after=$(grep -o '"sequence":"[0-9]*"' <<<"$page" | tail -n 1 | tr -dc 0-9)
-  done
-  next=$(events "after=$after" wait=30s)
-  show "$binding" paging "$(IFS=$'\t' && echo "${pages[*]}")"
-  show "$binding" waiting "$next"
 done
 show soap11 fault "fault $(soap11 Unknown '' | text_of '//faultcode' | sed 's/.*://'): $(soap11 Unknown '' | text_of '//faultstring')"
 show soap12 fault "fault $(soap12 Unknown '' | text_of '//*[local-name()="Value"]' | sed 's/.*://'): $(soap12 Unknown '' | text_of '//*[local-name()="Text"]')"
