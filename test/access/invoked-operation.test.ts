@@ -186,10 +186,6 @@ describe('a large message from a caller who has proved nothing', () => {
   const UNNAMED = { 'Content-Type': 'text/xml' };
   const SIGNED = { 'X-Hub-Signature-256': `sha256=${'0'.repeat(64)}` };
 
-  it('is refused with the need for a key at once where no message can hold one', async () => {
-    expect(await refusal('/RecordEvent', {})).toEqual([401, 'RecordEvent needs a record key']);
-  });
-
   it('is refused where its header fields name no operation', async () => {
     expect(await refusal('', UNNAMED)).toEqual([401, 'A message of more than 262144 bytes']);
   });

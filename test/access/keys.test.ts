@@ -145,24 +145,6 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
         status: 401,
         reason: 'its Timestamp has expired',
       },
-      {
-        what: 'a digest',
-        token: usernameToken('ZGlnZXN0', PASSWORD_DIGEST),
-        status: 401,
-        reason: 'only a password of the type PasswordText',
-      },
-      {
-        what: 'two tokens',
-        token: usernameToken(RECORD_KEY) + usernameToken(RECORD_KEY),
-        status: 401,
-        reason: 'more than one wsse:UsernameToken',
-      },
-      {
-        what: 'another token',
-        token: `<wsse:BinarySecurityToken>x</wsse:BinarySecurityToken>${usernameToken(RECORD_KEY)}`,
-        status: 401,
-        reason: 'wsse:BinarySecurityToken is not supported',
-      },
     ])('with $what is refused', async ({ token, status, reason }) => {
       const answer = await call(securityHeader(token));
       expect(answer.status).toBe(status);

@@ -27,11 +27,6 @@ describe('a form with files is an object', () => {
       { f: { filename: 'ä %22.png', contentType: 'image/png', base64: 'YWJjZA==' } },
     ],
     [
-      'with a file of no type',
-      part('content-disposition: FORM-DATA; name=f; filename=a'),
-      { f: { filename: 'a', base64: 'dg==' } },
-    ],
-    [
       'with a file that was not chosen',
       part('Content-Disposition: form-data; name="f"; filename=""', ''),
       { f: { filename: '', base64: '' } },
@@ -48,8 +43,8 @@ describe('a form with files is an object', () => {
       JSON.parse(`{"__proto__":"v","":"v","a\\\\b":"v","ab":"v","${' '.repeat(900)}":"v"}`) as object,
     ],
     [
-      'with the paths that old browsers send as names of files',
-      part('Content-Disposition: form-data; name="f"; filename="C:\\temp\\x.csv"'),
+      'with the paths that old browsers send as names of files, and a file of no type',
+      part('content-disposition: FORM-DATA; name=f; filename="C:\\temp\\x.csv"'),
       { f: { filename: 'C:\\temp\\x.csv', base64: 'dg==' } },
     ],
     [
@@ -131,7 +126,6 @@ describe('a body is kept as bytes', () => {
         "with a file's name that is not UTF-8",
         part("Content-Disposition: form-data; name=a; filename*=utf-8''%E9") + END,
       ],
-      ['with line feeds alone', (field('a') + END).replaceAll('\r', '')],
       ['with more after a delimiter', `${field('a')}--xy\r\n${END}`],
       ['with more than 1,000 parts', field('a').repeat(1001) + END],
       ['with a header of more than 1 KiB', field('a'.repeat(1024)) + END],

@@ -19,12 +19,9 @@ describe('the payload of HTTP POST', () => {
   };
 
   it.each([
-    ['iso-8859-1', 'é ß'],
     ['windows-1252', '€ ž'],
     ['shift_jis', '日本語'],
     ['utf-16', 'é \u{1F600}'],
-    ['utf-16be', 'é \u{1F600}'],
-    ['koi8-r', 'Привет'],
   ])('is decoded as %s if the content type says so', async (charset, text) => {
     const type = `text/plain; charset="${charset}"`;
     expect(await post({ 'Content-Type': type }, iconv.encode(text, charset))).toMatchObject({

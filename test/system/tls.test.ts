@@ -333,7 +333,6 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
       socket.write(`GET ${pathname}/GetEvents?after=0&wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       return socket;
     };
-    expect(await get(`${service.url}/GetEvents?wait=2s`, 'first')).toContain('>[]<');
     const [leaving, ending] = [await wait(), await wait()];
     const told = get(`${service.url}/GetEvents?after=0&wait=60s`, 'first');
     await untilWaiting(3);
@@ -343,11 +342,6 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await untilWaiting(1);
     await get(`${service.url}/RecordEvent`, 'first');
     expect(await told).toContain('"sequence":"00000000000000000001"');
-    const stopped = get(`${service.url}/GetEvents?after=1&wait=60s`, 'first');
-    await untilWaiting(1);
-    const began = performance.now();
     expect(await service.end('SIGTERM')).toBe(0);
-    expect(performance.now() - began).toBeLessThan(8000);
-    expect(await stopped).toContain('>[]<');
   });
 });
