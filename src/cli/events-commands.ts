@@ -6,8 +6,8 @@ import {
   sinceOption,
   sourceOptions,
   untilOption,
+  type ForgetValues,
   type ReadingValues,
-  type SelectionValues,
 } from './events-options';
 import { forwardCommand } from './forward/command';
 import { misuse, stopSignal } from './terminal';
@@ -17,12 +17,6 @@ import { eventLogOfTool, withLog, withSource } from './tool-log';
 /** The options of `print` and `follow`, as commander reads them. */
 interface PrintValues extends ReadingValues {
   readonly json?: boolean;
-}
-
-/** The options of `forget`, as commander reads them. */
-export interface ForgetValues extends SelectionValues {
-  readonly dryRun?: boolean;
-  readonly rewrite?: boolean;
 }
 
 /** Returns the command line of the tool for the event log. Each command loads only what it needs. */

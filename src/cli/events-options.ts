@@ -19,6 +19,24 @@ export interface SelectionValues extends ReadingValues {
   readonly until?: Start;
 }
 
+/** The options of `forget`, as commander reads them. */
+export interface ForgetValues extends SelectionValues {
+  readonly dryRun?: boolean;
+  readonly rewrite?: boolean;
+}
+
+/** The options of `forward`, as commander reads them. */
+export interface ForwardValues extends SelectionValues {
+  readonly follow?: boolean;
+  readonly position?: string;
+  readonly asReceived?: boolean;
+  readonly sign?: string;
+  readonly secretFile?: string;
+  readonly skipRefused?: boolean;
+  readonly secret?: readonly string[];
+  readonly tries?: number;
+}
+
 /** Options that choose some of the events; one must match all that are given. */
 export function filterOptions(): Option[] {
   return [

@@ -5,7 +5,7 @@ import type { Config } from '../config/config';
 import { EventLogError } from '../log/engine';
 import type { EventLog } from '../log/event-log';
 import { plainReason, visible } from '../util/text';
-import type { ForgetValues } from './events-commands';
+import type { ForgetValues } from './events-options';
 import { FROM_THE_FIRST, selectedEvents, type EventSelection } from './scan';
 import { eventLine, print, UsageError } from './terminal';
 

@@ -12,23 +12,11 @@ import {
   sinceOption,
   sourceOptions,
   untilOption,
-  type SelectionValues,
+  type ForwardValues,
 } from '../events-options';
 import { misuse, quoted } from '../terminal';
 import { option, repeatable, ToolCommand } from '../tool-command';
 import { textOf, withSource } from '../tool-log';
-
-/** The options of `forward`, as commander reads them. */
-export interface ForwardValues extends SelectionValues {
-  readonly follow?: boolean;
-  readonly position?: string;
-  readonly asReceived?: boolean;
-  readonly sign?: string;
-  readonly secretFile?: string;
-  readonly skipRefused?: boolean;
-  readonly secret?: readonly string[];
-  readonly tries?: number;
-}
 
 const SIGNING_NAMES = [...SIGNING.keys()];
 

@@ -2,8 +2,8 @@ import type { StoredEvent } from '../../events/stored-event';
 import type { PostedForm } from '../../forward/message';
 import { Target } from '../../forward/target';
 import { changeAt, type ReadableLog } from '../../log/readable-log';
+import type { ForwardValues } from '../events-options';
 import { endOf, matcherOf, positionBefore, selectedEvents, type EventSelection } from '../scan';
-import type { ForwardValues } from './command';
 import { missingBetween, PositionFile, refuseChange, type ForwardPosition } from './position';
 import { ForwardProgress } from './progress';
 
