@@ -11,7 +11,7 @@ import { useTemporaryFolder } from '../../support/temporary-folder';
 describe('events that the disk has damaged', () => {
   const folder = useTemporaryFolder();
 
-  it('keep no other from being shown and read', async () => {
+  it('keep no other from being shown, read, downloaded and exported', async () => {
     const file = join(folder.path, 'events.db');
     const service = await startService({}, await openSqliteLog({ file }));
     await service.log.append(...['one', 'two', 'three', 'four', 'five'].map((id) => newEvent({ id })));
@@ -33,6 +33,10 @@ describe('events that the disk has damaged', () => {
     expect(pages.map(({ status }) => status)).toEqual([200, 404, 200, 404, 200]);
     const events = eventsOf(resultOf(await send(`${service.url}/GetEvents`)));
     expect(events.map(({ sequence }) => Number(sequence))).toEqual([1, 3, 5]);
+    for (const query of ['?events=download', '?events=export']) {
+      const { body } = await send(service.url + query);
+      expect([...body.matchAll(/"sequence":"0*(\d)/g)].map(([, position]) => Number(position))).toEqual([1, 3, 5]);
+    }
     await service.stop();
   });
 });

@@ -1,18 +1,13 @@
 import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
-import { join } from 'node:path';
-import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { ArchiveLine } from '../../../src/events/archive-line';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
 import { expectNothingHeld } from '../../support/nothing-held';
 import { startService, type TestService } from '../../support/service';
-import { directly } from '../../support/sqlite';
-import { useTemporaryFolder } from '../../support/temporary-folder';
 import { newEvent } from '../../support/events';
 
 describe('what the list of events finds, as a file', () => {
-  const folder = useTemporaryFolder();
   let service: TestService;
   beforeEach(async () => {
     service = await startService();
@@ -61,18 +56,6 @@ describe('what the list of events finds, as a file', () => {
     expect(await lines('&text=wanted&before=10')).toHaveLength(60);
     expect(await lines('&text=nothing')).toEqual([]);
     expect((await send(`${service.url}?events=download&from=x`)).status).toBe(400);
-  });
-
-  it('leaves out damaged events', async () => {
-    await expectNothingHeld(service);
-    const file = join(folder.path, 'events.db');
-    const log = await openSqliteLog({ file });
-    service = await startService({}, log);
-    await record(3);
-    directly(file, `UPDATE events SET data = '"data":{' WHERE sequence = 2`);
-    expect((await lines('')).map(Number)).toEqual([1, 3]);
-    const exported = (await send(`${service.url}?events=export`)).body;
-    expect([...exported.matchAll(/"sequence":"0*(\d)/g)].map(([, position]) => Number(position))).toEqual([1, 3]);
   });
 
   it('goes at the pace of its caller, two at a time, takes no slot, and ends when the caller goes', async () => {

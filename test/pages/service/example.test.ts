@@ -18,28 +18,23 @@ describe('the example of a type', () => {
   });
 });
 
-describe('the example of an operation', () => {
-  it('has every required parameter, and no optional one beside them', async () => {
-    const given = await argumentsFor(
-      '<s:element name="a" type="s:int" /><s:element name="b" type="s:string" /><s:element minOccurs="0" name="c" type="s:int" />',
-    );
-    expect(given).toEqual({ a: '10', b: 'text' });
-  });
-
-  it('has the first optional parameter that is no free text where none is required', async () => {
-    const given = await argumentsFor(
-      '<s:element minOccurs="0" name="a" type="s:string" /><s:element minOccurs="0" name="at" type="s:dateTime" /><s:element minOccurs="0" name="n" type="s:int" />',
-    );
-    expect(given).toEqual({ at: '2026-01-31T12:00:00Z' });
-  });
-
-  it('is any element or field where the operation takes any XML', async () => {
-    expect(await argumentsFor('<s:any minOccurs="0" maxOccurs="unbounded" processContents="lax" />')).toEqual({
-      order: '17',
-    });
-  });
-
-  it('is nothing where the operation takes nothing', async () => {
-    expect(await argumentsFor('')).toEqual({});
-  });
+it.each<[string, string, object]>([
+  [
+    'every required parameter, and no optional one beside them',
+    '<s:element name="a" type="s:int" /><s:element name="b" type="s:string" /><s:element minOccurs="0" name="c" type="s:int" />',
+    { a: '10', b: 'text' },
+  ],
+  [
+    'the first optional parameter that is no free text, if none is required',
+    '<s:element minOccurs="0" name="a" type="s:string" /><s:element minOccurs="0" name="at" type="s:dateTime" />',
+    { at: '2026-01-31T12:00:00Z' },
+  ],
+  [
+    'any element or field, if the operation takes any XML',
+    '<s:any minOccurs="0" maxOccurs="unbounded" processContents="lax" />',
+    { order: '17' },
+  ],
+  ['nothing, if the operation takes nothing', '', {}],
+])('the example of an operation has %s', async (_what, sequence, given) => {
+  expect(await argumentsFor(sequence)).toEqual(given);
 });

@@ -1,37 +1,24 @@
-import { send, type Question } from '../../../support/http';
-import { expectNothingHeld } from '../../../support/nothing-held';
-import { startService, type TestService } from '../../../support/service';
+import { CLOUD_EVENT, FORM, JSON_TYPE, TEXT, useEventsPages } from '../../../support/events-pages';
+import { send } from '../../../support/http';
 import { htmlProblems } from '../../../support/valid-html';
 
-const FORM = 'application/x-www-form-urlencoded';
 const BIDI = '\u202Egpj.exe\u202C';
 const MARKUP = `</textarea></pre><script>alert(1)</script>`;
 const HOSTILE = `${MARKUP}${BIDI}"'&`;
 
-let service: TestService;
-beforeEach(async () => {
-  service = await startService();
-});
-afterEach(() => expectNothingHeld(service));
-
-const get = (query: string) => send(service.url + query);
-const record = (question: Question & { query?: string } = {}) =>
-  send(`${service.url}/RecordEvent${question.query ?? ''}`, { method: 'POST', ...question });
+const { service, get, record } = useEventsPages();
 
 describe('the pages of the events treat what a sender wrote as text', () => {
   const large = `${HOSTILE}${'<é\u202E"'.repeat(500_000)}`;
-  it.each([
-    ['a text', { headers: { 'Content-Type': 'text/plain' }, body: HOSTILE }],
-    ['JSON', { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ [HOSTILE]: [HOSTILE] }) }],
-    ['a form', { headers: { 'Content-Type': FORM }, body: new URLSearchParams({ [HOSTILE]: HOSTILE }).toString() }],
-    ['a CloudEvent', { headers: { 'Content-Type': 'application/cloudevents+json' }, body: cloudEvent(HOSTILE) }],
-    ['4 MB of text', { headers: { 'Content-Type': 'text/plain' }, body: large.slice(0, 1_500_000) }],
-    [
-      'an address',
-      { query: `?${encodeURIComponent(HOSTILE)}`, headers: { 'User-Agent': '<script>alert(1)</script>' } },
-    ],
-  ])('in %s', async (_what, question) => {
-    for (let i = 0; i < 3; i++) expect((await record(question)).status).toBe(200);
+  it.each<[what: string, body: string, headers: Record<string, string>, query?: string]>([
+    ['a text', HOSTILE, TEXT],
+    ['JSON', JSON.stringify({ [HOSTILE]: [HOSTILE] }), JSON_TYPE],
+    ['a form', new URLSearchParams({ [HOSTILE]: HOSTILE }).toString(), FORM],
+    ['a CloudEvent', cloudEvent(HOSTILE), CLOUD_EVENT],
+    ['4 MB of text', large.slice(0, 1_500_000), TEXT],
+    ['an address', '', { 'User-Agent': '<script>alert(1)</script>' }, `?${encodeURIComponent(HOSTILE)}`],
+  ])('in %s', async (_what, body, headers, ...[query]) => {
+    for (let i = 0; i < 3; i++) expect((await record(body, headers, query)).status).toBe(200);
     for (const query of [
       '?events',
       '?event=1',
@@ -53,27 +40,26 @@ describe('the pages of the events treat what a sender wrote as text', () => {
 
   it('in refused calls', async () => {
     const hostile = { 'User-Agent': MARKUP, 'Webhook-Id': MARKUP, [`X-${'h'.repeat(2000)}`]: MARKUP };
-    const headers = { 'Content-Type': 'application/cloudevents+json', ...hostile };
+    const headers = { ...CLOUD_EVENT, ...hostile };
     for (const body of [
       HOSTILE,
       `<s:Header>${MARKUP}</s:Header>${MARKUP}`,
       Buffer.from([0, 1, 0xff]),
       large.slice(0, 9000),
     ])
-      expect((await record({ headers, body })).status).toBe(400);
-    await send(`${service.url}/${encodeURIComponent(HOSTILE)}`, { headers });
+      expect((await record(body, headers)).status).toBe(400);
+    await send(`${service().url}/${encodeURIComponent(HOSTILE)}`, { headers });
     for (const query of ['?events=refusals', `?events=refusals&reason=${encodeURIComponent(MARKUP)}`]) {
       const { body } = await get(query);
       expect(body).not.toMatch(/<script>alert|<\/textarea>|[\u202A-\u202E]/);
       expect(await htmlProblems(body)).toEqual([]);
     }
-    for (let i = 0; i < 100; i++) await record({ headers, body: large.slice(0, 9000) });
+    for (let i = 0; i < 100; i++) await record(large.slice(0, 9000), headers);
     expect(Buffer.byteLength((await get('?events=refusals')).body)).toBeLessThan(1_500_000);
   });
 
   it('in fifty events', async () => {
-    for (let i = 0; i < 50; i++)
-      await record({ headers: { 'Content-Type': 'text/plain' }, body: '\u202E'.repeat(200) });
+    for (let i = 0; i < 50; i++) await record('\u202E'.repeat(200), TEXT);
     expect(Buffer.byteLength((await get('?events')).body)).toBeLessThan(200_000);
   });
 });
