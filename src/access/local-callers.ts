@@ -66,7 +66,15 @@ export function viewerCheck(config: LocalConfig): (request: IncomingMessage) => 
 }
 
 /** Further header fields that proxies add. They are not used, but show that the caller is another machine. */
-const SENT_ON = ['via', 'x-real-ip', 'x-client-ip', 'x-forwarded-server', 'true-client-ip', 'cf-connecting-ip'];
+const SENT_ON = [
+  'via',
+  'x-real-ip',
+  'x-client-ip',
+  'x-forwarded-server',
+  'x-forwarded-by',
+  'true-client-ip',
+  'cf-connecting-ip',
+];
 
 function isLocal({ host, baseUrl, trustProxy }: LocalConfig): boolean {
   return isLoopback(host) && baseUrl === undefined && trustProxy === 0;

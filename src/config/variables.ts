@@ -169,7 +169,7 @@ export const VARIABLES = {
     }),
     maxBodyMemory: limits.optional('MAX_BODY_MEMORY', read.wholeNumber(read.MEBIBYTE, 64 * 1024 * read.MEBIBYTE), {
       otherwise: '16 × `MAX_REQUEST_BYTES`',
-      description: 'most memory for bodies over 64 KiB, and as much for answers',
+      description: 'most memory for bodies over 4 KiB, and as much for answers',
     }),
     rate: limits.optional('RATE_LIMIT', read.rate, {
       description: 'maximum requests per client address, as in `600/1m`',

@@ -2,12 +2,19 @@ import { createInflateRaw, createUnzip } from 'node:zlib';
 import { HTTP_ERRORS, RequestError } from '../errors';
 import { GrowingBuffer, MessageMemory, type HttpRequest } from '../request';
 import type { HttpResponse } from '../response';
+import { Semaphore } from '../../util/promises';
 import { Charset } from './charset';
 
 const EMPTY = Buffer.alloc(0);
 
-/** Bodies of up to this many bytes do not count: on all connections together they take less than a process has. */
-const SMALL_BODY = 65_536;
+/** Bodies of up to this many bytes do not count. */
+const SMALL_BODY = 4096;
+
+/** The longest body that is skipped, in bytes. */
+const MAX_SKIPPED = 65_536;
+
+/** How many bodies are decoded at once: each decoder takes some 50 KB, which nothing counts. Node has four threads for them. */
+const DECODERS = 4;
 
 const CODINGS: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate']);
 
@@ -33,6 +40,7 @@ interface BodyLimit {
 export class BodyReader {
   readonly #limit: BodyLimit;
   readonly #memory: MessageMemory;
+  readonly #decoding = new Semaphore(DECODERS);
 
   /** Most bytes of one body, as it arrives and decoded, and of all large ones whose calls are not answered yet. */
   constructor(maxBytes: number, maxTotalBytes: number) {
@@ -78,7 +86,8 @@ export class BodyReader {
     const coded = await arrived;
     let body: Buffer | undefined;
     try {
-      body = await decoded(coded, coding, (bytes) => this.#refusal(Math.max(bytes, coded.length), limit, response));
+      const refusal = (bytes: number) => this.#refusal(Math.max(bytes, coded.length), limit, response);
+      body = await this.#decoding.run(() => decoded(coded, coding, refusal));
     } catch (error) {
       if (error instanceof RequestError) throw error;
     }
@@ -120,9 +129,9 @@ async function decoded(
 
 /** Waits for the end of a body that is not used. Throws 413 for more than 64 KiB, 400 if it is broken or cut short. */
 export function skipBody(request: HttpRequest, response: HttpResponse): Promise<unknown> {
-  const tooLarge = () => HTTP_ERRORS.unneededBodyTooLarge(String(request.method), SMALL_BODY);
-  if (Number(request.headers['content-length'] ?? 0) > SMALL_BODY) return Promise.reject(tooLarge());
-  const skipped = request.takeBody((bytes) => (bytes > SMALL_BODY ? tooLarge() : undefined));
+  const tooLarge = () => HTTP_ERRORS.unneededBodyTooLarge(String(request.method), MAX_SKIPPED);
+  if (Number(request.headers['content-length'] ?? 0) > MAX_SKIPPED) return Promise.reject(tooLarge());
+  const skipped = request.takeBody((bytes) => (bytes > MAX_SKIPPED ? tooLarge() : undefined));
   if (request.headers.expect !== undefined) response.sendContinue();
   return skipped;
 }

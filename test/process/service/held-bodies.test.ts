@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
 import { killProcesses, startProcess, type ServiceProcess } from '../../support/process';
 import { MEASURED, memoryOf } from '../../support/process-memory';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -33,4 +35,23 @@ describe('the service as a process, while the ends of bodies do not come', () =>
     for (const answer of await answersOf(callers)) expect(answer).toMatch(/^HTTP\/1.1 200 /);
     expect(await service.end('SIGTERM')).toBe(0);
   });
+
+  (process.platform === 'linux' ? it : it.skip)(
+    'decodes those that end at the same moment a few at a time',
+    async () => {
+      const service = await startProcess({}, folder.path);
+      const body = gzipSync('x'.repeat(60_000));
+      const fields = `Content-Encoding: gzip\r\nContent-Length: ${String(body.length)}\r\n`;
+      const callers = await Promise.all(Array.from({ length: 700 }, () => openWire(service.url)));
+      for (const caller of callers)
+        caller.write(Buffer.concat([Buffer.from(head(service, fields)), body.subarray(0, -1)]));
+      for (const caller of callers) caller.write(body.subarray(-1));
+      for (const answer of await answersOf(callers)) expect(answer).toMatch(/^HTTP\/1.1 200 /);
+      const [, peak] =
+        /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${String(service.child.pid)}/status`, 'utf8')) ?? [];
+      // All at once they take 290,000.
+      expect(Number(peak)).toBeLessThan(200_000);
+      expect(await service.end('SIGTERM')).toBe(0);
+    },
+  );
 });
