@@ -24,9 +24,9 @@ export async function expectNoHoldUps(
 ): Promise<void> {
   const rows = await measure(transport, each, log);
   const plain = rows.filter(({ what }) => what === PLAIN).map(({ best }) => best);
-  expect(plain.length).toBeGreaterThan(10 / each);
+  expect(plain.length).toBeGreaterThan(5 / each);
   const most = Math.max(MOST, TIMES_PLAIN * (plain.sort((a, b) => a - b)[plain.length >> 1] ?? 0));
-  expect(new Set(rows.map(({ what }) => what)).size).toBeGreaterThan(100 / each);
+  expect(new Set(rows.map(({ what }) => what)).size).toBeGreaterThan(80 / each);
   expect(rows.filter(({ best }) => best >= most)).toEqual([]);
   expect(rows.filter(({ status }) => !/^[2-5]\d\d$/.test(status))).toEqual([]);
 }
