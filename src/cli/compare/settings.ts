@@ -69,7 +69,7 @@ function addressLines(address: string): string[] {
   return [entry('SERVICE_ROOT', root), ...(VARIABLES.baseUrl.accepts(base) ? later : [])];
 }
 
-/** Whether the old service has HTTP POST a WSDL does not always tell, so the setting leaves that on. */
+/** A WSDL need not name HTTP POST although the service answers it, so the setting leaves that binding on. */
 function protocolLines(protocols: readonly string[]): string[] {
   const shown = Binding.all.filter((binding) => protocols.includes(Binding.names[binding]));
   if (shown.length === 0)
