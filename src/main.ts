@@ -105,7 +105,10 @@ type RunningService = Awaited<ReturnType<typeof startService>>;
 
 /** Loads the service only here: a supervisor, `--help` and a wrong configuration do without it, and start in half the time. */
 async function startService(config: Config, logger: Logger, supervisor?: SupervisorProcess) {
-  const opening = config.eventLog.open(config.eventLogSettings);
+  const { eventLog, eventLogSettings } = config;
+  // Later workers use the log of the first: one whose folder is moved away is not made anew beside it.
+  const create = cluster.worker === undefined || cluster.worker.id === 1 || eventLog.isMissing === undefined;
+  const opening = eventLog.open({ ...eventLogSettings, create, forgets: true });
   // Awaited below; until then a failure must not end the process.
   opening.catch(() => undefined);
   // The database thread starts while this one loads the rest.

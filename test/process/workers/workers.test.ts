@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -58,6 +58,19 @@ describe('with several workers', () => {
     expect(failures).toEqual([]);
     const events = await everyEvent(service.url);
     expect(events.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('a worker that starts while the folder of the log is moved away makes no second log', async () => {
+    const service = await start();
+    const data = join(folder.path, 'data');
+    await rename(data, `${data}-away`);
+    const [worker = 0] = await childrenOf(service);
+    process.kill(worker, 'SIGKILL');
+    await eventually('another ends', () => service.output().includes(`There is no event log at ${data}`));
+    await rename(`${data}-away`, data);
+    await eventually('another has started', () => count(service, '"started"') === 3);
+    await eventually('all record', async () => (await send(`${service.url}/RecordEvent?type=a`)).status === 200);
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
