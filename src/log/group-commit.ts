@@ -1,5 +1,6 @@
+import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Deferred } from '../util/promises';
 
 /**
@@ -7,6 +8,12 @@ import type { Deferred } from '../util/promises';
  * waiting that would bring further requests; with several it begins at once.
  */
 const GATHER_TIME = availableParallelism() === 1 ? 1 : 0;
+
+/**
+ * How long one of several workers waits between two commits under load, in milliseconds: callers just answered come back meanwhile and
+ * share the next one, and another worker gets the lock.
+ */
+const WORKER_PAUSE = 1;
 
 interface Waiting<Request, Result> extends Pick<Deferred<Result>, 'resolve' | 'reject'> {
   readonly request: Request;
@@ -40,9 +47,11 @@ export class GroupCommit<Request, Result> {
     this.#isCommitting = true;
     // Requests that arrive in the same turn of the event loop share the commit.
     await nextTurn();
-    while (this.#waiting.length > 0) {
-      await this.#gather();
+    for (let before = 0; this.#waiting.length > 0;) {
+      if (cluster.isWorker && before > 1) await delay(WORKER_PAUSE);
+      else await this.#gather();
       const group = this.#takeGroup();
+      before = group.length;
       try {
         const results = await this.#commit(group.map(({ request }) => request));
         results.forEach((result, i) => group[i]?.resolve(result));

@@ -28,8 +28,8 @@ interface Statement {
 
 const DEFAULT_BUSY_TIMEOUT = 5000;
 
-/** Longest pause between two attempts to get a lock, in milliseconds. SQLite's own back-off waits up to 100. */
-const LOCK_PAUSE = 3;
+/** Longest pause between two attempts to get a lock, in milliseconds: a commit takes 1 to 3. SQLite's own back-off waits up to 100. */
+const LOCK_PAUSE = 0.2;
 
 /** Size to which the write-ahead log shrinks once it has been written back, in bytes. */
 const WAL_BYTES = 16 * 1024 * 1024;
