@@ -1,4 +1,5 @@
-import { uuidv7 } from 'uuidv7';
+import { randomFillSync } from 'node:crypto';
+import { V7Generator } from 'uuidv7';
 import { Sender, type SignedBy } from '../senders/sender';
 import { mayBeSecret, memoized } from '../util/text';
 import { withoutReservedNames, type SenderAttributes } from './cloudevents/attributes';
@@ -60,8 +61,23 @@ export function senderFacts(
 
 const DEFAULT_TYPE = 'webhook.recorded';
 
+/** Random numbers for ids, from the system 1,024 at a time: one at a time takes 2 µs of each event. */
+class RandomNumbers {
+  readonly #numbers = new Uint32Array(1024);
+  #next = this.#numbers.length;
+
+  nextUint32(): number {
+    if (this.#next === this.#numbers.length) {
+      randomFillSync(this.#numbers);
+      this.#next = 0;
+    }
+    return this.#numbers[this.#next++] ?? 0;
+  }
+}
+
 /** Makes events from calls: CloudEvents 1.0 in the JSON format. */
 export class EventFactory {
+  readonly #ids = new V7Generator(new RandomNumbers());
   readonly #mayBeSecret = memoized(mayBeSecret);
   /** Whether the media type of a payload becomes the `datacontenttype`; it is readable among the header fields in any case. */
   readonly #isContentType = memoized((text) => text.length <= 255 && isMediaType(text));
@@ -87,7 +103,13 @@ export class EventFactory {
   /** Returns the attributes of an event that has none of its own yet. */
   attributes() {
     const { source, type = DEFAULT_TYPE } = this.defaults;
-    return { specversion: '1.0', id: uuidv7(), source, type, time: new Date().toISOString() } as const;
+    return {
+      specversion: '1.0',
+      id: this.#ids.generate().toString(),
+      source,
+      type,
+      time: new Date().toISOString(),
+    } as const;
   }
 
   /** Returns the event that a call records: without an `id` it gets a UUID version 7, without a trace that of the request. */
@@ -97,7 +119,7 @@ export class EventFactory {
     const sender = content.sender ?? senderFacts(call);
     const { source: ownSource, type: ownType } = this.defaults;
     const {
-      id = uuidv7(),
+      id = this.#ids.generate().toString(),
       source = ownSource,
       type = content.handshake?.type ?? ownType ?? sender?.type ?? DEFAULT_TYPE,
       time = new Date(recordedAt).toISOString(),
