@@ -20,7 +20,7 @@ export class Arrival {
   readonly sender: string | undefined;
   /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret. */
   readonly headers: HeaderFields;
-  /** What the body was, if its content type does not say so. */
+  /** The form of the body, if its content type does not say so. */
   readonly sentAs: SentAs | undefined;
   /** Whether the payload was the content of a SOAP body, and not that of the operation's element in it. */
   readonly isSoapBody: boolean;

@@ -18,7 +18,7 @@ export interface RecordedCall {
   readonly target: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** What the caller's keys apply to, if the address names more than an operation. */
+  /** The scope of the caller's keys, if the address names more than an operation. */
   readonly keyScope?: string | undefined;
   /** The sender whose signature was verified: it alone decides the event's type, source and key. */
   readonly signedBy?: SignedBy | undefined;

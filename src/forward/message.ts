@@ -70,7 +70,7 @@ const ROUNDS = 5;
  */
 const LEADS_OUT = /[/\\](?:\.{0,2}[/\\;]|\.{1,2}$)|[^ -~\x80-\xbf\xc2-\xff]|%[\dA-Fa-f]{2}/;
 
-/** What came after the operation's name in a path that its sender chose, unless it may lead out. */
+/** The path after the operation's name, which the sender chose, unless it may lead out. */
 function suffixOf(path: string): string {
   const suffix = /^.*?\/RecordEvent(\/.*)$/s.exec(path)?.[1] ?? '';
   let plain = suffix;

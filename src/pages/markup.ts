@@ -27,7 +27,7 @@ export function markup(text: string, maxBytes: number): Markup {
   return { html: html.slice(0, length), isCut: true };
 }
 
-/** What a cut must not divide: a code point that is written out, a character that is escaped, and any other. */
+/** A cut must not divide these: a code point that is written out, an escaped character, and any other character. */
 const UNIT = /<span[^>]*>[^<]*<\/span>|&[^;]*;|[^]/gu;
 
 function escaped(text: string): string {

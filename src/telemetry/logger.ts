@@ -20,7 +20,7 @@ export function createLogger(level: string, stream?: DestinationStream): Logger 
   const formatters = { level: (label: string) => ({ level: label }), log: withLogText };
   if (stream !== undefined)
     return Object.assign(pino({ ...options, formatters }, stream), { exit: (code: number) => process.exit(code) });
-  // Access to its descriptor makes a pipe non-blocking: a write that hangs would keep the process from ending.
+  // Reading the descriptor makes a pipe non-blocking: a write that hangs would keep the process from ending.
   const output = new SonicBoom({ fd: process.stdout.fd, maxLength: MAX_WAITING });
   const logger = pino({ ...options, formatters }, output);
   // The next line tries again.

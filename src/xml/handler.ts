@@ -60,7 +60,7 @@ export class Scope {
   #found: Map<string, string> | undefined;
 
   constructor(
-    /** What the element itself declares: namespaces by prefix; the empty prefix is the default namespace. */
+    /** Namespaces that the element itself declares, by prefix; the empty prefix is the default namespace. */
     readonly declared: ReadonlyMap<string, string>,
     readonly outer: Scope | undefined,
   ) {

@@ -148,7 +148,7 @@ export class RemoteLog implements ReadableLog {
     }
   }
 
-  /** Waits before another try, or throws where there is no use in one. */
+  /** Waits before another attempt, or throws if another one cannot help. */
   async #orAgain(error: unknown): Promise<void> {
     if (error instanceof RemoteLogError || this.#stop.aborted) throw error;
     if (error instanceof LineTooLongError) throw new RemoteLogError('The service sent too long a line.');

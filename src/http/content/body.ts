@@ -112,7 +112,7 @@ async function decoded(
   coding: string,
   refusal: (bytes: number) => RequestError | undefined,
 ): Promise<Buffer | undefined> {
-  // Senders confuse the three formats: gzip is told by its first byte (RFC 1952), the next by the method in its first (RFC 1950).
+  // Senders confuse the three formats. The first byte tells gzip (RFC 1952), and the method in it zlib (RFC 1950).
   const [first = 0] = coded;
   const decoder = coding === 'deflate' && first !== 0x1f && (first & 0x0f) !== 8 ? createInflateRaw() : createUnzip();
   const body = new GrowingBuffer();

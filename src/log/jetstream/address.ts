@@ -1,6 +1,6 @@
 import { ValueError } from '../../util/text';
 
-/** What a NATS server asks for: a user with a password, a token, or the file that `nsc generate creds` writes. */
+/** Credentials for a NATS server: a user with a password, a token, or the file that `nsc generate creds` writes. */
 export type JetStreamLogin =
   { readonly user: string; readonly password: string } | { readonly token: string } | { readonly file: string };
 

@@ -33,7 +33,7 @@ const NO_SUITABLE_PEERS = 10005;
 /** How long a request waits for its answer, and the pause before it is sent again, in milliseconds. */
 const REQUEST_TIMEOUT = 1000;
 const RETRY_PAUSE = 50;
-/** A server that leaves so many pings unanswered, with an interval in milliseconds, is given up for another one. */
+/** After this many unanswered pings, at this interval in milliseconds, a server is given up for another one. */
 const PING_INTERVAL = 1000;
 const MAX_PINGS_OUT = 2;
 /** Pause before the next server is tried after a connection was lost, in milliseconds. */

@@ -65,7 +65,7 @@ const PARAMETERS_FORM =
   `may have, after a ?, sslmode=${SSL_MODES.join('|')}, sslrootcert=FILE, connections=2 to 99, durability=relaxed and ` +
   'target_session_attrs=read-write, with & between them';
 
-/** What to write in place of parameters that addresses of managed databases and other libraries have. */
+/** Advice about parameters that are in addresses of managed databases and other libraries, and not known here. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ['sslmode=no-verify', 'must have sslmode=require in place of sslmode=no-verify'],
   ['channel_binding', 'must not have channel_binding: leave it out; sslmode=verify-full makes sure of the server'],

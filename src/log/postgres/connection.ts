@@ -180,7 +180,7 @@ async function connected(pool: Pool, deadline: number): Promise<PoolClient> {
   }
 }
 
-/** What cancels the statement of a connection; the library has it, which its types do not say. */
+/** Cancels the statement of a connection: the library's function, which its types leave out. */
 interface BackendKey {
   readonly processID?: number | null;
   readonly secretKey?: number | null;

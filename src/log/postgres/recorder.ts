@@ -65,7 +65,7 @@ export async function recordEvents(connection: PostgresConnection, events: reado
   const own = new Set<number>();
   let mayBeOwn = false;
   let newest: number | undefined;
-  // What an event repeats may be forgotten before it is found.
+  // The event that this one repeats may be forgotten before it is found.
   for (let left = [...events.keys()]; left.length > 0; left = left.filter((i) => outcomes[i] === undefined)) {
     const given = left.map((i) => events[i] as NewEvent);
     const inserted = await connection.run(async (client, isRepeated) => {
@@ -155,7 +155,7 @@ const BYTEA = 17;
 const TEXT = 25;
 const FLOAT8 = 701;
 
-/** Makes a column of events, as an array in the binary format. */
+/** Returns a column of events as an array in the binary format. */
 type Column = (events: readonly NewEvent[]) => Buffer;
 
 const column =

@@ -60,7 +60,7 @@ export class Database {
     // Overwrites deleted events.
     this.execute('PRAGMA secure_delete = ON');
     if (maxPages !== undefined) this.execute(`PRAGMA max_page_count = ${String(maxPages)}`);
-    // The first read makes a missing write-ahead log.
+    // The first read creates a missing write-ahead log.
     this.#whenUnlocked(busyTimeout, () => {
       this.execute('SELECT 1 FROM events LIMIT 1');
     });

@@ -55,7 +55,7 @@ const FROM_VERSION_4 = `
   PRAGMA user_version = ${String(VERSION)};
 `;
 
-/** What brings a file up to date, by its version. */
+/** Statements that bring a file up to date, by its version. */
 const UPDATES: ReadonlyMap<number, string> = new Map([
   [0, SCHEMA],
   [4, FROM_VERSION_4],

@@ -13,7 +13,7 @@ export interface EndpointAddress {
   readonly needsKey: boolean;
 }
 
-/** What stands for itself between double quotes in the shells of POSIX, in PowerShell and in cmd. */
+/** Characters that need no escape between double quotes in POSIX shells, PowerShell and cmd. */
 const SAFE = /^[A-Za-z0-9 \-._~:/?&=,;@+*()#]*$/;
 
 /** A command in one line for any shell. Undefined if a word of it would mean something else in one of them. */
