@@ -9,10 +9,10 @@ import tseslint from 'typescript-eslint';
  */
 const LAYERS = [
   ['main'],
+  ['index'],
   ['cli', 'workers'],
-  ['lean-start', 'index'],
+  ['lean-start'],
   ['app'],
-  ['forward'],
   ['endpoint'],
   ['pages'],
   ['soap', 'get-post'],

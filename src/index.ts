@@ -162,7 +162,7 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
     },
     async forward(url, { after = 0, limit, signal = ending, ...form } = {}) {
       const pages = log.pages({ after: positionOf(after) });
-      const { postEvents } = await import('./forward/post-events.js');
+      const { postEvents } = await import('./cli/forward/target.js');
       return postEvents(pages, limitOf(limit), url, config.namespace, form, AbortSignal.any([ending, signal]));
     },
     async record(event) {

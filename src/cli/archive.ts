@@ -10,9 +10,8 @@ import type { EventLog } from '../log/event-log';
 import type { Start } from '../log/queries';
 import type { LogChange, ReadableLog } from '../log/readable-log';
 import { writeNewFile } from '../util/files';
-import { linesOf } from './lines';
-import { endOf, FROM_THE_FIRST, matcherOf, positionBefore, type EventFilter } from './scan';
-import { eventLine, fileError, print, printableJson, quoted } from './terminal';
+import { endOf, FROM_THE_FIRST, matcherOf, positionBefore, type EventFilter } from './tool-log';
+import { eventLine, fileError, linesOf, print, printableJson, quoted } from './terminal';
 
 /** How events are printed, and which. */
 interface PrintForm extends EventFilter {

@@ -71,7 +71,7 @@ async function askReadiness(): Promise<CommandLineAnswer> {
   const isSecure = admin.port === undefined && tls.cert !== undefined;
   const address = admin.port === undefined ? localAuthority(host, port) : localAuthority(admin.host, admin.port);
   const url = `${isSecure ? 'https' : 'http'}://${address}/readyz`;
-  const { HttpClient, NoAnswerError } = await import('../util/http-client.js');
+  const { HttpClient, NoAnswerError } = await import('./http-client.js');
   // The certificate has the name that callers use; this is the same machine, and nothing secret is sent.
   const client = new HttpClient({ timeout: TIMEOUT, isInsecure: true, isDirect: true }, 64 * 1024);
   const answer = await client.ask(new URL(url), { method: 'GET' });

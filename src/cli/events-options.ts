@@ -3,10 +3,9 @@ import { Option } from 'commander';
 import { Binding } from '../config/values';
 import { MAX_SEARCH_TEXT, type Start } from '../log/queries';
 import { Sender } from '../senders/sender';
-import { parseSince, type EventFilter, type EventSelection } from './scan';
 import { misuse, quoted } from './terminal';
 import { option, repeatable } from './tool-command';
-import type { LogSource } from './tool-log';
+import { parseSince, type EventFilter, type EventSelection, type LogSource } from './tool-log';
 
 /** The options of the commands that read a log, as commander reads them. */
 export interface ReadingValues extends LogSource, EventFilter {

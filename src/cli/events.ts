@@ -1,8 +1,141 @@
 #!/usr/bin/env node
 import { requireNode } from '../config/package-info';
 requireNode();
-import { eventsCommand } from './events-commands';
-import { runProgram, UsageError } from './terminal';
+import { Option } from 'commander';
+import {
+  filterOptions,
+  namedFile,
+  selectionOf,
+  sinceOption,
+  sourceOptions,
+  untilOption,
+  type ForgetValues,
+  type ReadingValues,
+} from './events-options';
+import { forwardCommand } from './forward/command';
+import { misuse, runProgram, stopSignal, UsageError } from './terminal';
+import { ToolCommand } from './tool-command';
+import { eventLogOfTool, withLog, withSource } from './tool-log';
+
+/** The options of `print` and `follow`, as commander reads them. */
+interface PrintValues extends ReadingValues {
+  readonly json?: boolean;
+}
+
+/** Returns the command line of the tool for the event log. Each command loads only what it needs. */
+export function eventsCommand(): ToolCommand {
+  const program = new ToolCommand('asmx-webhook-events').asTool();
+  program
+    .description('Works on the event log that EVENT_LOG names, also while the service runs.')
+    .addHelpText('after', `\n${NOTES}\n\n${EXIT_CODES}`);
+  const printing = () => [
+    sinceOption(),
+    ...filterOptions(),
+    new Option('--json', 'print CloudEvents on a terminal, too, instead of a short line for each'),
+    ...sourceOptions(),
+  ];
+  program
+    .command('print')
+    .description('Print all events, or those --since')
+    .addOptions(printing())
+    .action(async (values: PrintValues) => {
+      const { printEvents } = await import('./archive.js');
+      await withSource(values, (log, stop) => printEvents(log, values, stop));
+    });
+  program
+    .command('follow')
+    .description('Print events as they are recorded, and before them those --since')
+    .addOptions(printing())
+    .action(async (values: PrintValues) => {
+      const { followEvents } = await import('./archive.js');
+      await withSource(values, (log, stop) => followEvents(log, values, stop));
+    });
+  program.addCommand(forwardCommand());
+  program
+    .command('export')
+    .description('Write all events, or those --since, to a new file')
+    .argument('<file>')
+    .addOptions([sinceOption(), ...sourceOptions()])
+    .action(async (file: string, values: ReadingValues) => {
+      const { exportEvents } = await import('./archive.js');
+      await withSource(values, async (log, stop) => failUnless(await exportEvents(file, log, values.since, stop)));
+    });
+  program
+    .command('import')
+    .description('Record the events of a file that are not in the log yet')
+    .argument('<file>')
+    .action(async (file: string) => {
+      const { importEvents, openInput } = await import('./archive.js');
+      // Opened first: a mistyped name must not leave an empty log.
+      const input = await openInput(file);
+      try {
+        await withLog('import', async (log) => failUnless(await importEvents(input, log)));
+      } finally {
+        if (file !== '-') input.stream.destroy();
+      }
+    });
+  program
+    .command('verify')
+    .description('Look for damage in the log and in each event; a line for each finding')
+    .action(async () => {
+      const { verifyLog } = await import('./upkeep.js');
+      await withLog('read', async (log) => failUnless(await verifyLog(log)));
+    });
+  program
+    .command('forget')
+    .description('Remove events for good: those named by id or sequence, or all that a search finds')
+    .argument('[id...]')
+    .addOptions([sinceOption(), ...filterOptions(), untilOption()])
+    .option('--dry-run', 'print the events, and remove none')
+    .option(
+      '--rewrite',
+      'also write a SQLite file anew, without remains of their keys; calls that record wait meanwhile',
+    )
+    .action(async (names: string[], values: ForgetValues) => {
+      const search = selectionOf(values);
+      if ((names.length === 0) === (search === undefined))
+        throw misuse('Say what to remove: give ids or sequences, or a search.');
+      const { forgetEvents } = await import('./upkeep.js');
+      const { engine } = eventLogOfTool();
+      await withLog('read', (log) => forgetEvents(search ?? { names }, log, engine, values, stopSignal()));
+    });
+  program
+    .command('compact')
+    .description('Give the space of forgotten events in a SQLite file back to the file system')
+    .action(async () => {
+      const { compact } = await import('./upkeep.js');
+      await withLog('read', compact);
+    });
+  program
+    .command('backup')
+    .description('Copy a log in SQLite, as it is at one moment, to a new file')
+    .argument('<file>', '', namedFile)
+    .action(async (file: string) => {
+      const { backUp } = await import('./upkeep.js');
+      await withLog('read', (log) => backUp(file, log));
+    });
+  program
+    .command('restore')
+    .description('Put the events of such a copy in the place of those of the log, which is copied before')
+    .argument('<file>', '', namedFile)
+    .action(async (file: string) => {
+      const { restore } = await import('./upkeep.js');
+      await restore(file, eventLogOfTool());
+    });
+  return program;
+}
+
+function failUnless(isDone: boolean): void {
+  if (!isDone) process.exitCode = 1;
+}
+
+const NOTES = `Events are printed, exported and imported as one CloudEvent a line (NDJSON), with
+what the log keeps beside it in the member _log; print and follow print short lines
+on a terminal. A <file> may be - for standard output or input, except for backup, restore
+and --position.`;
+
+const EXIT_CODES = `Exit code: 0 done, 1 failed, or (verify) the log is not whole, or (export) damaged
+events were left out, 2 arguments that make no sense.`;
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return 2;

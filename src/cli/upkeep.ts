@@ -6,7 +6,7 @@ import { EventLogError } from '../log/engine';
 import type { EventLog } from '../log/event-log';
 import { plainReason, visible } from '../util/text';
 import type { ForgetValues } from './events-options';
-import { FROM_THE_FIRST, selectedEvents, type EventSelection } from './scan';
+import { FROM_THE_FIRST, selectedEvents, type EventSelection } from './tool-log';
 import { eventLine, print, UsageError } from './terminal';
 
 /** Copies a log in SQLite, as it is at one moment, to a new file. */

@@ -47,6 +47,9 @@ export const Sender = {
   /** The short names of those whose calls are recognised. */
   recognised: ALL.flatMap(({ field, shortName }) => (field ? shortName : [])),
 
+  /** The short names of those as which a request can be signed. */
+  signing: ALL.flatMap(({ field, signature, shortName }) => (field && signature ? shortName : [])),
+
   /** Finds the sender of a call. Nothing is proved by that: anybody can send these header fields. */
   of: (headers: IncomingHttpHeaders): Sender | undefined =>
     ALL.find(({ field }) => field !== undefined && headers[field] !== undefined),

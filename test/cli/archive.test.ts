@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { exportEvents, followEvents, importEvents, printEvents } from '../../src/cli/archive';
-import { linesOf } from '../../src/cli/lines';
+import { linesOf } from '../../src/cli/terminal';
 import { EventLogError } from '../../src/log/engine';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { newEvent } from '../support/events';

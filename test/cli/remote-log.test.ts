@@ -9,7 +9,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RemoteLog } from '../../src/cli/remote/remote-log';
-import { matcherOf, positionBefore, selectedEvents } from '../../src/cli/scan';
+import { matcherOf, positionBefore, selectedEvents } from '../../src/cli/tool-log';
 import { ArchiveLine } from '../../src/events/archive-line';
 import type { StoredEvent } from '../../src/events/stored-event';
 

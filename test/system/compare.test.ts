@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { HttpClient } from '../../src/util/http-client';
+import { HttpClient } from '../../src/cli/http-client';
 import { readService } from '../../src/cli/compare/wsdl';
 import { makeCertificate } from '../support/nginx';
 import { RECORDED_WSDL } from '../support/recorded-service';

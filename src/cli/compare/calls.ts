@@ -1,7 +1,7 @@
 import { Contract } from '../../contract/contract';
 import { SoapVersion } from '../../soap/soap-version';
 import { xmlAttribute, XML_DECLARATION } from '../../xml/characters';
-import type { OutgoingRequest } from '../../util/http-client';
+import type { OutgoingRequest } from '../http-client';
 
 /** A request that both services get, in the same bytes. */
 export interface ComparedCall extends OutgoingRequest {

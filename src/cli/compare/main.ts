@@ -2,7 +2,7 @@
 import { requireNode } from '../../config/package-info';
 requireNode();
 import { readFileSync } from 'node:fs';
-import { HttpClient } from '../../util/http-client';
+import { HttpClient } from '../http-client';
 import { fileError, misuse, print, printable, quoted, runProgram } from '../terminal';
 import { option, repeatable, ToolCommand } from '../tool-command';
 import type { AskedOperation } from './calls';

@@ -4,7 +4,7 @@ import { Charset } from '../../http/content/charset';
 import { MediaType } from '../../http/content/media-type';
 import { XmlError } from '../../xml/handler';
 import { XmlElement } from '../../xml/xml-tree';
-import { NoAnswerError, type HttpAnswer, type HttpClient } from '../../util/http-client';
+import { NoAnswerError, type HttpAnswer, type HttpClient } from '../http-client';
 import { fileError, quoted } from '../terminal';
 import { contractLines, HTTP, SOAP, SOAP12, WSDL } from './canonical';
 

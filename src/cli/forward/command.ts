@@ -1,8 +1,6 @@
 import { Option } from 'commander';
 import { ProcessConfig } from '../../config/process-config';
 import { VARIABLES } from '../../config/variables';
-import type { ReceivedForm } from '../../forward/message';
-import { SIGNING, signerOf } from '../../forward/signing';
 import {
   filterOptions,
   httpAddress,
@@ -14,11 +12,11 @@ import {
   untilOption,
   type ForwardValues,
 } from '../events-options';
+import type { ReceivedForm } from './message';
+import { Sender } from '../../senders/sender';
 import { misuse, quoted } from '../terminal';
 import { option, repeatable, ToolCommand } from '../tool-command';
 import { textOf, withSource } from '../tool-log';
-
-const SIGNING_NAMES = [...SIGNING.keys()];
 
 export function forwardCommand(): ToolCommand {
   const search = [...filterOptions(), untilOption().conflicts('follow')];
@@ -33,8 +31,8 @@ export function forwardCommand(): ToolCommand {
       new Option('--as-received', 'send the request as it arrived, instead of the CloudEvent').conflicts('secret'),
       option(
         '--sign <sender>',
-        `sign what is sent --as-received anew, as ${SIGNING_NAMES.join(', ')} signs`,
-        oneOf('sign', SIGNING_NAMES),
+        `sign what is sent --as-received anew, as ${Sender.signing.join(', ')} signs`,
+        oneOf('sign', Sender.signing),
       ),
       option('--secret-file <file>', 'a file with the secret for --sign', namedFile),
       option('--tries <number>', 'post an event at most so often without --follow (3)', tries).conflicts('follow'),
@@ -68,8 +66,9 @@ async function receivedForm({ asReceived, sign, secretFile }: ForwardValues): Pr
     throw misuse('--sign and --secret-file go together, with --as-received.');
   if (asReceived !== true) return undefined;
   const { Contract } = await import('../../contract/contract.js');
+  const { signerOf } = await import('./message.js');
   const contract = await Contract.load(ProcessConfig.ofTool('namespace').namespace);
-  const sender = SIGNING.get(sign ?? '');
+  const sender = Sender.named(sign);
   if (sender === undefined || secretFile === undefined) return { contract };
   const signer = signerOf(sender, await textOf(secretFile));
   if (signer === undefined) throw new Error(`${secretFile} does not hold a secret of ${sender.name}.`);

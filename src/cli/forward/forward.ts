@@ -1,15 +1,59 @@
+import { setTimeout } from 'node:timers/promises';
 import type { StoredEvent } from '../../events/stored-event';
-import type { PostedForm } from '../../forward/message';
-import { Target } from '../../forward/target';
+import type { PostedForm } from './message';
+import { Target } from './target';
 import { changeAt, type ReadableLog } from '../../log/readable-log';
 import type { ForwardValues } from '../events-options';
-import { endOf, matcherOf, positionBefore, selectedEvents, type EventSelection } from '../scan';
+import { endOf, matcherOf, positionBefore, selectedEvents, type EventSelection } from '../tool-log';
+import { eventLine } from '../terminal';
 import { missingBetween, PositionFile, refuseChange, type ForwardPosition } from './position';
-import { ForwardProgress } from './progress';
 
 /** Thrown when a target does not take an event and never will; the message is one line and says what to do. */
 class RefusedError extends Error {
   override readonly name = 'RefusedError';
+}
+
+/** Reports forwarding on standard error, in lines. On a terminal there is a line for each event. */
+class ForwardProgress {
+  readonly isTerminal = process.stderr.isTTY;
+  #delivered = 0;
+  #skipped = 0;
+
+  report(line: string): void {
+    console.error(line);
+  }
+
+  /** Prints what was done. */
+  end(): void {
+    const skipped = this.#skipped === 0 ? '' : `, ${String(this.#skipped)} passed over`;
+    this.report(`${String(this.#delivered)} ${this.#delivered === 1 ? 'event' : 'events'} forwarded${skipped}.`);
+  }
+
+  /** Counts an event that was delivered; on a terminal it prints the event and the answer. */
+  delivered(event: StoredEvent, answer: string): void {
+    this.#delivered++;
+    if (this.isTerminal) this.report(`${eventLine(event)}  ${answer}`);
+  }
+
+  /** Counts an event that was passed over, and prints the reason. */
+  skipped(reason: string): void {
+    this.#skipped++;
+    this.report(reason);
+  }
+
+  /** Says why an attempt failed, and waits for the next one: for a time, on a terminal for Enter, or for the signal. */
+  async again(problem: string, pause: number, stop: AbortSignal): Promise<void> {
+    const { stdin } = process;
+    const canAsk = this.isTerminal && stdin.isTTY;
+    this.report(`${problem} Trying again in ${(pause / 1000).toFixed(1)} s${canAsk ? ', or at once with Enter' : ''}.`);
+    const enter = new AbortController();
+    const wake = (): void => {
+      enter.abort();
+    };
+    if (canAsk) stdin.once('data', wake).resume();
+    await setTimeout(pause, undefined, { signal: AbortSignal.any([stop, enter.signal]) }).catch(() => undefined);
+    if (canAsk) stdin.off('data', wake).pause();
+  }
 }
 
 /** How often an event is posted without --follow. */

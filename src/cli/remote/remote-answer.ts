@@ -2,9 +2,8 @@ import { pipeline, type Readable } from 'node:stream';
 import { constants, createInflate } from 'node:zlib';
 import { ArchiveLine } from '../../events/archive-line';
 import type { StoredEvent } from '../../events/stored-event';
-import type { StreamedAnswer } from '../../util/http-client';
-import { linesOf } from '../lines';
-import { quoted } from '../terminal';
+import type { StreamedAnswer } from '../http-client';
+import { linesOf, quoted } from '../terminal';
 
 /** Most events, and about how many bytes of their lines, that are handed on at a time. */
 const PAGE_EVENTS = 1000;

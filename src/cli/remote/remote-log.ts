@@ -4,8 +4,8 @@ import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, SearchQuery, Start } from '../../log/queries';
 import { isSame, type ReadableLog, type FollowStart, type OnLogChange } from '../../log/readable-log';
 import { reasonOf } from '../../util/reason';
-import { HttpClient, isSilence, type StreamedAnswer } from '../../util/http-client';
-import { LineTooLongError } from '../lines';
+import { HttpClient, isSilence, type StreamedAnswer } from '../http-client';
+import { LineTooLongError } from '../terminal';
 import { eventsIn, lastIn, nameOf, notAsked, refuse, RemoteLogError } from './remote-answer';
 
 /** The address of a service's endpoint, a read key, and authorities in PEM that are trusted, too. */

@@ -6,8 +6,7 @@ import { letOthersRun } from '../../util/promises';
 import { isJsonType } from '../received-request';
 import { dataText, MAX_BYTES, type ShownText } from './data-view';
 import { addressQuery, filterValues, type Filter } from './list-query';
-import { longMarkup } from '../markup';
-import { countText, timeView } from './parts';
+import { countText, longMarkup, timeView } from './markup';
 
 /** Most lines of each text that are compared, and most characters of a text that is not data. */
 const MAX_LINES = 20_000;

@@ -3,8 +3,7 @@ import type { EventData, FormEntries } from '../../events/event-data';
 import { letOthersRun } from '../../util/promises';
 import { sizeText } from '../../util/text';
 import { indentedXml } from '../../xml/xml-text';
-import { longMarkup, markup, type Markup } from '../markup';
-import { hexText } from './parts';
+import { hexText, longMarkup, markup, type Markup } from './markup';
 
 /** Most characters of a payload that are decoded, indented and shown. */
 const MAX_CHARACTERS = 128 * 1024;

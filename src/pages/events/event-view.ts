@@ -9,10 +9,9 @@ import { Sender } from '../../senders/sender';
 import { curlCommand, forwardCommand, type EndpointAddress } from './commands';
 import { dataView } from './data-view';
 import { addressQuery, filterValues, isNarrowed, type Filter } from './list-query';
-import { shownText } from '../markup';
-import { bindingView, PAIRS_BYTES, pairs, timeView, type Pair } from './parts';
 import { MediaType } from '../../http/content/media-type';
 import { replaceInvisible } from '../../util/text';
+import { bindingView, type Pair, pairs, PAIRS_BYTES, shownText, timeView } from './markup';
 
 /** Most bytes of the header fields as markup: enough for 16 KiB in one field. */
 const HEADERS_BYTES = 40_000;

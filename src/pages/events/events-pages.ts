@@ -18,7 +18,7 @@ import { eventLink, listView } from './list-view';
 import type { EndpointAddress } from './commands';
 import { isRateSpan, rateView, refusedInLastHour } from './rate-view';
 import { refusalsView } from './refusal-view';
-import { eventsText } from './parts';
+import { eventsText } from './markup';
 
 /**
  * Serves the pages of the events over `GET` and `HEAD`: `?events` lists and searches them, `?events=rate` counts them,

@@ -4,9 +4,8 @@ import type { FoundEvent, SearchResult } from '../../log/queries';
 import { forwardCommand, type EndpointAddress } from './commands';
 import { Sender } from '../../senders/sender';
 import { addressQuery, filterValues, isNarrowed, type Filter, type ListQuery, type ListPosition } from './list-query';
-import { markup, shownText } from '../markup';
-import { BINDING_LABELS, bindingView, dayText, hexText, timeView } from './parts';
 import { sizeText } from '../../util/text';
+import { BINDING_LABELS, bindingView, dayText, hexText, markup, shownText, timeView } from './markup';
 
 const EVENTS_ON_PAGE = 50;
 

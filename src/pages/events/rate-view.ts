@@ -6,8 +6,8 @@ import type { EventLog } from '../../log/event-log';
 import { within } from '../../util/promises';
 import { callsInMinutes, type Refusals } from '../../telemetry/refused-calls';
 import { addressQuery } from './list-query';
-import { countText, eventsText } from './parts';
 import { timeText } from '../../util/time';
+import { countText, eventsText } from './markup';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -3,8 +3,7 @@ import { REFUSALS } from '../../http/errors';
 import { callsInMinutes, type RefusedCall, type Refusals } from '../../telemetry/refused-calls';
 import { letOthersRun } from '../../util/promises';
 import { addressQuery } from './list-query';
-import { shownText } from '../markup';
-import { bindingView, countText, pairs, timeView } from './parts';
+import { bindingView, countText, pairs, shownText, timeView } from './markup';
 
 /** Why calls are refused, in one word each; `failed`: a valid call that the service could not answer. */
 const REASONS = [...REFUSALS, 'failed'] as const;

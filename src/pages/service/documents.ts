@@ -1,13 +1,17 @@
+import { join } from 'node:path';
 import { Router } from 'express';
 import { create } from 'xmlbuilder2';
 import { HTTP_ERRORS, type RequestError } from '../../http/errors';
+import type { Binding } from '../../config/values';
 import type { Contract } from '../../contract/contract';
+import type { Parameter } from '../../contract/schema';
 import type { Endpoint } from '../../call/endpoint';
 import type { SoapBindings } from '../../soap/soap-call';
+import { shortened } from '../../util/text';
 import { builderText } from '../../xml/characters';
-import { SECURITY_HEADERS, type HtmlPage } from '../page-writer';
+import { pageWriter, SECURITY_HEADERS, type HtmlPage } from '../page-writer';
 import { eventCount } from '../events/rate-view';
-import { loadPages, type Pages } from './pages';
+import { sampleWriter } from './samples';
 
 /** With a refusal it stands in for the one that was asked for. */
 interface Document extends Omit<HtmlPage, 'headers'>, Partial<Pick<HtmlPage, 'headers'>> {
@@ -117,4 +121,63 @@ function withoutDocuments({ contract: { protocols }, path }: Endpoint): Router {
     throw HTTP_ERRORS.method('Only calls are answered here.', allow);
   });
   return router;
+}
+
+/** The HTML pages for a developer who opens the endpoint in a browser. */
+type Pages = Awaited<ReturnType<typeof loadPages>>;
+
+/** Loads the templates and prepares everything that does not depend on the request. */
+async function loadPages({ contract, service, access }: Endpoint, soap: SoapBindings | undefined) {
+  const page = pageWriter(contract, 'operations', join(__dirname, 'templates'), ['style.css']);
+  const [servicePage, unknownPage] = [page('service', ['copy.js']), page('unknown-operation')];
+  const [operationPage, invokingPage] = [page('operation', ['copy.js']), page('operation', ['copy.js', 'invoke.js'])];
+  const samples = await sampleWriter(contract, soap);
+  const { bindings: on } = contract.protocols;
+
+  return {
+    /** Lists the operations and, to callers who may know, says how many events there are. */
+    service: (url: string, events: number | undefined): HtmlPage => servicePage(undefined, url, { events }),
+
+    operation(name: string, url: string): HtmlPage | undefined {
+      const operation = contract.describe(name);
+      if (operation === undefined) return undefined;
+      const needed = service[name]?.access ?? 'record';
+      const credentials = access.credentials[needed];
+      const needsKey = credentials.includes('key');
+      // A page cannot sign what it sends, and its form is a call over HTTP POST.
+      const canInvoke = on.has('httppost') && (needsKey || credentials.length === 0);
+      return (canInvoke ? invokingPage : operationPage)(name, url, {
+        operation,
+        access: needed,
+        credentials,
+        /** Whether a call leaves an event in the log. */
+        records: needed === 'record',
+        needsKey,
+        canInvoke,
+        isOn: (binding: Binding) => on.has(binding),
+        fields: operation.parameters.map(formField),
+        samples: samples(operation, needsKey, url),
+      });
+    },
+
+    /** Says that the service has no operation of this name, and lists those that it has. */
+    unknownOperation: (name: string, url: string): HtmlPage =>
+      unknownPage('Operation not found', url, { name: shortened(name) }),
+  };
+}
+
+const STEPS: Readonly<Record<string, string>> = { int: '1', long: '1', decimal: 'any' };
+
+function formField({ name, type, isRequired, documentation }: Parameter) {
+  const choices = type.name === 'boolean' ? ['true', 'false'] : undefined;
+  return {
+    name,
+    type: type.name,
+    meaning: documentation,
+    isRequired,
+    choices,
+    /** The `step` of a number (HTML, section 4.10.5.3.8). */
+    step: STEPS[type.name],
+    placeholder: type.name === 'dateTime' ? type.example : '',
+  };
 }

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { HttpClient } from '../../../src/util/http-client';
+import { HttpClient } from '../../../src/cli/http-client';
 import { readService, WsdlError, type ComparedService } from '../../../src/cli/compare/wsdl';
 import { RECORDED_WSDL } from '../../support/recorded-service';
 import { useTemporaryFolder } from '../../support/temporary-folder';

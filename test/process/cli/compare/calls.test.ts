@@ -1,8 +1,7 @@
-import { compareAnswers } from '../../../../src/cli/compare/answers';
 import { callsOf, type AskedOperation, type ComparedCall } from '../../../../src/cli/compare/calls';
 import type { Difference } from '../../../../src/cli/compare/canonical';
-import { HttpClient, type HttpAnswer } from '../../../../src/util/http-client';
-import { compare, type Tally } from '../../../../src/cli/compare/compare';
+import { HttpClient, type HttpAnswer } from '../../../../src/cli/http-client';
+import { compare, compareAnswers, type Tally } from '../../../../src/cli/compare/compare';
 import { Wsdl } from '../../../../src/cli/compare/wsdl';
 import { NAMESPACE } from '../../../support/bindings';
 import {

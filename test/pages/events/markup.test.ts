@@ -1,4 +1,4 @@
-import { markup, shownText } from '../../src/pages/markup';
+import { markup, shownText } from '../../../src/pages/events/markup';
 
 const MAX = 100_000;
 const codePoint = (code: string): string => `<span class="code-point">U+${code}</span>`;

@@ -1,8 +1,7 @@
-import { Sender } from '../../src/senders/sender';
-import { Contract } from '../../src/contract/contract';
-import { messageOf, type ReceivedForm } from '../../src/forward/message';
-import { signerOf } from '../../src/forward/signing';
-import { newEvent } from '../support/events';
+import { Sender } from '../../../src/senders/sender';
+import { Contract } from '../../../src/contract/contract';
+import { messageOf, signerOf, type ReceivedForm } from '../../../src/cli/forward/message';
+import { newEvent } from '../../support/events';
 
 const ENDPOINT = '/webhooks/Services/WebHooks.asmx/RecordEvent';
 const FIELDS = { host: 'a', 'content-type': 'application/json' };

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { newEvent } from '../support/events';
-import { pauseBefore, Target } from '../../src/forward/target';
+import { newEvent } from '../../support/events';
+import { pauseBefore, Target } from '../../../src/cli/forward/target';
 
 describe('the pause before an event is sent again', () => {
   afterEach(() => jest.restoreAllMocks());

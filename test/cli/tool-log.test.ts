@@ -1,4 +1,4 @@
-import { endOf, positionBefore } from '../../src/cli/scan';
+import { endOf, positionBefore } from '../../src/cli/tool-log';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { newEvent } from '../support/events';

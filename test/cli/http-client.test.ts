@@ -1,6 +1,6 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Socket, type AddressInfo } from 'node:net';
-import { HttpClient, type HttpAnswer, type Reach } from '../../src/util/http-client';
+import { HttpClient, type HttpAnswer, type Reach } from '../../src/cli/http-client';
 import { startTarget, type Reaction, type Target } from '../support/target';
 
 describe('the HTTP client of the tool', () => {

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { unescapeBuffer } from 'node:querystring';
-import { VERSION } from '../config/package-info';
-import type { Contract } from '../contract/contract';
-import { eventJson, type StoredEvent } from '../events/stored-event';
-import { receivedRequest } from '../pages/received-request';
-import { Sender } from '../senders/sender';
-import type { SentFields, Signer } from './signing';
+import { VERSION } from '../../config/package-info';
+import type { Contract } from '../../contract/contract';
+import { eventJson, type StoredEvent } from '../../events/stored-event';
+import { receivedRequest } from '../../pages/received-request';
+import { Sender } from '../../senders/sender';
 
 /** How events are posted. */
 export interface PostedForm {
@@ -14,6 +13,11 @@ export interface PostedForm {
   /** The request as it arrived, without the signature of {@link secrets}. */
   readonly asReceived?: ReceivedForm | undefined;
 }
+
+/** Returns the header fields that sign a request; `id` is its own unless it has one. */
+type Signer = (sent: SentFields, id: string, body: Buffer) => SentFields;
+
+type SentFields = Readonly<Record<string, string>>;
 
 /** How requests are sent as they arrived. */
 export interface ReceivedForm {
@@ -102,4 +106,17 @@ function receivedMessage(
     body: bytes,
     headers: () => ({ ...sent, ...(bytes && sign?.(sent, id, bytes)) }),
   };
+}
+
+/** Returns a {@link Signer} that signs as a sender does, or undefined if the text is not a secret of that sender. */
+export function signerOf({ signature }: Sender, secret: string): Signer | undefined {
+  const key = signature?.signingKey(secret.trim());
+  if (signature === undefined || key === undefined || key.length === 0) return undefined;
+  const idField = signature.field.replace(/-signature$/, '-id');
+  return (sent, id, body) => signature.sign(signedId(sent[idField]) ?? id, body, [key]);
+}
+
+/** The id of a request, if it can be signed: with a full stop in it the signed text could be cut in another place. */
+function signedId(id: string | undefined): string | undefined {
+  return id === '' || id?.includes('.') ? undefined : id;
 }
