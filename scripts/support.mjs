@@ -32,17 +32,21 @@ export function run([program, ...args], { cwd, variables = {}, stdio = ['pipe'],
   };
   child.stdout.on('data', add);
   child.stderr?.on('data', add);
-  const ended = new Promise((resolve) => {
-    child.once('error', ({ message }) => resolve(message));
-    child.once('exit', resolve);
-  }).then((result) => {
+  const until = (event) =>
+    new Promise((resolve) => {
+      child.once('error', ({ message }) => resolve(message));
+      child.once(event, resolve);
+    });
+  const exited = until('exit');
+  // What it printed has come only when its pipes are closed.
+  const ended = until('close').then((result) => {
     running.delete(child);
     add(typeof result === 'string' ? result : '');
     return result;
   });
   return {
     child,
-    /** Resolves to the exit code. */
+    /** Resolves to the exit code once the whole output is there. */
     ended,
     output: () => output,
     /** Resolves to the match once the output has one. */
@@ -55,11 +59,11 @@ export function run([program, ...args], { cwd, variables = {}, stdio = ['pipe'],
         await Promise.race([new Promise((resolve) => (wake = resolve)), setTimeout(1000)]);
       }
     },
-    /** Sends a signal, also to a program that is stopped, and resolves to the exit code. */
+    /** Sends a signal, also to a program that is stopped, and resolves to the exit code; processes that it has started may still run. */
     end(signal = 'SIGTERM') {
       child.kill(signal);
       child.kill('SIGCONT');
-      return ended;
+      return exited;
     },
   };
 }

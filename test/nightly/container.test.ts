@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { callOperation, eventsOf } from '../support/bindings';
 import { BUILDAH, Containers, npmCache } from '../support/container';
 import { eventually } from '../support/eventually';
@@ -7,6 +10,7 @@ import { logLines } from '../support/process';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeUnless, missingPrograms } from '../support/tools';
 
+const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
 const IMAGE = 'localhost/webhook';
 
@@ -26,6 +30,8 @@ describeUnless(missing, 'the container image', () => {
   let containers: Containers;
   let config: ImageConfig;
   let container: string;
+  /** The container's files as this machine sees them: buildah can end before it has passed on what a program printed last. */
+  let root: string;
   beforeAll(async () => {
     folder = await temporaryFolder();
     containers = new Containers(folder.path);
@@ -39,6 +45,7 @@ describeUnless(missing, 'the container image', () => {
     };
     config = Docker.config;
     container = await containers.buildah('from', IMAGE);
+    root = await containers.buildah('mount', container);
     const sizes = JSON.parse(await containers.buildah('images', '--json')) as { names?: string[]; size: string }[];
     const sizeOf = (name: string): string => sizes.find(({ names }) => names?.[0]?.startsWith(name))?.size ?? '?';
     console.log(
@@ -58,6 +65,10 @@ describeUnless(missing, 'the container image', () => {
     const pid = logLines(output()).find(({ msg }) => msg === 'started')?.pid;
     return {
       url,
+      /** The user that it runs as. */
+      async user(): Promise<string | undefined> {
+        return /^Uid:\t(\d+)/m.exec(await readFile(`/proc/${String(pid)}/status`, 'utf8'))?.[1];
+      },
       async healthcheck(): Promise<number | null> {
         const [kind, ...command] = config.Healthcheck.Test;
         expect(kind).toBe('CMD');
@@ -77,18 +88,16 @@ describeUnless(missing, 'the container image', () => {
   });
 
   it('has what the package has and the production modules, and nothing else', async () => {
-    const { output, ended } = containers.start(container, {}, ['sh', '-c', 'ls -A /app /app/node_modules; id -u']);
-    expect(await ended).toBe(0);
-    const [app = '', modules = ''] = output().split('\n\n');
-    expect(app.split('\n').slice(1)).toEqual(expect.arrayContaining(['dist', 'node_modules', 'package.json', 'wsdl']));
-    expect(app).not.toMatch(/^(src|test|scripts)$/m);
-    expect(modules).toMatch(/^soap$/m);
-    expect(modules).not.toMatch(/^(jest|typescript)$/m);
-    expect(output()).toMatch(/^1000$/m);
+    const [app, modules] = await Promise.all([readdir(join(root, 'app')), readdir(join(root, 'app/node_modules'))]);
+    expect(app).toEqual(expect.arrayContaining(['dist', 'node_modules', 'package.json', 'wsdl']));
+    expect(app.filter((name) => ['src', 'test', 'scripts'].includes(name))).toEqual([]);
+    expect(modules).toContain('soap');
+    expect(modules.filter((name) => ['jest', 'typescript'].includes(name))).toEqual([]);
   });
 
   it('keeps its events over a stop and a new start, and writes nothing outside its volume', async () => {
     const first = await start();
+    expect(await first.user()).toBe('1000');
     const id = await callOperation(first.url, 'soap12', 'RecordEvent');
     expect(await first.healthcheck()).toBe(0);
     expect(await first.stop()).toBe(0);
@@ -96,10 +105,8 @@ describeUnless(missing, 'the container image', () => {
     const second = await start();
     expect(eventsOf(await callOperation(second.url, 'httpget', 'GetEvents')).map((event) => event.id)).toEqual([id]);
     expect(await second.stop()).toBe(0);
-    const search = 'find / -xdev -newer /app/package.json -uid 1000 2>/dev/null; true';
-    const written = containers.start(container, {}, ['sh', '-c', search]);
-    expect(await written.ended).toBe(0);
-    expect(written.output().match(/^\/(?!data\b).*/gm)).toBeNull();
+    const later = ['-newer', join(root, 'app/package.json'), '-uid', '1000', '-not', '-path', join(root, 'data*')];
+    expect((await run('find', [root, ...later])).stdout).toBe('');
   }, 60_000);
 });
 

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 export const BUILDAH = { buildah: 'buildah' };
 
 /** The programs of this machine that an image has, beside Node and npm. */
-const PROGRAMS = 'sh env ls id mkdir cp rm find tar gzip'.split(' ');
+const PROGRAMS = 'sh env mkdir cp rm tar gzip'.split(' ');
 
 const BASE_IMAGE = 'localhost/node-of-this-machine';
 
