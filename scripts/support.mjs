@@ -1,7 +1,9 @@
 // What several scripts need: programs that run beside them, none of which outlives its script, calls, and random numbers.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
+import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -66,6 +68,16 @@ export function run([program, ...args], { cwd, variables = {}, stdio = ['pipe'],
       return exited;
     },
   };
+}
+
+/** Picks a port of the loopback address on which no program listens. */
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 export const agent = new Agent({ keepAlive: true });

@@ -99,9 +99,12 @@ describe.each(NAMESPACES)('under the namespace %s', (namespace, stem) => {
 
 it('?WSDL is that of the original in a namespace without a slash at its end, but for documentation and addresses', async () => {
   const service = await startService({ SERVICE_NAMESPACE: 'http://example.com/hooks' });
-  const recorded = await readFile(join(__dirname, 'fixtures', 'NoSlash.wsdl'), 'utf8');
+  // It puts a slash before the operations of its actions, and says everything else as in a namespace with one.
+  const original = (await readFile(join(__dirname, 'fixtures', 'WebHooks.wsdl'), 'utf8'))
+    .replaceAll('soapAction="{namespace}', 'soapAction="{namespace}/')
+    .replaceAll('{namespace}', 'http://example.com/hooks');
   const { body } = await send(`${service.url}?WSDL`);
-  expect(bare(await withoutAddedOperations(body))).toBe(bare(recorded));
+  expect(bare(await withoutAddedOperations(body))).toBe(bare(original));
   await service.stop();
 });
 

@@ -7,8 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
-import { freePort } from './free-port.mjs';
-import { ask, BINDINGS, callOf, everyEvent, retried, run, SERVICE } from '../support.mjs';
+import { ask, BINDINGS, callOf, everyEvent, freePort, retried, run, SERVICE } from '../support.mjs';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const CONNECTIONS = 50;

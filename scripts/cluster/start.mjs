@@ -5,8 +5,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './free-port.mjs';
-import { retried, run, SERVICE } from '../support.mjs';
+import { freePort, retried, run, SERVICE } from '../support.mjs';
 
 const PATH = `${process.env.PATH}:/usr/sbin`;
 const PASSWORD = randomBytes(12).toString('hex');
@@ -59,7 +58,7 @@ async function startNats(folder) {
 
 /** Starts an instance of the service and resolves once it is ready. */
 async function startInstance(variables) {
-  const [port] = await freePorts(1);
+  const port = await freePort();
   const instance = { port, url: `http://127.0.0.1:${port}/webhooks/Services/WebHooks.asmx` };
   instance.start = async () => {
     const env = { ...variables, PORT: String(port), TRUST_PROXY: 'loopback' };
@@ -85,7 +84,7 @@ function adapted(text, values) {
  * Idempotency-Key.
  */
 async function startNginx(folder, instances) {
-  const [port] = await freePorts(1);
+  const port = await freePort();
   const file = join(folder, 'nginx.conf');
   const deployed = await readFile(new URL('../../deploy/nginx.conf', import.meta.url), 'utf8');
   const upstream = '  server 127.0.0.1:8080 max_fails=1 fail_timeout=1s;\n';

@@ -8,12 +8,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import { callOf, median, threadSeconds } from '../support.mjs';
+import { callOf, freePort, median, threadSeconds } from '../support.mjs';
 
 const starts = Number(process.argv[2] ?? 9);
 const builds = process.argv.length > 3 ? process.argv.slice(3) : ['dist'];
@@ -78,15 +77,6 @@ async function startService(build, workers) {
     'idle MiB': idle,
     'idle, own MiB': own,
   };
-}
-
-/** Returns a port that nothing listens on: with several workers the service does not choose one. */
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  return port;
 }
 
 async function answered(url) {
