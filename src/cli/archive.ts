@@ -10,20 +10,14 @@ import type { EventLog } from '../log/event-log';
 import type { Start } from '../log/queries';
 import type { LogChange, ReadableLog } from '../log/readable-log';
 import { writeNewFile } from '../util/files';
-import { endOf, FROM_THE_FIRST, matcherOf, positionBefore, type EventFilter } from './tool-log';
+import type { Values } from './events-options';
+import { matcherOf, positionBefore, type EventFilter } from './tool-log';
 import { eventLine, fileError, linesOf, print, printableJson, quoted } from './terminal';
 
-/** How events are printed, and which. */
-interface PrintForm extends EventFilter {
-  readonly since?: Start;
-  /** Each as one CloudEvent, on a terminal, too; by default {@link eventLine} writes them there. */
-  readonly json?: boolean;
-}
-
 /** Prints the events from a start on, by default all, or says that there are none. */
-export async function printEvents(log: ReadableLog, form: PrintForm, stop: AbortSignal): Promise<void> {
+export async function printEvents(log: ReadableLog, form: Values, stop: AbortSignal): Promise<void> {
   let [printed, read] = [0, 0];
-  await printPages(log.pages(form.since ?? FROM_THE_FIRST), form, stop, (chosen, all) => {
+  await printPages(log.pages(form.since ?? { after: 0 }), form, stop, (chosen, all) => {
     printed += chosen;
     read += all;
   });
@@ -34,8 +28,8 @@ export async function printEvents(log: ReadableLog, form: PrintForm, stop: Abort
 }
 
 /** Prints the events from a start on, by default the end, until the signal. Says what it waits for, and how many it printed. */
-export async function followEvents(log: ReadableLog, form: PrintForm, stop: AbortSignal): Promise<void> {
-  const after = await positionBefore(log, form.since ?? (await endOf(log)));
+export async function followEvents(log: ReadableLog, form: Values, stop: AbortSignal): Promise<void> {
+  const after = await positionBefore(log, form.since);
   const conditions = conditionsOf(form);
   console.error(`Waiting for events after ${String(after)}${conditions && ` with ${conditions}`}.`);
   let printed = 0;
@@ -55,7 +49,7 @@ function conditionsOf({ header = [], type, binding, sender, fromSender, text }: 
 
 async function printPages(
   pages: AsyncIterable<readonly StoredEvent[]>,
-  form: PrintForm,
+  form: Values,
   stop: AbortSignal,
   printed: (events: number, read: number) => void,
 ): Promise<void> {
@@ -73,7 +67,6 @@ async function printPages(
   }
 }
 
-/** How an event is written to standard output as JSON. */
 function jsonLine(): (event: StoredEvent) => string {
   return process.stdout.isTTY ? (event) => printableJson(ArchiveLine.of(event)) : ArchiveLine.of;
 }
@@ -107,7 +100,7 @@ export async function exportEvents(
   let damaged = 0;
   const lineOf = file === '-' ? jsonLine() : ArchiveLine.of;
   const lines = async function* (): AsyncGenerator<string> {
-    for await (const page of log.pages(start ?? FROM_THE_FIRST)) {
+    for await (const page of log.pages(start ?? { after: 0 })) {
       const whole = page.filter(isWhole);
       yield pageText(whole, lineOf);
       damaged += page.length - whole.length;
@@ -139,17 +132,12 @@ function isWhole(event: StoredEvent): boolean {
 const BATCH_EVENTS = 1000;
 const BATCH_BYTES = 8 * 1024 * 1024;
 
-interface Input {
-  readonly file: string;
-  readonly stream: Readable;
-}
-
 /** Opens a file, or standard input for `-`. */
-export async function openInput(file: string): Promise<Input> {
-  if (file === '-') return { file, stream: process.stdin };
+export async function openInput(file: string): Promise<Readable> {
+  if (file === '-') return process.stdin;
   try {
     const handle = await open(file);
-    if (!(await handle.stat()).isDirectory()) return { file, stream: createReadStream(file, { fd: handle }) };
+    if (!(await handle.stat()).isDirectory()) return createReadStream(file, { fd: handle });
     await handle.close();
     throw Object.assign(new Error(), { code: 'EISDIR', syscall: 'open' });
   } catch (error) {
@@ -163,7 +151,7 @@ export async function openInput(file: string): Promise<Input> {
  *
  * @throws a line cannot be imported; the events of the lines before it are recorded.
  */
-export async function importEvents({ file, stream }: Input, log: Pick<EventLog, 'append'>): Promise<boolean> {
+export async function importEvents(file: string, stream: Readable, log: Pick<EventLog, 'append'>): Promise<boolean> {
   const decoder = new TextDecoder();
   let [recorded, known, leftOut, bytes] = [0, 0, 0, 0];
   let events: NewEvent[] = [];

@@ -5,7 +5,6 @@ import { VARIABLES } from '../config/variables';
 import { localAuthority } from '../http/callers';
 import { shortened } from '../util/text';
 
-/** The text with which a program answers its arguments, instead of doing its work. */
 interface CommandLineAnswer {
   readonly text: string;
   /** 0; 1: the service is not ready; 2: the program does not know the arguments. Unless it is 0, the text is an error. */

@@ -1,31 +1,22 @@
 import { urlToHttpOptions } from 'node:url';
 import { Option } from 'commander';
 import { Binding } from '../config/values';
+import { positionIn } from '../events/position';
 import { MAX_SEARCH_TEXT, type Start } from '../log/queries';
 import { Sender } from '../senders/sender';
+import { parseDuration, parseTime } from '../util/time';
 import { misuse, quoted } from './terminal';
 import { option, repeatable } from './tool-command';
-import { parseSince, type EventFilter, type EventSelection, type LogSource } from './tool-log';
+import type { EventFilter, EventSelection, LogSource } from './tool-log';
 
-/** The options of the commands that read a log, as commander reads them. */
-export interface ReadingValues extends LogSource, EventFilter {
+/** The options of all commands, as commander reads them. */
+export interface Values extends LogSource, EventFilter {
   readonly since?: Start;
-}
-
-/** The options that select events, as commander reads them. */
-export interface SelectionValues extends ReadingValues {
-  readonly event?: readonly string[];
   readonly until?: Start;
-}
-
-/** The options of `forget`, as commander reads them. */
-export interface ForgetValues extends SelectionValues {
+  readonly event?: readonly string[];
+  readonly json?: boolean;
   readonly dryRun?: boolean;
   readonly rewrite?: boolean;
-}
-
-/** The options of `forward`, as commander reads them. */
-export interface ForwardValues extends SelectionValues {
   readonly follow?: boolean;
   readonly position?: string;
   readonly asReceived?: boolean;
@@ -104,10 +95,17 @@ export function untilOption(): Option {
   return option('--until <when>', 'only events before a time, or up to a sequence', startOf('until'));
 }
 
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** Reads a sequence, a duration up to now, a time (RFC 3339) or a day, for its first moment in UTC. */
 function startOf(name: string): (text: string) => Start {
   return (text) => {
-    const start = parseSince(text);
-    if (start !== undefined) return start;
+    const after = positionIn(text);
+    if (after !== undefined) return { after };
+    const duration = parseDuration(text);
+    const time =
+      duration === undefined ? parseTime(DAY.test(text) ? `${text}T00:00:00Z` : text) : Date.now() - duration;
+    if (time !== undefined) return { after: 0, since: time };
     throw misuse(`--${name} ${quoted(text)} is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.`);
   };
 }
@@ -142,7 +140,7 @@ export function httpAddress(text: string): URL | undefined {
 }
 
 /** The events that options select, if any of them does. */
-export function selectionOf(values: SelectionValues): EventSelection | undefined {
+export function selectionOf(values: Values): EventSelection | undefined {
   const { event, since, until, header, type, binding, sender, fromSender, text } = values;
   if (event !== undefined) return { names: event };
   if ([until, header, type, binding, sender, fromSender, text].every((value) => value === undefined)) return undefined;

@@ -9,18 +9,12 @@ import {
   sinceOption,
   sourceOptions,
   untilOption,
-  type ForgetValues,
-  type ReadingValues,
+  type Values,
 } from './events-options';
 import { forwardCommand } from './forward/command';
 import { misuse, runProgram, stopSignal, UsageError } from './terminal';
 import { ToolCommand } from './tool-command';
 import { eventLogOfTool, withLog, withSource } from './tool-log';
-
-/** The options of `print` and `follow`, as commander reads them. */
-interface PrintValues extends ReadingValues {
-  readonly json?: boolean;
-}
 
 /** Returns the command line of the tool for the event log. Each command loads only what it needs. */
 export function eventsCommand(): ToolCommand {
@@ -38,7 +32,7 @@ export function eventsCommand(): ToolCommand {
     .command('print')
     .description('Print all events, or those --since')
     .addOptions(printing())
-    .action(async (values: PrintValues) => {
+    .action(async (values: Values) => {
       const { printEvents } = await import('./archive.js');
       await withSource(values, (log, stop) => printEvents(log, values, stop));
     });
@@ -46,7 +40,7 @@ export function eventsCommand(): ToolCommand {
     .command('follow')
     .description('Print events as they are recorded, and before them those --since')
     .addOptions(printing())
-    .action(async (values: PrintValues) => {
+    .action(async (values: Values) => {
       const { followEvents } = await import('./archive.js');
       await withSource(values, (log, stop) => followEvents(log, values, stop));
     });
@@ -56,7 +50,7 @@ export function eventsCommand(): ToolCommand {
     .description('Write all events, or those --since, to a new file')
     .argument('<file>')
     .addOptions([sinceOption(), ...sourceOptions()])
-    .action(async (file: string, values: ReadingValues) => {
+    .action(async (file: string, values: Values) => {
       const { exportEvents } = await import('./archive.js');
       await withSource(values, async (log, stop) => failUnless(await exportEvents(file, log, values.since, stop)));
     });
@@ -67,11 +61,11 @@ export function eventsCommand(): ToolCommand {
     .action(async (file: string) => {
       const { importEvents, openInput } = await import('./archive.js');
       // Opened first: a mistyped name must not leave an empty log.
-      const input = await openInput(file);
+      const stream = await openInput(file);
       try {
-        await withLog('import', async (log) => failUnless(await importEvents(input, log)));
+        await withLog('import', async (log) => failUnless(await importEvents(file, stream, log)));
       } finally {
-        if (file !== '-') input.stream.destroy();
+        if (file !== '-') stream.destroy();
       }
     });
   program
@@ -91,7 +85,7 @@ export function eventsCommand(): ToolCommand {
       '--rewrite',
       'also write a SQLite file anew, without remains of their keys; calls that record wait meanwhile',
     )
-    .action(async (names: string[], values: ForgetValues) => {
+    .action(async (names: string[], values: Values) => {
       const search = selectionOf(values);
       if ((names.length === 0) === (search === undefined))
         throw misuse('Say what to remove: give ids or sequences, or a search.');

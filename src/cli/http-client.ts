@@ -3,7 +3,6 @@ import { rootCertificates } from 'node:tls';
 import { Agent, buildConnector, EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { reasonOf } from '../util/reason';
 
-/** The answer of a server. */
 export interface HttpAnswer {
   readonly status: number;
   /** By their names in lower case; values of one name are joined with commas. */
@@ -24,7 +23,6 @@ export interface OutgoingRequest {
   readonly body?: string | Buffer | undefined;
 }
 
-/** How servers are reached. */
 export interface Reach {
   /** The longest that a whole answer may take, in milliseconds, beside the time that a large request needs to be sent. */
   readonly timeout: number;
@@ -39,7 +37,6 @@ export interface Reach {
 /** The slowest that a large request may be sent, in bytes a second. */
 const SLOWEST = 64 * 1024;
 
-/** Names of this machine. */
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 
 /** That there is no whole answer; the message says why. */

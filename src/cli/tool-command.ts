@@ -44,7 +44,6 @@ export class ToolCommand extends Command {
       await this.parseAsync(args, { from: 'user' });
     } catch (error) {
       if (!(error instanceof CommanderError)) throw error;
-      // Help that was asked for ends with 0.
       if (error.exitCode === 0) return;
       throw misuse(error.code === 'commander.help' ? 'Nothing to do: give a command.' : inOneLine(error.message));
     }

@@ -8,7 +8,6 @@ import type { EventLog } from '../log/event-log';
 import type { LoggedEvent, SearchQuery, Start } from '../log/queries';
 import type { ReadableLog } from '../log/readable-log';
 import { eventMatcher } from '../log/search';
-import { parseDuration, parseTime } from '../util/time';
 import { fileError, misuse, quoted, stopSignal, UsageError } from './terminal';
 
 /** The log that a command reads: by default the one that EVENT_LOG names. */
@@ -46,7 +45,11 @@ export async function withSource(
 /** Opens the log that EVENT_LOG names, and closes it however the work on it ends; `import` makes one if there is none. */
 export async function withLog(access: 'read' | 'import', work: (log: EventLog) => Promise<unknown>): Promise<void> {
   const eventLog = eventLogOfTool();
-  const log = await openLog(access, eventLog);
+  const { eventLogServer } = ProcessConfig.ofTool('eventLogServer');
+  // Retention would forget imported events meanwhile, and the next import record them again.
+  const importing = () => ({ ...ProcessConfig.ofTool('retention'), forgets: false });
+  const settings = access === 'import' ? importing() : { retention: {}, create: false };
+  const log = await eventLog.open({ ...eventLogServer, ...settings });
   log.observe({
     lost(problem) {
       console.error(`A file of the event log was lost: ${problem}`);
@@ -59,13 +62,6 @@ export async function withLog(access: 'read' | 'import', work: (log: EventLog) =
   }
 }
 
-function openLog(access: 'read' | 'import', eventLog: EventLogLocation): Promise<EventLog> {
-  const { eventLogServer } = ProcessConfig.ofTool('eventLogServer');
-  if (access === 'read') return eventLog.open({ ...eventLogServer, retention: {}, create: false });
-  // Retention would forget imported events meanwhile, and the next import record them again.
-  return eventLog.open({ ...eventLogServer, ...ProcessConfig.ofTool('retention'), forgets: false });
-}
-
 /** Reads a file that an option names. */
 export function textOf(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: unknown) => {
@@ -73,36 +69,18 @@ export function textOf(file: string): Promise<string> {
   });
 }
 
-/** All events of a log. */
-export const FROM_THE_FIRST: Start = { after: 0 };
-
-const DAY = /^\d{4}-\d\d-\d\d$/;
-
-/** Reads the value of `--since`: a sequence, a duration up to now, a time (RFC 3339) or a day, for its first moment in UTC. */
-export function parseSince(text: string): Start | undefined {
-  const after = positionIn(text);
-  if (after !== undefined) return { after };
-  const duration = parseDuration(text);
-  const since = duration === undefined ? parseTime(DAY.test(text) ? `${text}T00:00:00Z` : text) : Date.now() - duration;
-  return since === undefined ? undefined : { after: 0, since };
-}
-
-export async function endOf(log: Pick<EventLog, 'stats'>): Promise<Start> {
-  return { after: (await log.stats()).last };
-}
-
 /**
- * The position after which a start begins. What is recorded later comes after it, whatever its time: the clock may be set back. A
- * start in a log without such events is its end.
+ * The position after which a start begins, by default the end of the log. What is recorded later comes after it, whatever its time: the
+ * clock may be set back. A start in a log without such events is its end.
  */
-export async function positionBefore(log: Pick<EventLog, 'scan' | 'stats'>, { after, since }: Start): Promise<number> {
+export async function positionBefore(log: Pick<EventLog, 'scan' | 'stats'>, start?: Start): Promise<number> {
   const { last } = await log.stats();
-  const [first] = await log.scan({ after, since, limit: 1 });
-  if (first !== undefined) return first.position - 1;
-  return after > last ? after : last;
+  if (start === undefined) return last;
+  const [first] = await log.scan({ ...start, limit: 1 });
+  return first === undefined ? Math.max(start.after, last) : first.position - 1;
 }
 
-/** Which events a command works on, of those from its start on. */
+/** Conditions that an event has to meet. */
 export interface EventFilter extends Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'fromSender'> {
   /** Header fields that the request had: names in lower case, and their values. */
   readonly header?: readonly (readonly [name: string, value: string])[] | undefined;
@@ -152,8 +130,10 @@ export async function* selectedEvents(
   for (const name of selection.names) {
     const [event, ...others] = await eventsNamed(name, log);
     if (event === undefined) missing(`There is no event ${quoted(name)}.`);
-    else if (others.length > 0) missing(ambiguous(name, [event, ...others]));
-    else positions.add(event.position);
+    else if (others.length > 0) {
+      const sequences = [event, ...others].map((one) => sequenceOf(one.position)).join(', ');
+      missing(`${quoted(name)} names several events. Give the whole sequence of each that is meant: ${sequences}.`);
+    } else positions.add(event.position);
   }
   for (const position of [...positions].sort((one, other) => one - other)) {
     const [event] = await log.read({ position, limit: 1 });
@@ -169,9 +149,4 @@ async function eventsNamed(name: string, log: Pick<EventLog, 'read'>): Promise<L
   if (at[0] !== undefined && name === sequenceOf(at[0].position)) return at;
   const withId = await log.read({ id: name, limit: SAME_ID });
   return [...at, ...withId.filter((event) => event.position !== at[0]?.position)];
-}
-
-function ambiguous(name: string, events: readonly LoggedEvent[]): string {
-  const sequences = events.map(({ position }) => sequenceOf(position)).join(', ');
-  return `${quoted(name)} names several events. Give the whole sequence of each that is meant: ${sequences}.`;
 }

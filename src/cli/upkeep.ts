@@ -5,8 +5,8 @@ import type { Config } from '../config/config';
 import { EventLogError } from '../log/engine';
 import type { EventLog } from '../log/event-log';
 import { plainReason, visible } from '../util/text';
-import type { ForgetValues } from './events-options';
-import { FROM_THE_FIRST, selectedEvents, type EventSelection } from './tool-log';
+import type { Values } from './events-options';
+import { selectedEvents, type EventSelection } from './tool-log';
 import { eventLine, print, UsageError } from './terminal';
 
 /** Copies a log in SQLite, as it is at one moment, to a new file. */
@@ -49,7 +49,7 @@ export async function forgetEvents(
   selection: EventSelection,
   log: EventLog,
   engine: string,
-  { dryRun = false, rewrite = false }: ForgetValues,
+  { dryRun = false, rewrite = false }: Values,
   stop: AbortSignal,
 ): Promise<void> {
   if (rewrite && log.upkeep === undefined) throw new UsageError('--rewrite works on a SQLite file.');
@@ -112,7 +112,7 @@ export async function verifyLog(log: EventLog): Promise<boolean> {
     (await log.verify()).forEach(report);
   });
   await during('Reading the events: ', async () => {
-    for await (const page of log.pages(FROM_THE_FIRST)) {
+    for await (const page of log.pages({ after: 0 })) {
       for (const event of page) {
         const problem = event.position > last ? problemOf(event) : 'it does not come after the event before it';
         if (problem !== undefined) report(`Event ${sequenceOf(event.position)}: ${problem}.`);

@@ -17,8 +17,7 @@ it('says how far an import came before the log failed', async () => {
     .mockImplementationOnce(append)
     .mockRejectedValueOnce(new EventLogError('The disk is full.'));
   const text = Array.from({ length: 1500 }, (_, i) => line(i)).join('');
-  const input = { file: 'x', stream: Readable.from([Buffer.from(text)]), bytes: undefined };
-  await expect(importEvents(input, log)).rejects.toMatchObject({
+  await expect(importEvents('x', Readable.from([Buffer.from(text)]), log)).rejects.toMatchObject({
     message: 'The import stopped; run it again to go on. Before that: 999 recorded, 1 already in the log.',
     cause: { message: 'The disk is full.' },
   });

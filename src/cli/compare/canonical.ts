@@ -11,7 +11,6 @@ export const SOAP12 = 'http://schemas.xmlsoap.org/wsdl/soap12/';
 export const HTTP = 'http://schemas.xmlsoap.org/wsdl/http/';
 const XSD = 'http://www.w3.org/2001/XMLSchema';
 
-/** Prefixes for names, whatever the document writes. */
 const PREFIXES: ReadonlyMap<string, string> = new Map([
   ['', ''],
   [WSDL, 'wsdl:'],
@@ -80,7 +79,6 @@ function contractPart(element: XmlElement): XmlElement {
   return element.withContent(parts);
 }
 
-/** How two texts differ. */
 export interface Difference {
   /** How many places differ; 0: the texts are the same. */
   readonly places: number;
@@ -88,7 +86,6 @@ export interface Difference {
   readonly lines: readonly string[];
 }
 
-/** Lines around a difference that are shown. */
 const CONTEXT = 6;
 const MAX_LINES = 200;
 const MAX_LINE = 2000;

@@ -9,7 +9,6 @@ import { callsOf, type AskedOperation, type ComparedCall } from './calls';
 import { canonicalLines, differenceOf, type Difference } from './canonical';
 import { readService, type ComparedService } from './wsdl';
 
-/** Counts of a comparison. */
 export interface Tally {
   readonly differences: number;
   /** How many calls could not be compared. */
@@ -17,7 +16,6 @@ export interface Tally {
   readonly calls: number;
 }
 
-/** Prints lines. */
 type Print = (lines: readonly string[]) => Promise<void>;
 
 /**
@@ -103,7 +101,6 @@ function count(differences: number): string {
   return `${String(differences)} difference${differences === 1 ? '' : 's'}`;
 }
 
-/** The header fields that a client acts on. */
 const COMPARED_FIELDS = ['Content-Type', 'Cache-Control', 'WWW-Authenticate', 'Location', 'Retry-After'];
 
 /** Says how the answers of the two services to a call differ. */
@@ -111,7 +108,6 @@ export function compareAnswers(call: ComparedCall, old: HttpAnswer, other: HttpA
   return differenceOf(answerLines(call, old), answerLines(call, other));
 }
 
-/** Returns the compared parts of an answer, as they are printed. */
 function answerLines({ method, compares }: ComparedCall, answer: HttpAnswer): string[] {
   const first = statusText(answer);
   if (compares === 'status') return [first];
@@ -129,7 +125,6 @@ function statusText({ status }: HttpAnswer): string {
   return `${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
 }
 
-/** The lines of a body, which are canonical if it is XML. */
 function bodyLines({ headers, body }: HttpAnswer, withResult: boolean): string[] {
   const charset = Charset.ofXml(body, MediaType.parse(headers['content-type'] ?? '')?.charset);
   const text = charset.decode(body) ?? body.toString('latin1');

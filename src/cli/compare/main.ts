@@ -10,7 +10,6 @@ import { compare } from './compare';
 import { addSettings, settingsFor } from './settings';
 import { readService } from './wsdl';
 
-/** Returns the command line of the tool that compares two services. */
 function compareCommand(): ToolCommand {
   const program = new ToolCommand('asmx-webhook-compare').asTool().enablePositionalOptions();
   program
@@ -60,7 +59,6 @@ Exit code: 0 a client sees no difference, 1 it sees one, or settings alone canno
 make the new service like the old one, 2 something could not be compared, read or
 written.`;
 
-/** Options as commander reads them. */
 interface ReachValues {
   readonly ca?: string;
   readonly insecure?: boolean;
@@ -91,7 +89,7 @@ function askedOperation(name: string): AskedOperation {
   throw misuse(`--call ${quoted(name)} is neither RecordEvent nor GetEvents.`);
 }
 
-/** @param file - the `.env` file to add the settings to; undefined: prints them. */
+/** Prints the settings, or adds them to a file. */
 async function findSettings(old: string, file: string | undefined, client: HttpClient): Promise<void> {
   const { wsdl, name } = await readService(old, client);
   const { lines, isComplete } = settingsFor(wsdl);

@@ -8,7 +8,6 @@ import type { Wsdl } from './wsdl';
 /** How the path of the endpoint ends after the root; IIS does not look at the case. */
 const PATH = /^(.*)\/([^/]+)\/Services\/WebHooks\.asmx$/i;
 
-/** The settings with which the new service takes the place of an old one. */
 export interface Replacement {
   /** Lines of an `.env` file. What has no setting, or is a choice, is said in comments. */
   readonly lines: readonly string[];

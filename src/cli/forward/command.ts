@@ -10,7 +10,7 @@ import {
   sinceOption,
   sourceOptions,
   untilOption,
-  type ForwardValues,
+  type Values,
 } from '../events-options';
 import type { ReceivedForm } from './message';
 import { Sender } from '../../senders/sender';
@@ -46,7 +46,7 @@ export function forwardCommand(): ToolCommand {
       ...sourceOptions(),
     ])
     .addHelpText('after', `\n${NOTES}\n\n${EXIT_CODES}`)
-    .action(async (url: URL, values: ForwardValues) => {
+    .action(async (url: URL, values: Values) => {
       const { follow = false, since, position } = values;
       const selection = follow ? undefined : selectionOf(values);
       if (!follow && since === undefined && position === undefined && selection === undefined)
@@ -61,7 +61,7 @@ export function forwardCommand(): ToolCommand {
 }
 
 /** @throws the secret cannot be read, or is not one of the sender's; the message is one line. */
-async function receivedForm({ asReceived, sign, secretFile }: ForwardValues): Promise<ReceivedForm | undefined> {
+async function receivedForm({ asReceived, sign, secretFile }: Values): Promise<ReceivedForm | undefined> {
   if ((sign === undefined) !== (secretFile === undefined) || (sign !== undefined && asReceived !== true))
     throw misuse('--sign and --secret-file go together, with --as-received.');
   if (asReceived !== true) return undefined;

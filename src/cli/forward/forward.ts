@@ -3,8 +3,8 @@ import type { StoredEvent } from '../../events/stored-event';
 import type { PostedForm } from './message';
 import { Target } from './target';
 import { changeAt, type ReadableLog } from '../../log/readable-log';
-import type { ForwardValues } from '../events-options';
-import { endOf, matcherOf, positionBefore, selectedEvents, type EventSelection } from '../tool-log';
+import type { Values } from '../events-options';
+import { matcherOf, positionBefore, selectedEvents, type EventSelection } from '../tool-log';
 import { eventLine } from '../terminal';
 import { missingBetween, PositionFile, refuseChange, type ForwardPosition } from './position';
 
@@ -19,33 +19,31 @@ class ForwardProgress {
   #delivered = 0;
   #skipped = 0;
 
-  report(line: string): void {
-    console.error(line);
-  }
-
   /** Prints what was done. */
   end(): void {
     const skipped = this.#skipped === 0 ? '' : `, ${String(this.#skipped)} passed over`;
-    this.report(`${String(this.#delivered)} ${this.#delivered === 1 ? 'event' : 'events'} forwarded${skipped}.`);
+    console.error(`${String(this.#delivered)} ${this.#delivered === 1 ? 'event' : 'events'} forwarded${skipped}.`);
   }
 
   /** Counts an event that was delivered; on a terminal it prints the event and the answer. */
   delivered(event: StoredEvent, answer: string): void {
     this.#delivered++;
-    if (this.isTerminal) this.report(`${eventLine(event)}  ${answer}`);
+    if (this.isTerminal) console.error(`${eventLine(event)}  ${answer}`);
   }
 
   /** Counts an event that was passed over, and prints the reason. */
   skipped(reason: string): void {
     this.#skipped++;
-    this.report(reason);
+    console.error(reason);
   }
 
   /** Says why an attempt failed, and waits for the next one: for a time, on a terminal for Enter, or for the signal. */
   async again(problem: string, pause: number, stop: AbortSignal): Promise<void> {
     const { stdin } = process;
     const canAsk = this.isTerminal && stdin.isTTY;
-    this.report(`${problem} Trying again in ${(pause / 1000).toFixed(1)} s${canAsk ? ', or at once with Enter' : ''}.`);
+    console.error(
+      `${problem} Trying again in ${(pause / 1000).toFixed(1)} s${canAsk ? ', or at once with Enter' : ''}.`,
+    );
     const enter = new AbortController();
     const wake = (): void => {
       enter.abort();
@@ -77,7 +75,7 @@ export async function forwardEvents(
   url: URL,
   form: PostedForm,
   selection: EventSelection | undefined,
-  values: ForwardValues,
+  values: Values,
   stop: AbortSignal,
 ): Promise<void> {
   const { follow = false, tries = TRIES } = values;
@@ -90,7 +88,7 @@ export async function forwardEvents(
     wait: (problem, pause) => progress.again(problem, pause, stop),
   });
   const what = kept === undefined ? 'selected events' : `events after ${String(kept.position.sequence)}`;
-  progress.report(`Forwarding the ${what} to ${url.origin}.`);
+  console.error(`Forwarding the ${what} to ${url.origin}.`);
   try {
     if (selection !== undefined) await forwardSelected(log, target, progress, selection, stop);
     else if (kept !== undefined) await forwardAfter(log, target, progress, kept, values, stop);
@@ -119,7 +117,7 @@ async function forwardSelected(
   let isWhole = true;
   const leaveOut = (problem: string): void => {
     isWhole = false;
-    progress.report(problem);
+    console.error(problem);
   };
   for await (const event of selectedEvents(log, selection, stop, leaveOut)) {
     isFound = true;
@@ -147,12 +145,12 @@ interface KeptPosition {
  *
  * @throws another forwarder goes on from it, the file is damaged, or its position is not one of this log.
  */
-async function keptPosition(log: ReadableLog, { position: name, since }: ForwardValues): Promise<KeptPosition> {
+async function keptPosition(log: ReadableLog, { position: name, since }: Values): Promise<KeptPosition> {
   const file = name === undefined ? undefined : new PositionFile(name);
   await file?.lock();
   let position = await file?.read();
   if (position === undefined) {
-    const sequence = await positionBefore(log, since ?? (await endOf(log)));
+    const sequence = await positionBefore(log, since);
     position = { sequence, event: (await log.read({ position: sequence, limit: 1 }))[0] };
   }
   const change = await changeAt(log, position.sequence, position.event);
@@ -168,7 +166,7 @@ async function forwardAfter(
   target: Target,
   progress: ForwardProgress,
   { file, position: { sequence: after, event } }: KeptPosition,
-  { follow = false, skipRefused = false, ...filter }: ForwardValues,
+  { follow = false, skipRefused = false, ...filter }: Values,
   stop: AbortSignal,
 ): Promise<void> {
   const skips = skipRefused || (follow && progress.isTerminal);
@@ -180,7 +178,7 @@ async function forwardAfter(
   };
   for await (const page of follow ? log.follow({ after, event }, stop, refuseChange) : log.pages({ after })) {
     const missing = page[0] && (await missingBetween(log, reached, page[0].position));
-    if (missing !== undefined) progress.report(missing);
+    if (missing !== undefined) console.error(missing);
     let passed: StoredEvent | undefined;
     for (const each of page) {
       if (stop.aborted) return;

@@ -2,13 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LAST_POSITION } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, SearchQuery, Start } from '../../log/queries';
-import { isSame, type ReadableLog, type FollowStart, type OnLogChange } from '../../log/readable-log';
+import { isSame, type ReadableLog } from '../../log/readable-log';
 import { reasonOf } from '../../util/reason';
 import { HttpClient, isSilence, type StreamedAnswer } from '../http-client';
 import { LineTooLongError } from '../terminal';
 import { eventsIn, lastIn, nameOf, notAsked, refuse, RemoteLogError } from './remote-answer';
 
-/** The address of a service's endpoint, a read key, and authorities in PEM that are trusted, too. */
 interface RemoteSource {
   readonly url: URL;
   readonly key?: string | undefined;
@@ -52,7 +51,6 @@ export class RemoteLog implements ReadableLog {
     return this.#first(limit, { ...fromStart(start), limit });
   }
 
-  /** Reads events by their id or position. */
   async read({ id, position = 0, limit }: EventQuery) {
     if (id === undefined) {
       const found = await this.#first(1, { after: Math.max(0, position - 1), limit: 1 });
@@ -63,7 +61,7 @@ export class RemoteLog implements ReadableLog {
     return found;
   }
 
-  async #first(limit: number, parameters: Parameters): Promise<StoredEvent[]> {
+  async #first(limit: number, parameters: Query): Promise<StoredEvent[]> {
     const events: StoredEvent[] = [];
     for await (const page of this.#download(parameters)) {
       events.push(...page.slice(0, limit - events.length));
@@ -89,7 +87,7 @@ export class RemoteLog implements ReadableLog {
       yield* page;
   }
 
-  async *follow(start: FollowStart, stop: AbortSignal, changed: OnLogChange): AsyncGenerator<readonly StoredEvent[]> {
+  async *follow(...[start, stop, changed]: Parameters<ReadableLog['follow']>): AsyncGenerator<readonly StoredEvent[]> {
     let { after, event } = start;
     // The user may ask for a start after the end of the log.
     let hasReached = false;
@@ -130,7 +128,7 @@ export class RemoteLog implements ReadableLog {
   }
 
   /** Goes on after the last event if it is cut off. */
-  async *#download(parameters: Parameters): AsyncGenerator<readonly StoredEvent[]> {
+  async *#download(parameters: Query): AsyncGenerator<readonly StoredEvent[]> {
     let { after } = parameters;
     for (;;) {
       const response = await this.#asked({ ...parameters, after });
@@ -167,7 +165,7 @@ export class RemoteLog implements ReadableLog {
   }
 
   /** Asks until there is an answer with events; at first only once. */
-  async #asked(parameters: Parameters, method: 'GET' | 'HEAD' = 'GET'): Promise<StreamedAnswer> {
+  async #asked(parameters: Query, method: 'GET' | 'HEAD' = 'GET'): Promise<StreamedAnswer> {
     const name = nameOf(this.#source.url);
     for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
       const wait = parameters.wait && this.#wait;
@@ -212,9 +210,9 @@ const HELD_BACK =
   `A proxy before the service holds answers back until they end: asking again every ${String(SHORT_WAIT)} s. ` +
   'Let it pass on each part of an answer at once.';
 
-type Parameters = Readonly<Record<string, string | number | undefined>>;
+type Query = Readonly<Record<string, string | number | undefined>>;
 
-function fromStart({ after, since }: Start): Parameters {
+function fromStart({ after, since }: Start): Query {
   return { after, from: timeText(since) };
 }
 
@@ -222,7 +220,7 @@ function timeText(time: number | undefined): string | undefined {
   return time === undefined ? undefined : new Date(time).toISOString();
 }
 
-function addressOf(url: URL, parameters: Parameters): URL {
+function addressOf(url: URL, parameters: Query): URL {
   const address = new URL(url);
   address.search = 'events=export';
   for (const [name, value] of Object.entries(parameters)) {
