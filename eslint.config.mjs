@@ -13,7 +13,6 @@ const LAYERS = [
   ['cli', 'workers'],
   ['lean-start'],
   ['app'],
-  ['endpoint'],
   ['pages'],
   ['soap', 'get-post'],
   ['call'],

@@ -10,7 +10,7 @@ const PASSED = '.ci/nightly-passed';
 
 /** What every suite depends on. */
 const EVERYWHERE = ['package-lock.json', 'jest.config.mjs', 'tsconfig.json', 'test/support/', 'scripts/nightly.mjs'];
-const MESSAGES = ['soap', 'get-post', 'xml', 'http', 'call', 'events', 'senders', 'contract', 'endpoint.ts'];
+const MESSAGES = ['soap', 'get-post', 'xml', 'http', 'call', 'events', 'senders', 'contract', 'app.ts'];
 
 /** Each suite: its files in test/nightly, and the files and folders that it tests. */
 const SUITES = [

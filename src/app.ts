@@ -1,12 +1,17 @@
+import { Router } from 'express';
 import { Contract } from './contract/contract';
 import { Protocols } from './contract/protocols';
-import { endpointHandler } from './endpoint';
 import { Admission } from './call/admission';
+import type { Endpoint } from './call/incoming-call';
 import { ReaderThread } from './call/reader-thread';
 import { CallError } from './service/call';
 import { CloudEventError } from './events/cloudevents/attributes';
 import { RequestError } from './http/errors';
+import { routeOperations } from './get-post/http-call';
+import { eventsPages } from './pages/events/events-pages';
+import { documents } from './pages/service/documents';
 import { Fault } from './soap/fault';
+import { SoapBindings, SoapCall } from './soap/soap-call';
 import type { Config } from './config/config';
 import type { EventLog } from './log/event-log';
 import { Callers } from './http/callers';
@@ -17,13 +22,11 @@ import { BodyReader } from './http/content/body';
 import { MediaType } from './http/content/media-type';
 import { startServers } from './http/servers';
 import { webhookService } from './service/webhook-service';
-import { createLogger, type Logger } from './telemetry/logger';
+import { createLogger } from './telemetry/logger';
 import { Metrics } from './telemetry/metrics';
 import { Observer } from './telemetry/observer';
 import type { Refusals } from './telemetry/refused-calls';
 import { memoized } from './util/text';
-
-export type App = Awaited<ReturnType<typeof startApp>>;
 
 function eventSizeWarning({ maxRequestBytes }: Config, { maxEventBytes = Infinity }: EventLog): string | undefined {
   // Bytes that are not text are kept as base64.
@@ -35,11 +38,37 @@ function eventSizeWarning({ maxRequestBytes }: Config, { maxEventBytes = Infinit
   );
 }
 
+type Handler = Parameters<typeof startServers>[1]['handler'];
+
+/**
+ * Returns the handler of the endpoint: bindings and documents on one path, which is case-insensitive, as in IIS. Throws if the contract
+ * and the service object do not have the same operations.
+ */
+export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
+  const { contract, service } = endpoint;
+  contract.check(service);
+  const soap = await SoapBindings.create(contract, service);
+  const router = Router({ strict: true });
+  routeOperations(router, endpoint);
+  router.use(eventsPages(endpoint));
+  router.use(await documents(endpoint, soap));
+  const withoutSoap = router as unknown as Handler;
+  const path = endpoint.path.toLowerCase();
+  const isEndpoint = (given: string): boolean => given === endpoint.path || given.toLowerCase() === path;
+  return (request, response, next) => {
+    if (soap !== undefined && request.method === 'POST' && isEndpoint(request.path)) {
+      new SoapCall(request, response, endpoint, soap).answer().catch(next);
+      return;
+    }
+    withoutSoap(request, response, next);
+  };
+}
+
 /** Starts the service on an event log. `refusalsOfAll` collects the refusals of all its processes; without it this one answers alone. */
 export async function startApp(
   config: Config,
   log: EventLog,
-  logger: Logger = createLogger('silent'),
+  logger = createLogger('silent'),
   refusalsOfAll = (own: () => Refusals): Promise<Refusals> => Promise.resolve(own()),
 ) {
   const { limits, protocols: bindings, documentation } = config;

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { startApp, type App } from './app';
+import { startApp } from './app';
 import { ConfigError as SettingsError, type Config } from './config/config';
 import { ProcessConfig, type WebHookSettings } from './config/process-config';
 import { listenProblem } from './config/start-problem';
@@ -220,7 +220,7 @@ function positionOf(after: Position): number {
   throw new TypeError('after must be the sequence of an event: up to 20 digits.');
 }
 
-async function start(config: Config): Promise<{ readonly log: EventLog; readonly app: App }> {
+async function start(config: Config) {
   const log = await config.eventLog.open(config.eventLogSettings);
   try {
     return { log, app: await startApp(config, log, createLogger(config.log.level)) };

@@ -6,11 +6,10 @@ requireNode();
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, endStart);
 import cluster from 'node:cluster';
 import { setImmediate } from 'node:timers/promises';
-import type { App } from './app';
 import { answerCommandLine } from './cli/command-line';
 import { ConfigError, type Config } from './config/config';
 import { ProcessConfig } from './config/process-config';
-import { openServiceWarnings } from './access/open-service';
+import { openServiceWarnings } from './access/local-callers';
 import { ServiceManager } from './config/service-manager';
 import { listenProblem } from './config/start-problem';
 import { startLean } from './lean-start';
@@ -102,6 +101,7 @@ async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
 }
 
 type RunningService = Awaited<ReturnType<typeof startService>>;
+type App = RunningService['app'];
 
 /** Loads the service only here: a supervisor, `--help` and a wrong configuration do without it, and start in half the time. */
 async function startService(config: Config, logger: Logger, supervisor?: SupervisorProcess) {

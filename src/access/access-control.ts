@@ -1,10 +1,20 @@
-import type { IncomingMessage } from 'node:http';
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Callers } from '../http/callers';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
-import { type SignedBy, signatureCheck } from '../senders/sender';
-import { keyCheck, presentedKeys, type Access, type Credential, type KeyCheck } from './credentials';
+import type { RecordedCall } from '../events/event';
+import { Sender } from '../senders/sender';
 import { localCallerCheck, otherSites, viewerCheck, type LocalConfig, type OtherSite } from './local-callers';
+
+/** The access that a call needs: none, a key to record, or a key to read. */
+type Access = 'open' | 'record' | 'read';
+
+/** Shows that a caller may make a call: a key, or the signature of a message. */
+type Credential = 'key' | 'signature';
+
+/** Returns the name of a key that a set holds, empty if it has none; undefined for any other key. */
+type KeyCheck = (given: string) => string | undefined;
 
 type GuardedRequest = IncomingMessage & Partial<Pick<HttpRequest, 'accessTokens'>>;
 
@@ -22,7 +32,7 @@ export interface GuardedCall {
 
 /** The credential that let a call through: a signature, or a key that has a name. */
 interface Proof {
-  readonly signedBy?: SignedBy;
+  readonly signedBy?: RecordedCall['signedBy'];
   readonly keyName?: string;
 }
 
@@ -46,7 +56,7 @@ function rulesOf(config: LocalConfig, otherSite: OtherSite) {
     } satisfies Record<Access, KeyCheck | undefined>,
     /** Checks a key against all keys. Undefined for a service without keys and secrets. */
     anyKey: isGuarded ? keyCheck([...(recordKeys ?? []), ...(readKeys ?? [])]) : undefined,
-    signatures: signatureCheck(secrets),
+    signatures: Sender.signatureCheck(secrets),
     checkLocal: localCallerCheck(config, otherSite),
     checkLocalViewer: viewerCheck(config),
     credentials: {
@@ -164,4 +174,27 @@ const NO_BODY = Buffer.alloc(0);
 function keyProblem(needed: Access, given: readonly string[]): RequestError {
   const without = `${needed === 'record' ? 'RecordEvent' : 'Reading events'} needs a ${needed} key.`;
   return HTTP_ERRORS.key(given.length === 0 ? without : `This key may not ${needed} events.`);
+}
+
+/** Returns the check against a set of keys, with or without a name and a space before them. Its time says nothing about a key. */
+export function keyCheck(keys: readonly string[]): KeyCheck {
+  const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
+  const known = keys.map((text) => {
+    const [key = '', name = ''] = text.split(/ +/).reverse();
+    return { name, digest: digest(key) };
+  });
+  return (given) => {
+    const wanted = digest(given);
+    let found: string | undefined;
+    for (const { name, digest } of known) if (timingSafeEqual(digest, wanted)) found = name;
+    return found;
+  };
+}
+
+/** Lists the keys in `X-API-Key`, `Authorization: Bearer` (RFC 6750) and, as a password, `Authorization: Basic` (RFC 7617). */
+export function presentedKeys({ authorization = '', 'x-api-key': apiKey }: IncomingHttpHeaders): string[] {
+  const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+) *$/i.exec(authorization) ?? [];
+  const isBasic = scheme.toLowerCase() === 'basic';
+  const key = isBasic ? /:(.*)$/s.exec(Buffer.from(value, 'base64').toString())?.[1] : value || undefined;
+  return [apiKey, key].filter((given) => typeof given === 'string');
 }

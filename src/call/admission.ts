@@ -18,6 +18,11 @@ export class Admission {
     this.maxWaiting = Math.ceil(maxConnections * 0.8);
   }
 
+  /** Returns what a call needs to take its slot. */
+  ticket(response: ServerResponse): Ticket {
+    return new Ticket(this, response);
+  }
+
   /** Ends all waits, and every later one as it begins: the service stops. */
   endWaits(): void {
     this.isStopping = true;

@@ -1,17 +1,44 @@
 import { CloudEventError } from '../events/cloudevents/attributes';
 import type { Binding } from '../config/values';
-import type { Access } from '../access/credentials';
+import type { AccessControl } from '../access/access-control';
+import type { Config } from '../config/config';
+import type { Contract } from '../contract/contract';
+import type { Callers } from '../http/callers';
+import type { BodyReader } from '../http/content/body';
 import type { MediaType } from '../http/content/media-type';
 import { HTTP_ERRORS, RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
+import type { RateLimit } from '../http/rate-limit';
 import { EventTooLargeError } from '../log/engine';
-import { CallError, type Call, type CallContent } from '../service/call';
-import type { SignedBy } from '../senders/sender';
+import type { EventLog } from '../log/event-log';
+import { CallError, type Call, type CallContent, type Operation, type Service } from '../service/call';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
-import { Ticket } from './admission';
-import type { Endpoint } from './endpoint';
-import type { Reader } from './reader-thread';
+import type { Observer } from '../telemetry/observer';
+import type { Refusals } from '../telemetry/refused-calls';
+import type { Admission, Ticket } from './admission';
+import type { Reader, ReaderThread } from './reader-thread';
+
+/** All that the calls and the pages of the endpoint share. `app.ts` makes it once. */
+export interface Endpoint {
+  readonly config: Pick<Config, 'limits' | 'webhookOrigins' | 'senderHandshakes' | 'recordPaths' | 'recordAnswer'>;
+  /** With a leading slash. */
+  readonly path: string;
+  readonly contract: Contract;
+  readonly service: Service;
+  readonly log: EventLog;
+  readonly callers: Callers;
+  readonly rate: RateLimit;
+  readonly access: AccessControl;
+  readonly admission: Admission;
+  readonly bodies: BodyReader;
+  readonly reader: ReaderThread;
+  /** Reads a `Content-Type`, and remembers those that come again and again. */
+  mediaType(this: void, value: string): MediaType | undefined;
+  readonly observer: Pick<Observer, 'ended' | 'hint'>;
+  /** The refused and failed calls of all processes of the service. */
+  refusals(this: void): Promise<Refusals>;
+}
 
 const EMPTY = Buffer.alloc(0);
 
@@ -48,7 +75,7 @@ export abstract class IncomingCall implements Call {
   password: string | undefined;
   /** Why a WS-Security header yields no password. */
   passwordProblem: string | undefined;
-  signedBy: SignedBy | undefined;
+  signedBy: Call['signedBy'];
   keyName: string | undefined;
 
   readonly request: HttpRequest;
@@ -64,7 +91,7 @@ export abstract class IncomingCall implements Call {
     this.request = request;
     request.call = this;
     this.response = response;
-    this.ticket = new Ticket(endpoint.admission, response);
+    this.ticket = endpoint.admission.ticket(response);
     this.endpoint = endpoint;
   }
 
@@ -115,7 +142,7 @@ export abstract class IncomingCall implements Call {
   }
 
   /** The access to the operation that the call has named so far; undefined if that is none of the service object. */
-  get needs(): Access | undefined {
+  get needs(): Operation['access'] | undefined {
     return this.endpoint.service[this.operation ?? '']?.access;
   }
 

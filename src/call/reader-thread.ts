@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { parentPort, Worker, workerData } from 'node:worker_threads';
 import type { MediaType } from '../http/content/media-type';
 import { Deferred, Semaphore } from '../util/promises';
 
@@ -18,13 +17,16 @@ export interface Reader<Message extends { readonly body: Buffer }, Result> {
   readonly read: (message: Message, mediaType?: MediaType) => Result;
 }
 
+/** Tells the thread what it is for. */
+const READER = 'webhook-reader';
+
 /** A message for the thread, and the function that reads it. */
-export type Question = Pick<Reader<{ readonly body: Buffer }, unknown>, 'module' | 'name'> & {
+type Question = Pick<Reader<{ readonly body: Buffer }, unknown>, 'module' | 'name'> & {
   readonly message: { readonly body: Uint8Array };
 };
 
 /** The result of a function, or the members of the error that it threw. */
-export type Outcome<Result> =
+type Outcome<Result> =
   | { readonly result: Result; readonly thrown?: undefined }
   | { readonly thrown: { readonly name: string; readonly message: string; readonly stack: string | undefined } };
 
@@ -86,7 +88,7 @@ export class ReaderThread {
 
   #start(): Worker {
     const maxOldGenerationSizeMb = HEAP_FOR_CODE + Math.ceil((HEAP_GROWTH * this.#maxBytes) / 1024 / 1024);
-    const worker = new Worker(join(__dirname, 'reader-worker.js'), { resourceLimits: { maxOldGenerationSizeMb } });
+    const worker = new Worker(__filename, { workerData: READER, resourceLimits: { maxOldGenerationSizeMb } });
     const gone = (error: Error): void => {
       if (this.#worker !== worker) return;
       this.#worker = undefined;
@@ -100,3 +102,14 @@ export class ReaderThread {
       });
   }
 }
+
+if (workerData === READER)
+  parentPort?.on('message', ({ module, name, message }: Question) => {
+    const { buffer, byteOffset, byteLength } = message.body;
+    const body = Buffer.from(buffer, byteOffset, byteLength);
+    const answer = async () => {
+      const { [name]: read } = (await import(module)) as Record<string, (message: object) => unknown>;
+      parentPort?.postMessage(outcomeOf(() => read?.({ ...message, body })));
+    };
+    void answer();
+  });

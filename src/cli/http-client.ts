@@ -1,7 +1,7 @@
 import { constants } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import { Agent, buildConnector, EnvHttpProxyAgent, type Dispatcher } from 'undici';
-import { reasonOf } from '../util/reason';
+import { reasonOf } from '../util/text';
 
 export interface HttpAnswer {
   readonly status: number;

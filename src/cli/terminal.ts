@@ -2,8 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { StoredEvent } from '../events/stored-event';
 import { foundEvent } from '../log/search';
-import { reasonOf } from '../util/reason';
-import { escaped, plainReason, quoted, replaceInvisible, sizeText } from '../util/text';
+import { escaped, plainReason, quoted, reasonOf, replaceInvisible, sizeText } from '../util/text';
 import { timeText } from '../util/time';
 
 export { quoted };

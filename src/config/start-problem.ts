@@ -1,4 +1,4 @@
-import { reasonOf } from '../util/reason';
+import { reasonOf } from '../util/text';
 import type { Config } from './config';
 
 /** An error of the system about an address to listen on. */

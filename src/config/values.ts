@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { compile } from 'proxy-addr';
-import type { Handshake } from '../senders/handshakes';
 import { Sender } from '../senders/sender';
 import { ValueError } from '../util/text';
 import { parseDuration } from '../util/time';
@@ -180,7 +179,7 @@ const handshakeNames = listOf(
   `must be a list of ${HANDSHAKE_NAMES.join(', ')}, separated by commas`,
 );
 
-export const handshakes: Read<readonly Handshake[]> = (value) => {
+export const handshakes: Read<typeof HANDSHAKES> = (value) => {
   const names = handshakeNames(value);
   return HANDSHAKES.filter(({ name }) => names.includes(name));
 };

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
-import { Sender, type SignedBy } from '../senders/sender';
+import { Sender } from '../senders/sender';
 import { mayBeSecret, memoized } from '../util/text';
 import { withoutReservedNames, type SenderAttributes } from './cloudevents/attributes';
 import { JsonText } from './cloudevents/json-text';
@@ -21,7 +21,7 @@ export interface RecordedCall {
   /** The scope of the caller's keys, if the address names more than an operation. */
   readonly keyScope?: string | undefined;
   /** The sender whose signature was verified: it alone decides the event's type, source and key. */
-  readonly signedBy?: SignedBy | undefined;
+  readonly signedBy?: { readonly sender: Sender; readonly body: Buffer } | undefined;
   /** The name of the record key with which it came, if that has one. */
   readonly keyName?: string | undefined;
   remoteAddress(): string | undefined;

@@ -4,12 +4,10 @@ import type { Router } from 'express';
 import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
-import { messageChain } from '../util/text';
 import type { CallContent, Operation, ParameterValues } from '../service/call';
 import { Sender } from '../senders/sender';
 import type { Contract } from '../contract/contract';
-import type { Endpoint } from '../call/endpoint';
-import { IncomingCall } from '../call/incoming-call';
+import { IncomingCall, type Endpoint } from '../call/incoming-call';
 import { NO_VALUES } from '../contract/schema';
 import { readContent, type HttpContent } from './http-content';
 import { readParameters } from './http-parameters';
@@ -179,10 +177,10 @@ class HttpCall extends IncomingCall {
   }
 
   override refuse(error: unknown, refusal: RequestError | undefined): void {
-    const { status, headers } = refusal ?? HTTP_ERRORS.failed(error);
+    const { status, message, headers } = refusal ?? HTTP_ERRORS.failed(error);
     // A caller's mistake has the status 500 only if the original answers so.
     const isOriginal = refusal?.status === 500;
-    const told = errorIn(this.headers.accept, status, refusal?.message ?? messageChain(error), isOriginal);
+    const told = errorIn(this.headers.accept, status, message, isOriginal);
     this.response.reply(status, told.contentType, told.body, { ...told.headers, ...headers });
   }
 

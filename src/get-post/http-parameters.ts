@@ -1,11 +1,9 @@
 import { JsonText } from '../events/cloudevents/json-text';
-import type { Charset } from '../http/content/charset';
-import { MediaType } from '../http/content/media-type';
+import { type Charset, MediaType } from '../http/content/media-type';
 import { HTTP_ERRORS } from '../http/errors';
 import { CallError } from '../service/call';
 import type { Parameter } from '../contract/schema';
-import { FormFields } from './form-fields';
-import { HttpInput } from './http-input';
+import { FormFields, HttpInput } from './http-input';
 
 type NamedParameter = Pick<Parameter, 'name' | 'isRequired'>;
 

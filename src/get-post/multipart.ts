@@ -1,8 +1,5 @@
-import { MIMEType } from 'whatwg-mimetype';
-import { Charset } from '../http/content/charset';
+import { Charset, type MediaType } from '../http/content/media-type';
 import { decoded } from '../http/request';
-import type { MediaType } from '../http/content/media-type';
-import { JsonText } from '../events/cloudevents/json-text';
 import type { Payload } from '../events/payload';
 
 /** A form with more parts is not parsed, nor one with a longer header of a part, in bytes. */
@@ -120,30 +117,4 @@ function partJson({ filename, contentType, content }: FormPart): string {
   const [, label = 'utf-8'] = /; *charset="?([\w.:-]+)"?/i.exec(contentType ?? '') ?? [];
   const text = filename === undefined ? Charset.named(label.toLowerCase()).decode(content) : undefined;
   return JSON.stringify(text ?? { filename, contentType, base64: content.toString('base64') });
-}
-
-/** Writes the JSON of {@link multipartPayload} as the form that it was. Returns undefined for anything else. */
-export function multipartBody(json: string, contentType: string): Buffer | undefined {
-  const boundary = MIMEType.parse(contentType)?.parameters.get('boundary');
-  const members = new JsonText(json).members();
-  if (boundary === undefined || members === undefined) return undefined;
-  const parts = [...members].flatMap(([name, { value }]) =>
-    [JSON.parse(value) as unknown].flat().map((part) => [name, part] as const),
-  );
-  const pieces: (string | Buffer)[] = [];
-  for (const [name, part] of parts) {
-    const { filename, contentType: type, base64 } = Object(part) as Partial<Record<string, unknown>>;
-    if (typeof part !== 'string' && typeof base64 !== 'string') return undefined;
-    pieces.push(`--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"`);
-    if (typeof filename === 'string') pieces.push(`; filename="${quoted(filename)}"`);
-    if (typeof type === 'string') pieces.push(`\r\nContent-Type: `, Buffer.from(type, 'latin1'));
-    pieces.push('\r\n\r\n', typeof part === 'string' ? part : Buffer.from(String(base64), 'base64'), '\r\n');
-  }
-  pieces.push(`--${boundary}--\r\n`);
-  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
-}
-
-/** As browsers write it (HTML, section 4.10.21.8). */
-function quoted(text: string): string {
-  return text.replace(/[\r\n"]/g, encodeURIComponent);
 }

@@ -1,6 +1,6 @@
 import { maxHeaderSize, type OutgoingHttpHeaders } from 'node:http';
 import { EventLogError } from '../log/engine';
-import { shortened } from '../util/text';
+import { messageChain, shortened } from '../util/text';
 
 /** Why a request was refused, in one word for metrics, logs and pages. */
 export const REFUSALS = ['invalid', 'too-large', 'key', 'signature', 'cross-site', 'busy', 'rate', 'timeout'] as const;
@@ -183,10 +183,10 @@ export const HTTP_ERRORS = {
     return isForMethod ? HTTP_ERRORS.method(message, allow) : new RequestError(500, message);
   },
 
-  /** The service's doing. A log that cannot be used may work again soon. */
-  failed: (error: unknown) => {
+  /** The service's doing; callers learn why, as from ASP.NET. A log that cannot be used may work again soon. */
+  failed: (error: unknown, message = messageChain(error)) => {
     const [status, headers] = error instanceof EventLogError ? [503, RETRY] : [500];
-    return new RequestError(status, 'The request could not be answered.', 'invalid', headers);
+    return new RequestError(status, message, 'invalid', headers);
   },
 } as const;
 

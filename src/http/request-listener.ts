@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import type { SecureContextOptions } from 'node:tls';
 import type { Config } from '../config/config';
-import { AcceptPhases } from './accept-phases';
 import { isAuthority } from './callers';
 import type { Connections } from './connections';
 import { skipBody } from './content/body';
@@ -16,7 +16,8 @@ import { memoized } from '../util/text';
 export interface ServerOptions {
   /** Pages by their path. Each rejects with why its request is refused or has failed. */
   readonly pages: ReadonlyMap<string, (request: HttpRequest, response: HttpResponse) => Promise<void>>;
-  readonly handler?: Handler;
+  /** Answers a request, or calls `next`: with an error when it failed, without one when the request is not for it. */
+  readonly handler?: (request: HttpRequest, response: HttpResponse, next: (error?: unknown) => void) => void;
   readonly limits: Config['limits'];
   readonly rate?: RateLimit;
   readonly observer?: ServerObserver;
@@ -139,7 +140,8 @@ export class RequestListener {
       if (refusal?.headers?.Connection === 'close') response.shouldKeepAlive = false;
       if (!response.headersSent && limit instanceof RequestError) refusal = limit;
     }
-    if (!response.headersSent) response.replyError(refusal ?? HTTP_ERRORS.failed(error));
+    const told = refusal ?? HTTP_ERRORS.failed(error, 'The request could not be answered.');
+    if (!response.headersSent) response.replyError(told);
     else if (!response.writableEnded) response.destroy();
     observer?.refused(refusal ?? error, response.statusCode, request.socket.remoteAddress, request);
   }
@@ -181,11 +183,8 @@ function hostLines(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
-/** Answers a request, or calls `next`: with an error when it failed, without one when the request is not for it. */
-export type Handler = (request: HttpRequest, response: HttpResponse, next: (error?: unknown) => void) => void;
-
 /** Called for what the server answers itself, or does not answer. */
-export interface ServerObserver {
+interface ServerObserver {
   /** Called for what was refused (with a {@link RequestError}) or has failed. The status is of the answer, if there was one. */
   refused(
     this: void,
@@ -196,4 +195,70 @@ export interface ServerObserver {
   ): void;
   /** Called when a request was answered or its caller went away, `milliseconds` after its header arrived. */
   readonly answered?: ((request: HttpRequest, response: HttpResponse, milliseconds: number) => void) | undefined;
+}
+
+/** The length of a phase in milliseconds, as long as there are both connections and calls. */
+const PHASE = 100;
+
+/** Deferred calls that are made in one iteration of the event loop: all at once would be more than may be in flight. */
+const CALLS_AT_ONCE = 64;
+
+/**
+ * Alternates between new connections and calls. Node accepts one connection in each iteration of its event loop
+ * (https://github.com/libuv/libuv/pull/3696), and an iteration takes as long as the calls in it. So calls are deferred while connections
+ * arrive, for up to 100 ms at a time. Measured on two cores: beside 256 callers, the last of 1,000 connections that arrive at once is
+ * answered after 0.6 s, and without this after 2 to 5 s.
+ */
+export class AcceptPhases {
+  readonly #waiting: (() => void)[] = [];
+  #accepted = 0;
+  #isAlternating = false;
+  #isAccepting = false;
+
+  /** Whether a call has to be deferred: connections are being accepted, or earlier calls still wait. */
+  get mustWait(): boolean {
+    return this.#isAccepting || this.#waiting.length > 0;
+  }
+
+  accepted(): void {
+    this.#accepted++;
+    if (!this.#isAlternating) void this.#alternate();
+  }
+
+  /** Runs a call once connections have had their phase or no more arrive. */
+  defer(call: () => void): void {
+    this.#waiting.push(call);
+  }
+
+  async #alternate(): Promise<void> {
+    this.#isAlternating = true;
+    do {
+      this.#isAccepting = true;
+      await this.#letIn(performance.now() + PHASE);
+      this.#isAccepting = false;
+      await this.#makeCalls(performance.now() + PHASE);
+    } while (this.#waiting.length > 0);
+    this.#isAlternating = false;
+  }
+
+  /** Accepts connections until then, or until two iterations of the event loop bring none. */
+  async #letIn(until: number): Promise<void> {
+    let before: number;
+    do {
+      before = this.#accepted;
+      await setImmediate();
+      await setImmediate();
+    } while (this.#accepted > before && performance.now() < until);
+  }
+
+  /** Runs the calls that wait, until none do or, after that time, a connection arrives. */
+  async #makeCalls(until: number): Promise<void> {
+    let before: number;
+    do {
+      before = this.#accepted;
+      for (const call of this.#waiting.splice(0, CALLS_AT_ONCE)) call();
+      if (this.#waiting.length === 0) return;
+      await setImmediate();
+    } while (this.#accepted === before || performance.now() < until);
+  }
 }

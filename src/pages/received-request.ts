@@ -4,7 +4,6 @@ import { JsonText } from '../events/cloudevents/json-text';
 import { EventData, type FormEntries } from '../events/event-data';
 import type { StoredEvent } from '../events/stored-event';
 import { MediaType } from '../http/content/media-type';
-import { multipartBody } from '../get-post/multipart';
 import { SoapVersion } from '../soap/soap-version';
 
 /** A request that brought an event, as far as the log keeps it: text in UTF-8, and not compressed. */
@@ -77,9 +76,9 @@ function httpBody(data: EventData, arrival: Arrival, { attributes }: StoredEvent
   const type = arrival.header('content-type') ?? '';
   if (data.kind === 'text' && isJsonType(datacontenttype)) return Buffer.from(`"${data.encoded}"`);
   if (data.kind !== 'json' || arrival.sentAs === 'json') return data.bytes();
-  const { isMultipart, isForm } = MediaType.parse(type) ?? {};
-  if (isMultipart) return multipartBody(data.encoded, type) ?? data.bytes();
-  return (isForm ? formBody(data.form()) : undefined) ?? data.bytes();
+  const mediaType = MediaType.parse(type);
+  if (mediaType?.isMultipart) return multipartBody(data.encoded, mediaType) ?? data.bytes();
+  return (mediaType?.isForm ? formBody(data.form()) : undefined) ?? data.bytes();
 }
 
 export function isJsonType(contentType: unknown): boolean {
@@ -92,6 +91,31 @@ function formBody(fields: FormEntries | undefined): Buffer | undefined {
     values.flatMap((value): [string, string][] => (typeof value === 'string' ? [[name, value]] : [])),
   );
   return texts && Buffer.from(new URLSearchParams(texts).toString());
+}
+
+/** Writes the JSON of a form with files as the form that it was. Returns undefined for anything else. */
+export function multipartBody(json: string, { boundary }: MediaType): Buffer | undefined {
+  const members = new JsonText(json).members();
+  if (boundary === undefined || members === undefined) return undefined;
+  const parts = [...members].flatMap(([name, { value }]) =>
+    [JSON.parse(value) as unknown].flat().map((part) => [name, part] as const),
+  );
+  const pieces: (string | Buffer)[] = [];
+  for (const [name, part] of parts) {
+    const { filename, contentType: type, base64 } = Object(part) as Partial<Record<string, unknown>>;
+    if (typeof part !== 'string' && typeof base64 !== 'string') return undefined;
+    pieces.push(`--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"`);
+    if (typeof filename === 'string') pieces.push(`; filename="${quoted(filename)}"`);
+    if (typeof type === 'string') pieces.push(`\r\nContent-Type: `, Buffer.from(type, 'latin1'));
+    pieces.push('\r\n\r\n', typeof part === 'string' ? part : Buffer.from(String(base64), 'base64'), '\r\n');
+  }
+  pieces.push(`--${boundary}--\r\n`);
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
+}
+
+/** As browsers write it (HTML, section 4.10.21.8). */
+function quoted(text: string): string {
+  return text.replace(/[\r\n"]/g, encodeURIComponent);
 }
 
 /** Names UTF-8 as the character set; for XML also if none was named, since its declaration may name another. */

@@ -6,12 +6,6 @@ import type { SenderSecret } from './signature';
 /** A service that is known to send webhooks. */
 export type Sender = (typeof ALL)[number];
 
-/** Who has proved to have sent a call, and the body by which. */
-export interface SignedBy {
-  readonly sender: Sender;
-  readonly body: Buffer;
-}
-
 /** A type of a sender: names with dots between them. */
 const TYPE = /^[\w:/-]{1,100}(?:\.[\w:/-]{1,100}){0,9}$/;
 
@@ -40,6 +34,9 @@ const ALL = SENDERS.map((form) => ({
   },
 }));
 
+/** The secrets of senders, by their settings. */
+export type SenderSecrets = { readonly [setting in SenderSecret]?: readonly string[] | undefined };
+
 export const Sender = {
   /** All known senders, in the order in which they are looked for. */
   all: ALL,
@@ -62,7 +59,7 @@ export const Sender = {
    * Returns the type and the answer of the handshake that a request is, if that is one of those named in `wanted`. A signed request
    * is its sender's handshake or none.
    */
-  handshakeOf(wanted: readonly string[], request: HandshakeRequest, { sender }: Partial<SignedBy> = {}) {
+  handshakeOf(wanted: readonly string[], request: HandshakeRequest, { sender }: { readonly sender?: Sender } = {}) {
     if (wanted.length === 0) return undefined;
     for (const { handshake } of sender === undefined ? ALL : [sender]) {
       const answer = handshake !== undefined && wanted.includes(handshake.name) ? handshake.answer(request) : undefined;
@@ -80,34 +77,31 @@ export const Sender = {
     const keys = secrets.flatMap((secret) => STANDARD_SIGNATURE.signingKey(secret) ?? []);
     return STANDARD_SIGNATURE.sign(id, body, keys);
   },
+
+  /** Returns the check of senders' signatures for the secrets that are configured. */
+  signatureCheck(secrets: SenderSecrets) {
+    const kinds = ALL.flatMap((sender) => {
+      const { signature } = sender;
+      if (signature === undefined) return [];
+      const keys = (secrets[signature.setting] ?? []).flatMap((secret) => signature.signingKey(secret) ?? []);
+      return keys.length === 0 ? [] : [{ sender, signature, keys }];
+    });
+    // The sender whose own field is there, too, or one that is known by its signature alone.
+    const kindOf = (headers: IncomingHttpHeaders) => {
+      const given = kinds.filter(({ signature: { field } }) => headers[field] !== undefined);
+      return given.find(({ sender: { field } }) => field === undefined || headers[field] !== undefined) ?? given[0];
+    };
+    return {
+      /** Whether the header fields contain a signature of a kind for which a secret is configured. */
+      isSigned: (headers: IncomingHttpHeaders) => kindOf(headers) !== undefined,
+      /** Finds whose signature a signed request has, and why it is not valid. It covers the body after its content coding is undone. */
+      check(headers: IncomingHttpHeaders, body: Buffer) {
+        const kind = kindOf(headers);
+        if (kind === undefined) throw new Error('The request has no signature of a known kind.');
+        const { sender, signature, keys } = kind;
+        if (body.length === 0) return { sender, problem: 'A signature counts for a body, and there is none.' };
+        return { sender, problem: signature.problem(headers, body, keys) };
+      },
+    };
+  },
 };
-
-/** The secrets of senders, by their settings. */
-export type SenderSecrets = { readonly [setting in SenderSecret]?: readonly string[] | undefined };
-
-/** Returns the check of senders' signatures for the secrets that are configured. */
-export function signatureCheck(secrets: SenderSecrets) {
-  const kinds = ALL.flatMap((sender) => {
-    const { signature } = sender;
-    if (signature === undefined) return [];
-    const keys = (secrets[signature.setting] ?? []).flatMap((secret) => signature.signingKey(secret) ?? []);
-    return keys.length === 0 ? [] : [{ sender, signature, keys }];
-  });
-  // The sender whose own field is there, too, or one that is known by its signature alone.
-  const kindOf = (headers: IncomingHttpHeaders) => {
-    const given = kinds.filter(({ signature: { field } }) => headers[field] !== undefined);
-    return given.find(({ sender: { field } }) => field === undefined || headers[field] !== undefined) ?? given[0];
-  };
-  return {
-    /** Whether the header fields contain a signature of a kind for which a secret is configured. */
-    isSigned: (headers: IncomingHttpHeaders) => kindOf(headers) !== undefined,
-    /** Finds whose signature a signed request has, and why it is not valid. It covers the body after its content coding is undone. */
-    check(headers: IncomingHttpHeaders, body: Buffer) {
-      const kind = kindOf(headers);
-      if (kind === undefined) throw new Error('The request has no signature of a known kind.');
-      const { sender, signature, keys } = kind;
-      if (body.length === 0) return { sender, problem: 'A signature counts for a body, and there is none.' };
-      return { sender, problem: signature.problem(headers, body, keys) };
-    },
-  };
-}

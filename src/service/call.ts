@@ -1,7 +1,6 @@
 import type { Binding } from '../config/values';
-import type { Access } from '../access/credentials';
+import type { AccessControl } from '../access/access-control';
 import type { EventContent, RecordedCall } from '../events/event';
-import type { SignedBy } from '../senders/sender';
 
 /** A string, boolean, int (number), long (bigint), decimal (its digits as a string) or dateTime (Date) of XML Schema. */
 export type SimpleValue = string | boolean | number | bigint | Date;
@@ -16,7 +15,7 @@ export type CallContent = (EventContent & { readonly batch?: undefined }) | { re
 export interface Call extends RecordedCall {
   readonly binding: Binding;
   /** The sender whose signature was verified; none after {@link Call.forget}, as the body that it signed is gone. */
-  readonly signedBy?: SignedBy | undefined;
+  readonly signedBy?: RecordedCall['signedBy'];
   /**
    * Returns the content of the call; that of a large message is read in another thread.
    *
@@ -62,7 +61,7 @@ export class CallError extends Error {
  */
 export interface Operation {
   /** The access that a caller needs where keys are set. */
-  readonly access: Access;
+  readonly access: keyof AccessControl['credentials'];
   /** The media type of a result that is a document in its own right. */
   readonly resultType?: string;
   /** Names that callers could take for parameters of this operation. A call that gives one is refused, not served without it. */

@@ -1,4 +1,4 @@
-import { outcomeOf, type Outcome } from '../call/reader-thread';
+import { outcomeOf } from '../call/reader-thread';
 import { eventPayload } from '../events/payload';
 import type { CallContent } from '../service/call';
 import { shortened } from '../util/text';
@@ -22,7 +22,7 @@ export interface SoapMessage {
   readonly element: ElementName | undefined;
   /** The arguments in that element, if it is an operation's. */
   readonly arguments: Arguments;
-  readonly content: Outcome<CallContent>;
+  readonly content: ReturnType<typeof outcomeOf<CallContent>>;
   /** Advice to the sender about the character set, a sentence each. */
   readonly hints: readonly string[];
 }
@@ -30,7 +30,7 @@ export interface SoapMessage {
 /** The operation that the header fields of a request name, for a message of each version. */
 export type NamedOperations = Readonly<Partial<Record<SoapVersion['binding'], string | undefined>>>;
 
-const NO_CONTENT: Outcome<CallContent> = { result: {} };
+const NO_CONTENT: SoapMessage['content'] = { result: {} };
 
 /** The parts of the contract that reading a message needs, also in another thread. */
 export interface MessageContract {

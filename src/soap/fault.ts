@@ -2,8 +2,8 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { create } from 'xmlbuilder2';
 import { builderText } from '../xml/characters';
 import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
-import { HTTP_ERRORS, RequestError, type Refusal } from '../http/errors';
-import { messageChain, shortened } from '../util/text';
+import { HTTP_ERRORS, RequestError } from '../http/errors';
+import { shortened } from '../util/text';
 import { Binding } from '../config/values';
 import type { ElementName } from '../xml/handler';
 import type { QualifiedName, SecurityProblem } from './ws-security';
@@ -22,7 +22,7 @@ const CODES_12: Readonly<Record<FaultCode, string>> = {
 interface FaultDetails {
   /** HTTP status; 500 if it is not given (SOAP 1.1, section 6.2). */
   readonly status?: number | undefined;
-  readonly refusal?: Refusal | undefined;
+  readonly refusal?: RequestError['refusal'] | undefined;
   readonly headers?: OutgoingHttpHeaders | undefined;
   /** Of another specification: the fault code in SOAP 1.1, the subcode in SOAP 1.2. */
   readonly subcode?: QualifiedName | undefined;
@@ -96,8 +96,10 @@ export const FAULTS = {
       notUnderstood: blocks,
     }),
   security: ({ code, message }: SecurityProblem) => new Fault('Client', message, { subcode: code }),
-  failed: (error: unknown) =>
-    new Fault('Server', `Server was unable to process request. ---> ${messageChain(error)}`, HTTP_ERRORS.failed(error)),
+  failed: (error: unknown) => {
+    const failure = HTTP_ERRORS.failed(error);
+    return new Fault('Server', `Server was unable to process request. ---> ${failure.message}`, failure);
+  },
 } as const;
 
 const UNREADABLE = 'Server was unable to read request.';

@@ -1,5 +1,4 @@
-import { Charset } from '../http/content/charset';
-import { MediaType } from '../http/content/media-type';
+import { Charset, MediaType } from '../http/content/media-type';
 import { shortened } from '../util/text';
 import { XmlError } from '../xml/handler';
 import { readXml } from '../xml/xml-reader';

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { COMMIT, VERSION } from '../config/package-info';
-import type { Refusal } from '../http/errors';
+import type { RequestError } from '../http/errors';
 import { within } from '../util/promises';
 
 /** How a call ended: with a result, refused for what it was, or failed although it was valid. */
@@ -78,7 +78,7 @@ export class Metrics {
     this.#calls.add(binding, operation, outcome, milliseconds / 1000);
   }
 
-  refusal(reason: Refusal): void {
+  refusal(reason: RequestError['refusal']): void {
     this.#refusals.inc({ reason });
   }
 

@@ -1,8 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RequestError } from '../http/errors';
-import type { ServerObserver } from '../http/request-listener';
 import type { HttpRequest } from '../http/request';
-import type { LogObserver } from '../log/event-log';
 import { plainReason } from '../util/text';
 import type { Logger } from './logger';
 import type { CallOutcome, Metrics } from './metrics';
@@ -15,9 +13,9 @@ export interface EndedCall extends NonNullable<HttpRequest['call']> {
 }
 
 /** Turns all that happens in a service into log lines, metrics and the list of refused calls. Its members need no `this`. */
-export class Observer implements ServerObserver, Required<LogObserver> {
+export class Observer {
   /** Called for each answered request, if there is an access log. */
-  readonly answered: ServerObserver['answered'];
+  readonly answered: ((request: HttpRequest, response: ServerResponse, milliseconds: number) => void) | undefined;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
   readonly #refusedCalls = new RefusedCalls();
@@ -62,7 +60,13 @@ export class Observer implements ServerObserver, Required<LogObserver> {
     this.#unanswered(error, { ...this.#requestFields(request), binding, operation, status }, request);
   };
 
-  readonly refused: ServerObserver['refused'] = (error, status, remoteAddress, request) => {
+  /** A request or a connection was refused (with a {@link RequestError}), or a page has failed. `status` is that of the answer, if any. */
+  readonly refused = (
+    error: unknown,
+    status: number | undefined,
+    remoteAddress: string | undefined,
+    request?: HttpRequest,
+  ): void => {
     const fields = request === undefined ? { remoteAddress } : this.#requestFields(request);
     this.#unanswered(error, { ...fields, status }, request);
   };
@@ -78,11 +82,11 @@ export class Observer implements ServerObserver, Required<LogObserver> {
     this.#logger.warn({ hint: key }, message);
   };
 
-  readonly committed: Required<LogObserver>['committed'] = (commit) => {
+  readonly committed = (commit: Parameters<Metrics['commit']>[0]): void => {
     this.#metrics.commit(commit);
   };
 
-  readonly retained: Required<LogObserver>['retained'] = (error) => {
+  readonly retained = (error: unknown): void => {
     const fails = error !== undefined;
     if (fails) this.#metrics.retentionFailed();
     if (fails && !this.#isRetentionFailing)
@@ -91,7 +95,7 @@ export class Observer implements ServerObserver, Required<LogObserver> {
     this.#isRetentionFailing = fails;
   };
 
-  readonly lost: Required<LogObserver>['lost'] = (problem) => {
+  readonly lost = (problem: string): void => {
     this.#logger.error({ reason: problem }, 'a file of the event log was lost');
   };
 

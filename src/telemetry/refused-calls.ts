@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Sender } from '../senders/sender';
-import type { Refusal } from '../http/errors';
+import type { RequestError } from '../http/errors';
 import { detached, mayBeSecret, shortened } from '../util/text';
 
 /** A call, request or connection that was refused, or a call that failed. What is missing was not known yet. */
@@ -19,7 +19,7 @@ export interface RefusedCall {
   /** HTTP status of the answer, if there was one. */
   readonly status: number | undefined;
   /** Why it was refused, in one word; undefined for a valid call that failed. */
-  readonly refusal?: Refusal | undefined;
+  readonly refusal?: RequestError['refusal'] | undefined;
   /** Why, as a sentence. */
   readonly reason: string;
   readonly requestId?: string | undefined;
@@ -42,14 +42,6 @@ const MINUTE = 60_000;
 /** For how many minutes calls are counted. */
 const MINUTES = 60;
 
-/** How many calls were refused or failed in the last minutes up to a time, its own among them. */
-export function callsInMinutes({ perMinute }: Refusals, time: number, minutes = MINUTES): number {
-  const last = Math.floor(time / MINUTE);
-  let calls = 0;
-  for (let minute = last; minute > last - minutes; minute--) calls += perMinute.get(minute) ?? 0;
-  return calls;
-}
-
 /** How many calls are remembered: the last ones, and some of each reason. */
 const MAX_REFUSED_CALLS = 100;
 
@@ -62,7 +54,7 @@ const MAX_REASON = 500;
 
 /** Remembers 100 refused and failed calls, in 2 MB at most, and counts those of the last hour. */
 export class RefusedCalls {
-  readonly #byReason = new Map<Refusal | undefined, RefusedCall[]>();
+  readonly #byReason = new Map<RefusedCall['refusal'], RefusedCall[]>();
   readonly #perMinute = new Map<number, number>();
   readonly #prefix = randomBytes(6).toString('hex');
   #size = 0;

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { App } from '../app';
+import type { startApp } from '../app';
 import type { Refusals } from '../telemetry/refused-calls';
 import { within } from '../util/promises';
 import { Remote } from '../util/remote';
@@ -51,7 +51,10 @@ export class SupervisorProcess {
    *
    * @returns sends the last report, so that it is not lost when the process ends. Never rejects.
    */
-  join(app: Pick<App, 'url' | 'metrics' | 'refusals'>, retire: (why: string) => void): () => Promise<void> {
+  join(
+    app: Pick<Awaited<ReturnType<typeof startApp>>, 'url' | 'metrics' | 'refusals'>,
+    retire: (why: string) => void,
+  ): () => Promise<void> {
     const report = async (): Promise<Report> => {
       const figures = await app.metrics.getMetricsAsJSON();
       return { figures, refusals: app.refusals() };

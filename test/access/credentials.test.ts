@@ -1,4 +1,4 @@
-import { keyCheck, presentedKeys } from '../../src/access/credentials';
+import { keyCheck, presentedKeys } from '../../src/access/access-control';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 

@@ -1,5 +1,5 @@
 import { readConfig } from '../../src/config/config';
-import { openServiceWarnings } from '../../src/access/open-service';
+import { openServiceWarnings } from '../../src/access/local-callers';
 
 const KEY = 'a-key-of-sixteen-or-more';
 const RECORD = expect.stringContaining(

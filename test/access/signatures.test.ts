@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
-import { signatureCheck } from '../../src/senders/sender';
+import { Sender } from '../../src/senders/sender';
 import { BINDINGS, callOperation, envelope11, eventsOf, requestOf } from '../support/bindings';
 import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';
@@ -142,8 +142,8 @@ it.each(['whpk_', 'WHSK_'])('a key with the prefix %s never verifies as a text',
   const headers = Object.fromEntries(
     Object.entries(github(secret)).map(([name, value]) => [name.toLowerCase(), value] as const),
   );
-  expect(signatureCheck({ webhookSecrets: [secret] }).isSigned(headers)).toBe(false);
+  expect(Sender.signatureCheck({ webhookSecrets: [secret] }).isSigned(headers)).toBe(false);
   expect(
-    signatureCheck({ webhookSecrets: [secret, GITHUB_SECRET] }).check(headers, Buffer.from(BODY)).problem,
+    Sender.signatureCheck({ webhookSecrets: [secret, GITHUB_SECRET] }).check(headers, Buffer.from(BODY)).problem,
   ).toContain('not valid');
 });

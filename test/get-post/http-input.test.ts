@@ -1,8 +1,6 @@
 import { encode } from 'iconv-lite';
-import { FormFields, UNDECODABLE } from '../../src/get-post/form-fields';
-import { HttpInput } from '../../src/get-post/http-input';
-import { Charset } from '../../src/http/content/charset';
-import { MediaType } from '../../src/http/content/media-type';
+import { FormFields, UNDECODABLE, HttpInput } from '../../src/get-post/http-input';
+import { Charset, MediaType } from '../../src/http/content/media-type';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MANY = `${'a&'.repeat(10_000)}b=1`;

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { AcceptPhases } from '../../src/http/accept-phases';
+import { AcceptPhases } from '../../src/http/request-listener';
 
 describe('calls while connections arrive', () => {
   const iterations = async (count: number) => {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Gauge } from 'prom-client';
-import { startApp, type App } from '../../src/app';
+import { startApp } from '../../src/app';
 import { readConfig } from '../../src/config/config';
 import type { EventLog } from '../../src/log/event-log';
 import { openMemoryLog } from '../../src/log/memory/event-log';
@@ -28,13 +28,13 @@ async function start(variables: Record<string, string> = {}) {
   return { app, lines, of: (msg: string) => lines.filter((line) => line.msg === msg) };
 }
 
-let running: { readonly app: App; readonly log: EventLog }[] = [];
+let running: { readonly app: Awaited<ReturnType<typeof startApp>>; readonly log: EventLog }[] = [];
 afterEach(async () => {
   await Promise.all(running.map(({ app, log }) => app.close().then(() => log.close())));
   running = [];
 });
 
-async function refusalsOf({ metrics }: App): Promise<number> {
+async function refusalsOf({ metrics }: Awaited<ReturnType<typeof startApp>>): Promise<number> {
   const { values = [] } = (await metrics.getSingleMetric('webhook_refusals_total')?.get()) ?? {};
   return values.reduce((sum, { value }) => sum + value, 0);
 }
@@ -90,7 +90,8 @@ const CASES: readonly Case[] = [
 const SERVER_PATHS = /^\/(?:metrics|healthz|nothing)/;
 
 describe.each(CASES)('%s', (_what, variables, target, question, status) => {
-  const ask = ({ url }: App) => send(SERVER_PATHS.test(target) ? new URL(target, url).href : url + target, question);
+  const ask = ({ url }: Awaited<ReturnType<typeof startApp>>) =>
+    send(SERVER_PATHS.test(target) ? new URL(target, url).href : url + target, question);
 
   it('is counted, listed and logged, and counts for RATE_LIMIT, once', async () => {
     const { app, of } = await start({ ...variables, RATE_LIMIT: '2/1h' });
@@ -192,7 +193,7 @@ describe('the access log', () => {
     await eventually('the line is written', () => of('answered').length > 0);
     return of('answered')[0];
   };
-  const waiting = async ({ metrics }: App) =>
+  const waiting = async ({ metrics }: Awaited<ReturnType<typeof startApp>>) =>
     (await metrics.getSingleMetric('webhook_calls_waiting')?.get())?.values[0]?.value;
   const body = ['Expect: 100-continue', 'Content-Length: 99'];
 

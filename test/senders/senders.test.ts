@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Webhook } from 'standardwebhooks';
-import { Sender, signatureCheck, type SenderSecrets } from '../../src/senders/sender';
+import { Sender, type SenderSecrets } from '../../src/senders/sender';
 import { callOperation, eventsOf } from '../support/bindings';
 import { send } from '../support/http';
 import { startService } from '../support/service';
@@ -87,7 +87,7 @@ const SIGNED: Readonly<Record<string, Signed>> = {
 describe.each(Object.entries(SIGNED))('the signature of %s', (name, { secrets, time, headers, body }) => {
   const problemAt = (seconds: number, given = headers, sent = body, known = secrets) => {
     jest.spyOn(Date, 'now').mockReturnValue(seconds * 1000);
-    const check = signatureCheck(known);
+    const check = Sender.signatureCheck(known);
     expect(check.isSigned(given)).toBe(true);
     const { sender, problem } = check.check(given, Buffer.from(sent));
     expect(sender.name).toBe(name);
@@ -96,7 +96,7 @@ describe.each(Object.entries(SIGNED))('the signature of %s', (name, { secrets, t
 
   it('is valid, and is no signature without a secret for it', () => {
     expect(problemAt(time)).toBeUndefined();
-    expect(signatureCheck({}).isSigned(headers)).toBe(false);
+    expect(Sender.signatureCheck({}).isSigned(headers)).toBe(false);
   });
 
   it('is written anew as its documentation shows it, and valid at its time and body alone', () => {
@@ -138,7 +138,7 @@ afterEach(() => jest.restoreAllMocks());
 
 it('of Stripe covers its time, and only the scheme v1 counts', () => {
   jest.spyOn(Date, 'now').mockReturnValue(1_700_000_100_000);
-  const check = signatureCheck({ stripeSecrets: [STRIPE_SECRET] });
+  const check = Sender.signatureCheck({ stripeSecrets: [STRIPE_SECRET] });
   const moved = stripe(1_700_000_000).replace('t=1700000000', 't=1700000100');
   const problem = (signature: string) =>
     check.check({ 'stripe-signature': signature }, Buffer.from(STRIPE_BODY)).problem;

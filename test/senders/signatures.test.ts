@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { signatureCheck } from '../../src/senders/sender';
+import { Sender } from '../../src/senders/sender';
 
 const NOW = 1_800_000_000;
 const KEYS = ['one', 'two'].map((key) => Buffer.from(`${key}-${'k'.repeat(24)}`));
@@ -25,7 +25,7 @@ const hexOf = (secret: string) => sign(secret, BODY).digest('hex');
 const github = (value: string) => ({ 'x-hub-signature-256': value });
 
 describe('the check of signatures', () => {
-  const check = signatureCheck({ webhookSecrets: [...STANDARD, ...GITHUB] });
+  const check = Sender.signatureCheck({ webhookSecrets: [...STANDARD, ...GITHUB] });
   beforeEach(() => jest.spyOn(Date, 'now').mockReturnValue(NOW * 1000));
   afterEach(() => jest.restoreAllMocks());
 
@@ -78,10 +78,10 @@ describe('the check of signatures', () => {
   it('ignores a signature without a secret of its kind', () => {
     const both = { ...standard(), ...github(`sha256=${hexOf('a secret')}`) };
     expect(check.isSigned({})).toBe(false);
-    expect(signatureCheck({ webhookSecrets: [] }).isSigned(both)).toBe(false);
-    expect(signatureCheck({ webhookSecrets: STANDARD }).isSigned(github(''))).toBe(false);
-    expect(signatureCheck({ webhookSecrets: GITHUB }).isSigned(standard())).toBe(false);
-    expect(signatureCheck({ webhookSecrets: GITHUB }).check(both, BODY).problem).toBeUndefined();
-    expect(signatureCheck({ webhookSecrets: STANDARD }).check(both, BODY).problem).toBeUndefined();
+    expect(Sender.signatureCheck({ webhookSecrets: [] }).isSigned(both)).toBe(false);
+    expect(Sender.signatureCheck({ webhookSecrets: STANDARD }).isSigned(github(''))).toBe(false);
+    expect(Sender.signatureCheck({ webhookSecrets: GITHUB }).isSigned(standard())).toBe(false);
+    expect(Sender.signatureCheck({ webhookSecrets: GITHUB }).check(both, BODY).problem).toBeUndefined();
+    expect(Sender.signatureCheck({ webhookSecrets: STANDARD }).check(both, BODY).problem).toBeUndefined();
   });
 });

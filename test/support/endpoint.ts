@@ -5,7 +5,7 @@ import { CloudEventError } from '../../src/events/cloudevents/attributes';
 import { RequestError } from '../../src/http/errors';
 import { Fault } from '../../src/soap/fault';
 import { Admission } from '../../src/call/admission';
-import { endpointHandler } from '../../src/endpoint';
+import { endpointHandler } from '../../src/app';
 import { NO_REPORT } from '../../src/workers/worker';
 import { readConfig } from '../../src/config/config';
 import { Callers } from '../../src/http/callers';

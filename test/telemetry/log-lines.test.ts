@@ -1,7 +1,7 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { startApp, type App } from '../../src/app';
+import { startApp } from '../../src/app';
 import { readConfig } from '../../src/config/config';
 import type { EventLog } from '../../src/log/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
@@ -15,7 +15,7 @@ const MAX_AGE = 3_600_000;
 
 describe('the lines about an event log', () => {
   let log: EventLog;
-  let app: App;
+  let app: Awaited<ReturnType<typeof startApp>>;
   let lines: { readonly msg: string; readonly reason?: string }[];
   // Before the folder is removed: hooks run in the order in which they stand.
   afterEach(async () => {

@@ -1,5 +1,5 @@
 import { COMMIT, VERSION } from '../../src/config/package-info';
-import { AcceptPhases } from '../../src/http/accept-phases';
+import { AcceptPhases } from '../../src/http/request-listener';
 import { BINDINGS, callOperation, requestOf } from '../support/bindings';
 import { send } from '../support/http';
 import { metricsAt } from '../support/metrics';

@@ -1,4 +1,5 @@
-import { callsInMinutes, RefusedCalls, type RefusedCall } from '../../src/telemetry/refused-calls';
+import { callsInLastHour } from '../../src/pages/events/rate-view';
+import { RefusedCalls, type RefusedCall } from '../../src/telemetry/refused-calls';
 
 const MINUTE = 60_000;
 
@@ -54,9 +55,8 @@ describe('the refused calls', () => {
     for (let minute = 0; minute < 500; minute++) for (let i = 0; i < 3; i++) calls.add(call(minute * MINUTE + i));
     const refusals = calls.list();
     const now = 499 * MINUTE + 30_000;
-    expect(callsInMinutes(refusals, now, 1)).toBe(3);
-    expect([0, 30].map((minutes) => callsInMinutes(refusals, now + minutes * MINUTE))).toEqual([180, 90]);
-    expect(refusals.perMinute.size).toBe(60);
+    expect([0, 30].map((minutes) => callsInLastHour(refusals, now + minutes * MINUTE))).toEqual([180, 90]);
+    expect([...refusals.perMinute]).toEqual(Array.from({ length: 60 }, (_, i) => [440 + i, 3]));
   });
 
   it('keep only so much of a text', () => {
@@ -92,7 +92,7 @@ describe('the refused calls', () => {
     };
     const refusals = RefusedCalls.merged([of(2, 4, 6), of(3, 5)]);
     expect(refusals.calls.map(({ time }) => time)).toEqual([6, 5, 4, 3, 2]);
-    expect(callsInMinutes(refusals, 7)).toBe(5);
+    expect(callsInLastHour(refusals, 7)).toBe(5);
     const many = of(...Array.from({ length: 100 }, (_, i) => 1000 + i));
     expect(RefusedCalls.merged([of(2, 4, 6), many]).calls).toEqual(many.calls);
   });

@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { readFile } from 'node:fs/promises';
-import { Charset } from '../../http/content/charset';
-import { MediaType } from '../../http/content/media-type';
+import { Charset, MediaType } from '../../http/content/media-type';
 import { XmlError } from '../../xml/handler';
 import { XmlElement } from '../../xml/xml-tree';
 import { NoAnswerError, type HttpAnswer, type HttpClient } from '../http-client';

@@ -3,7 +3,7 @@ import { LAST_POSITION } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, SearchQuery, Start } from '../../log/queries';
 import { isSame, type ReadableLog } from '../../log/readable-log';
-import { reasonOf } from '../../util/reason';
+import { reasonOf } from '../../util/text';
 import { HttpClient, isSilence, type StreamedAnswer } from '../http-client';
 import { LineTooLongError } from '../terminal';
 import { eventsIn, lastIn, nameOf, notAsked, refuse, RemoteLogError } from './remote-answer';

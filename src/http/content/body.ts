@@ -3,7 +3,7 @@ import { HTTP_ERRORS, RequestError } from '../errors';
 import { GrowingBuffer, MessageMemory, type HttpRequest } from '../request';
 import type { HttpResponse } from '../response';
 import { Semaphore } from '../../util/promises';
-import { Charset } from './charset';
+import { Charset } from './media-type';
 
 const EMPTY = Buffer.alloc(0);
 

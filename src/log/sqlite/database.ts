@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
-import { reasonOf } from '../../util/reason';
+import { reasonOf } from '../../util/text';
 import { provideSchema } from './schema';
 
 // The only file that names the binding, which has the API of Node's own `node:sqlite`.

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Ticket } from '../../call/admission';
-import type { Endpoint } from '../../call/endpoint';
+import type { Endpoint } from '../../call/incoming-call';
 import { ArchiveLine } from '../../events/archive-line';
 import { refusedParameter } from '../../contract/schema';
 import { problemOf, type StoredEvent } from '../../events/stored-event';
@@ -12,6 +11,8 @@ import { OTHER_FILTERS } from '../../service/webhook-service';
 import { letOthersRun } from '../../util/promises';
 import { downloadHeaders } from './event-view';
 import { isNarrowed, listQuery } from './list-query';
+
+export type PageTicket = ReturnType<Endpoint['admission']['ticket']>;
 
 /** Events change all the time and are private. */
 export const NO_STORE = { 'Cache-Control': 'no-store' };
@@ -77,7 +78,7 @@ export class Downloads {
   }
 
   /** @throws {RequestError} 400: the query makes no sense; 503: too many searches are under way. */
-  async send(response: HttpResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
+  async send(response: HttpResponse, parameters: URLSearchParams, ticket: PageTicket): Promise<void> {
     const query = downloadQuery(parameters);
     const { wait, isSearch } = query;
     if (isSearch && this.#searches >= MAX_SEARCHES) throw HTTP_ERRORS.downloads(MAX_SEARCHES);

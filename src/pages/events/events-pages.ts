@@ -6,14 +6,12 @@ import { problemOf, type StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import { letOthersRun } from '../../util/promises';
-import { messageChain } from '../../util/text';
 import { HTML, pageWriter, SECURITY_HEADERS } from '../page-writer';
-import { Ticket } from '../../call/admission';
-import type { Endpoint } from '../../call/endpoint';
+import type { Endpoint } from '../../call/incoming-call';
 import { comparisonView } from './comparison-view';
 import { downloadHeaders, downloadOf, eventView, neighbours, positionOf } from './event-view';
 import { listQuery, type ListQuery } from './list-query';
-import { Downloads, NO_STORE } from './downloads';
+import { Downloads, NO_STORE, type PageTicket } from './downloads';
 import { eventLink, listView } from './list-view';
 import type { EndpointAddress } from './commands';
 import { isRateSpan, rateView, refusedInLastHour } from './rate-view';
@@ -83,7 +81,7 @@ class EventsPages {
       const most = Math.max(1, Math.floor(config.limits.maxInFlight / 4));
       if (this.#inProgress >= most) throw HTTP_ERRORS.pagesInFlight(most);
       this.#inProgress++;
-      const ticket = new Ticket(admission, response);
+      const ticket = admission.ticket(response);
       try {
         ticket.takeSlot();
         await this.#show(response, parameters, ticket);
@@ -97,7 +95,7 @@ class EventsPages {
     }
   }
 
-  async #show(response: HttpResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
+  async #show(response: HttpResponse, parameters: URLSearchParams, ticket: PageTicket): Promise<void> {
     const event = parameters.get('event');
     const tab = parameters.get('events');
     if (event !== null) await this.#showEvent(response, event, parameters);
@@ -166,7 +164,7 @@ class EventsPages {
   }
 
   /** Sends many events. The caller may read them slowly, and is no page in progress meanwhile. */
-  async #sendAll(response: HttpResponse, parameters: URLSearchParams, ticket: Ticket): Promise<void> {
+  async #sendAll(response: HttpResponse, parameters: URLSearchParams, ticket: PageTicket): Promise<void> {
     this.#inProgress--;
     try {
       await this.#downloads.send(response, parameters, ticket);
@@ -215,9 +213,7 @@ class EventsPages {
   }
 
   async #refuse(response: HttpResponse, error: unknown): Promise<void> {
-    const isRefusal = error instanceof RequestError;
-    const { status, headers = {} } = isRefusal ? error : HTTP_ERRORS.failed(error);
-    const reason = isRefusal ? error.message : messageChain(error);
+    const { status, message: reason, headers = {} } = error instanceof RequestError ? error : HTTP_ERRORS.failed(error);
     for (const [name, value] of Object.entries(headers)) {
       if (value !== undefined) response.setHeader(name, value);
     }

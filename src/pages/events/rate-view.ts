@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import type { Endpoint } from '../../call/endpoint';
+import type { Endpoint } from '../../call/incoming-call';
 import { RequestError } from '../../http/errors';
 import { EventLogError } from '../../log/engine';
 import type { EventLog } from '../../log/event-log';
 import { within } from '../../util/promises';
-import { callsInMinutes, type Refusals } from '../../telemetry/refused-calls';
+import type { Refusals } from '../../telemetry/refused-calls';
 import { addressQuery } from './list-query';
 import { timeText } from '../../util/time';
 import { countText, eventsText } from './markup';
@@ -29,7 +29,7 @@ export async function rateView(log: EventLog, per: keyof typeof RATE_SPANS, now:
   const until = (Math.floor(now / span) + 1) * span;
   const times = Array.from({ length: spans + 1 }, (_, i) => until - (spans - i) * span);
   const counts = await log.counts(times);
-  const refusedCalls = times.map((from) => (per === 'minute' ? callsInMinutes(refusals, from, 1) : 0));
+  const refusedCalls = times.map((from) => (per === 'minute' ? (refusals.perMinute.get(from / MINUTE) ?? 0) : 0));
   const sum = (all: readonly number[]) => all.reduce((one, other) => one + other, 0);
   const refused = sum(refusedCalls);
   const top = Math.max(1, ...counts.map((events, i) => events + (refusedCalls[i] ?? 0)));
@@ -84,9 +84,17 @@ export async function eventCount(request: IncomingMessage, { log, access }: Endp
   }
 }
 
+/** How many calls were refused or failed in the hour up to a time. */
+export function callsInLastHour({ perMinute }: Refusals, now: number): number {
+  const last = Math.floor(now / MINUTE);
+  let calls = 0;
+  for (const [minute, count] of perMinute) if (minute > last - 60 && minute <= last) calls += count;
+  return calls;
+}
+
 /** Counts the calls that were refused in the last hour. Undefined if there was none, or another process does not answer. */
 export async function refusedInLastHour(refusals: Promise<Refusals>): Promise<string | undefined> {
   const seen = await within(refusals, NUMBERS_TIMEOUT, () => new Error('too late')).catch(() => undefined);
-  const calls = seen && callsInMinutes(seen, Date.now());
+  const calls = seen && callsInLastHour(seen, Date.now());
   return calls ? countText(calls) : undefined;
 }

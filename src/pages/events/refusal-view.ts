@@ -1,12 +1,15 @@
 import { Sender } from '../../senders/sender';
 import { REFUSALS } from '../../http/errors';
-import { callsInMinutes, type RefusedCall, type Refusals } from '../../telemetry/refused-calls';
+import type { Refusals } from '../../telemetry/refused-calls';
 import { letOthersRun } from '../../util/promises';
 import { addressQuery } from './list-query';
 import { bindingView, countText, pairs, shownText, timeView } from './markup';
+import { callsInLastHour } from './rate-view';
 
 /** Why calls are refused, in one word each; `failed`: a valid call that the service could not answer. */
 const REASONS = [...REFUSALS, 'failed'] as const;
+
+type Refused = Refusals['calls'][number];
 
 const NONE = '–';
 
@@ -18,7 +21,7 @@ const HEADERS_BYTES = 8000;
 /** Shows the refused calls, or those with a reason, newest first: those of one caller for the same reason as one row. */
 export async function refusalsView(refusals: Refusals, reason: string | undefined, now: number) {
   const shown = refusals.calls.filter(({ refusal = 'failed' }) => reason === undefined || reason === refusal);
-  const alike = new Map<string, RefusedCall[]>();
+  const alike = new Map<string, Refused[]>();
   for (const call of shown) {
     const key = JSON.stringify([call.remoteAddress, call.refusal, call.reason]);
     alike.set(key, [...(alike.get(key) ?? []), call]);
@@ -29,7 +32,7 @@ export async function refusalsView(refusals: Refusals, reason: string | undefine
   }
   return {
     calls: rows,
-    lastHour: countText(callsInMinutes(refusals, now)),
+    lastHour: countText(callsInLastHour(refusals, now)),
     isNarrowed: reason !== undefined,
     reasons: [undefined, ...REASONS].map((name) => ({
       name: name ?? 'all',
@@ -40,7 +43,7 @@ export async function refusalsView(refusals: Refusals, reason: string | undefine
 }
 
 /** Shows a refused call as a row of the table, and how many were like it. What a caller wrote is HTML. */
-function refusalView(call: RefusedCall, earlier: readonly RefusedCall[]) {
+function refusalView(call: Refused, earlier: readonly Refused[]) {
   const { time, binding, operation, method = '', path, status, refusal, sender, headers = [] } = call;
   const cell = (text: string | undefined) => shownText(text ?? NONE, CELL_BYTES);
   const fields = new Map(headers);
@@ -67,7 +70,7 @@ function refusalView(call: RefusedCall, earlier: readonly RefusedCall[]) {
 }
 
 /** The id of a delivery, which stays the same if its sender sends the call again. */
-function deliveryOf({ sender }: RefusedCall, fields: ReadonlyMap<string, string>): string | undefined {
+function deliveryOf({ sender }: Refused, fields: ReadonlyMap<string, string>): string | undefined {
   const known = Sender.all.find(({ name }) => name === sender);
   const key = known?.keyOf(Object.fromEntries(fields), {});
   const standard = fields.get('webhook-id') ?? fields.get('svix-id');

@@ -5,7 +5,7 @@ import { HTTP_ERRORS, type RequestError } from '../../http/errors';
 import type { Binding } from '../../config/values';
 import type { Contract } from '../../contract/contract';
 import type { Parameter } from '../../contract/schema';
-import type { Endpoint } from '../../call/endpoint';
+import type { Endpoint } from '../../call/incoming-call';
 import type { SoapBindings } from '../../soap/soap-call';
 import { shortened } from '../../util/text';
 import { builderText } from '../../xml/characters';

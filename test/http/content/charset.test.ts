@@ -1,5 +1,5 @@
 import { encode } from 'iconv-lite';
-import { Charset } from '../../../src/http/content/charset';
+import { Charset } from '../../../src/http/content/media-type';
 
 const decode = (bytes: Buffer, charset: string) => Charset.named(charset).decode(bytes);
 

@@ -5,7 +5,7 @@ import { Contract } from '../../../../src/contract/contract';
 import { signerOf } from '../../../../src/cli/forward/message';
 import { Target } from '../../../../src/cli/forward/target';
 import type { StoredEvent } from '../../../../src/events/stored-event';
-import { Sender, signatureCheck } from '../../../../src/senders/sender';
+import { Sender } from '../../../../src/senders/sender';
 import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../../../support/bindings';
 import { newEvent } from '../../../support/events';
 import { startService, type TestService } from '../../../support/service';
@@ -268,7 +268,7 @@ describe('a request that is sent as it arrived', () => {
       );
       const { headers, body } = await forwarded(event, '/hook', signerOf(sender, `${secret}\n`));
       const { setting } = sender.signature as { setting: 'webhookSecrets' };
-      const check = signatureCheck({ [setting]: [secret] });
+      const check = Sender.signatureCheck({ [setting]: [secret] });
       expect(check.isSigned(headers)).toBe(true);
       expect(check.check(headers, body)).toEqual({ sender, problem: undefined });
       if (sender.name === 'Standard Webhooks') expect(headers['webhook-id']).toBe('msg_1');
