@@ -1,6 +1,5 @@
 import { Router } from 'express';
 import { Contract } from './contract/contract';
-import { Protocols } from './contract/protocols';
 import { Admission } from './call/admission';
 import type { Endpoint } from './call/incoming-call';
 import { ReaderThread } from './call/reader-thread';
@@ -71,8 +70,8 @@ export async function startApp(
   logger = createLogger('silent'),
   refusalsOfAll = (own: () => Refusals): Promise<Refusals> => Promise.resolve(own()),
 ) {
-  const { limits, protocols: bindings, documentation } = config;
-  const contract = await Contract.load(config.namespace, new Protocols(bindings, documentation));
+  const { limits } = config;
+  const contract = await Contract.load(config.namespace, config);
   const admission = new Admission(limits);
   const metrics: Metrics = new Metrics({
     inFlight: () => admission.inFlight,

@@ -2,11 +2,9 @@ import { setMaxListeners } from 'node:events';
 import { startApp } from './app';
 import { ConfigError as SettingsError, type Config } from './config/config';
 import { ProcessConfig, type WebHookSettings } from './config/process-config';
-import { listenProblem } from './config/start-problem';
-import { positionIn } from './events/position';
+import { eventJson, positionIn, problemOf } from './events/stored-event';
 import { CloudEventError as NoCloudEvent } from './events/cloudevents/attributes';
 import { EventFactory } from './events/event';
-import { eventJson, problemOf } from './events/stored-event';
 import { EventLogError as LogError } from './log/engine';
 import type { EventLog } from './log/event-log';
 import { createLogger } from './telemetry/logger';
@@ -129,9 +127,7 @@ export async function createWebHook(settings: WebHookSettings = {}): Promise<Web
   const config = ProcessConfig.embedded(settings);
   const { log, app } = await start(config).catch((cause: unknown) => {
     if (cause instanceof LogError) throw new LogError(plainReason(cause), { cause });
-    const problem = listenProblem(cause, config);
-    if (problem === undefined) throw cause;
-    throw Object.assign(new Error(problem, { cause }), { code: (cause as NodeJS.ErrnoException).code });
+    throw cause;
   });
   const ending = new AbortController();
   setMaxListeners(0, ending.signal);

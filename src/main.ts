@@ -11,7 +11,6 @@ import { ConfigError, type Config } from './config/config';
 import { ProcessConfig } from './config/process-config';
 import { openServiceWarnings } from './access/local-callers';
 import { ServiceManager } from './config/service-manager';
-import { listenProblem } from './config/start-problem';
 import { startLean } from './lean-start';
 import { plainReason } from './util/text';
 import { createLogger, type Logger } from './telemetry/logger';
@@ -37,11 +36,7 @@ async function main(): Promise<void> {
   const warnings: string[] = [];
   const config = ProcessConfig.ofService((warning) => warnings.push(warning));
   const logger = createLogger(config.log.level);
-  try {
-    await run(config, logger, warnings);
-  } catch (error) {
-    fail(listenProblem(error, config) ?? error);
-  }
+  await run(config, logger, warnings);
 }
 
 async function run(config: ProcessConfig, logger: Logger, warnings: readonly string[]): Promise<void> {
@@ -175,9 +170,9 @@ async function reload(config: ProcessConfig, { app, log }: RunningService, logge
   logger.info({ ...config.tls, ...(needRestart.length > 0 && { needRestart }) }, 'settings read again');
 }
 
-/** Prints what went wrong, an error or a text, and ends the process with exit code 1. */
+/** Prints what went wrong, and ends the process with exit code 1. */
 function fail(problem: unknown): never {
-  const text = typeof problem === 'string' ? problem : plainReason(problem);
+  const text = plainReason(problem);
   console.error(problem instanceof ConfigError ? `The configuration is wrong.\n${text}` : text);
   process.exit(1);
 }

@@ -1,7 +1,7 @@
 import { urlToHttpOptions } from 'node:url';
 import { Option } from 'commander';
 import { Binding } from '../config/values';
-import { positionIn } from '../events/position';
+import { positionIn } from '../events/stored-event';
 import { MAX_SEARCH_TEXT, type Start } from '../log/queries';
 import { Sender } from '../senders/sender';
 import { parseDuration, parseTime } from '../util/time';

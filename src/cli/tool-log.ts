@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ProcessConfig } from '../config/process-config';
 import { Arrival } from '../events/arrival';
-import { positionIn, sequenceOf } from '../events/position';
-import type { StoredEvent } from '../events/stored-event';
+import { positionIn, sequenceOf, type StoredEvent } from '../events/stored-event';
 import type { EventLogLocation } from '../log/engines';
 import type { EventLog } from '../log/event-log';
 import type { LoggedEvent, SearchQuery, Start } from '../log/queries';

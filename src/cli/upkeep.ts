@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { sequenceOf } from '../events/position';
-import { problemOf } from '../events/stored-event';
+import { problemOf, sequenceOf } from '../events/stored-event';
 import type { Config } from '../config/config';
 import { EventLogError } from '../log/engine';
 import type { EventLog } from '../log/event-log';

@@ -17,7 +17,7 @@ export { ConfigError } from './variable';
 type AllSettings = SettingsOf<typeof VARIABLES>;
 
 /** An address to listen on. */
-export interface ListenAddress {
+interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }

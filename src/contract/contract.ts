@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Config } from '../config/config';
 import type { Service } from '../service/call';
 import { namesOf, Protocols, wsdlWith } from './protocols';
 import { ContractError, OperationInput } from './schema';
@@ -9,7 +10,7 @@ import { XmlElement } from '../xml/xml-tree';
 const WSDL_NAMESPACE = 'http://schemas.xmlsoap.org/wsdl/';
 
 /** An operation as the WSDLs describe it; the documentation is empty if it has none. */
-export class ContractOperation extends OperationInput {
+class ContractOperation extends OperationInput {
   constructor(
     readonly name: string,
     readonly action: string,
@@ -79,19 +80,19 @@ export class Contract {
   }
 
   /**
-   * Loads the contract for a namespace, by default the placeholder of development tools.
+   * Loads the contract for a namespace, by default the placeholder of development tools, with the protocols that are on.
    *
    * @throws {ContractError} a WSDL lacks something, the two differ in their operations, or the schema describes parameters that the
    *   service cannot read.
    */
   static async load(
     namespace: string | undefined,
-    protocols = new Protocols(),
+    { protocols, documentation }: Partial<Pick<Config, 'protocols' | 'documentation'>> = {},
     folder = WSDL_FOLDER,
   ): Promise<Contract> {
     const wsdl = await readFile(join(folder, 'WebHooks.wsdl'), 'utf8');
     const extendedWsdl = await readFile(join(folder, 'WebHooks.extended.wsdl'), 'utf8');
-    return new Contract(wsdl, extendedWsdl, namespace, protocols);
+    return new Contract(wsdl, extendedWsdl, namespace, new Protocols(protocols, documentation));
   }
 
   /** The SOAP action of an operation, which ASP.NET makes from the namespace: with one slash between them. */

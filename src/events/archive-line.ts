@@ -4,8 +4,7 @@ import { JsonText } from './cloudevents/json-text';
 import { bytesOf, parseJsonObject } from './cloudevents/sent-event';
 import { EventFactory } from './event';
 import { xmlSafe } from './payload';
-import { positionIn } from './position';
-import { eventJson, type NewEvent, type StoredEvent } from './stored-event';
+import { eventJson, type NewEvent, positionIn, type StoredEvent } from './stored-event';
 
 /** The member with what the log keeps beside the event; no attribute can have this name. */
 const LOG = '_log';

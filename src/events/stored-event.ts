@@ -1,5 +1,3 @@
-import { sequenceOf } from './position';
-
 /** An event on its way into the log, which adds its position. */
 export interface NewEvent {
   /** CloudEvents `id`; with `source` it names the event. */
@@ -23,6 +21,16 @@ export interface NewEvent {
 export interface StoredEvent extends NewEvent {
   /** Its place in the log: 1, 2, 3 and so on. Never given twice. */
   readonly position: number;
+}
+
+/** Writes a position as callers, archives and files have it: as a `sequence`, 20 digits, so that text order is log order. */
+export function sequenceOf(position: number): string {
+  return String(position).padStart(20, '0');
+}
+
+/** Reads a position that a caller named in up to 20 digits; one beyond the largest, at 2^53 - 1, becomes that. */
+export function positionIn(text: string): number | undefined {
+  return /^\d{1,20}$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined;
 }
 
 const MEMBER = /^\s*"(data|data_base64)"\s*:\s*/;

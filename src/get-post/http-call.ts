@@ -4,7 +4,7 @@ import type { Router } from 'express';
 import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
-import type { CallContent, Operation, ParameterValues } from '../service/call';
+import type { CallContent, ParameterValues, Service } from '../service/call';
 import { Sender } from '../senders/sender';
 import type { Contract } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
@@ -208,7 +208,7 @@ class HttpCall extends IncomingCall {
     this.#body = EMPTY;
   }
 
-  #parameters(called: string, { refuses = [] }: Operation): ParameterValues | Promise<ParameterValues> {
+  #parameters(called: string, { refuses = [] }: Service[string]): ParameterValues | Promise<ParameterValues> {
     const operation = this.endpoint.contract.describe(called);
     if (operation === undefined || operation.parameters.length === 0) return NO_VALUES;
     const given = this.readWith(PARAMETERS, {

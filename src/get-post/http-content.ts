@@ -1,6 +1,5 @@
 import { eventPayload, type Payload } from '../events/payload';
 import { senderFacts, type EventContent } from '../events/event';
-import type { SenderAttributes } from '../events/cloudevents/attributes';
 import { SentEvent } from '../events/cloudevents/sent-event';
 import { HTTP_ERRORS } from '../http/errors';
 import { MediaType } from '../http/content/media-type';
@@ -13,8 +12,7 @@ const STRUCTURED = 'application/cloudevents+json';
 const BATCHED = 'application/cloudevents-batch+json';
 const CLOUD_EVENTS = /^application\/cloudevents(?![a-z\d])/;
 
-interface Sent {
-  readonly attributes?: SenderAttributes | undefined;
+interface Sent extends Pick<EventContent, 'attributes'> {
   readonly payload?: Payload | undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { ListenAddress } from '../config/config';
+import type { Config } from '../config/config';
 import { within } from '../util/promises';
 import { plainReason } from '../util/text';
 import { localAuthority } from './callers';
@@ -71,13 +71,13 @@ export class AdminPages {
   }
 
   /** Starts a server for the operator alone, with `/`, which lists the pages. Throws as `HttpServer.listen`. */
-  async listen(address: ListenAddress, options: Pick<ServerOptions, 'limits' | 'rate' | 'observer'>) {
+  async listen(address: NonNullable<Config['admin']>, options: Pick<ServerOptions, 'limits' | 'rate' | 'observer'>) {
     const pages = this.all();
     const index = page((_request, response) => {
       response.replyText(200, [...pages.keys()].join('\n'));
     });
     const server = new HttpServer({ pages: new Map([['/', index], ...pages]), ...options });
-    const port = await server.listen(address).catch(async (error: unknown) => {
+    const port = await server.listen(address, 'ADMIN_').catch(async (error: unknown) => {
       await server.close();
       throw error;
     });

@@ -4,12 +4,13 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
-import type { Config, ListenAddress } from '../config/config';
+import type { Config } from '../config/config';
 import { Connections, lastAnswer, type Connection } from './connections';
 import { HTTP_ERRORS, type RequestError } from './errors';
 import { RequestListener, type ServerOptions } from './request-listener';
 import { HttpRequest } from './request';
 import { HttpResponse } from './response';
+import { reasonOf } from '../util/text';
 
 /** How often requests that take too long to arrive are looked for, in milliseconds, unless a limit is shorter. */
 const TIMEOUT_CHECK_INTERVAL = 1000;
@@ -145,10 +146,19 @@ export class HttpServer {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
   }
 
-  /** Resolves to the port. Throws if the address is in use, or not one of this machine. */
-  async listen({ port, host }: ListenAddress): Promise<number> {
+  /**
+   * Resolves to the port. Throws, with the system's `code`, if the address is in use or not one of this machine.
+   *
+   * @param settings - begins the names of the settings of this address.
+   */
+  async listen({ port, host }: Pick<Config, 'host' | 'port'>, settings = ''): Promise<number> {
     const server = this.#server.listen({ port, host, backlog: BACKLOG });
-    await once(server, 'listening');
+    await once(server, 'listening').catch((cause: unknown) => {
+      const { code } = cause as NodeJS.ErrnoException;
+      const where = `${host} at port ${String(port)}`;
+      const problem = `${where} cannot be used: ${reasonOf(cause)}. Set ${settings}PORT or ${settings}HOST.`;
+      throw Object.assign(new Error(problem), { code });
+    });
     // Node gives every worker the first one's keys, with which a client of a removed TLS_CLIENT_CA could resume its session.
     if ('setTicketKeys' in server) server.setTicketKeys(randomBytes(48));
     // Without a listener, one connection that cannot be accepted would end the process.

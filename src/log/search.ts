@@ -1,5 +1,5 @@
 import { SENDER } from '../events/arrival';
-import { EventData } from '../events/event-data';
+import { EventData } from '../events/payload';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
 import { EventLogError, isOfType } from './engine';

@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/contract';
 import { Arrival } from '../events/arrival';
 import { JsonText } from '../events/cloudevents/json-text';
-import { EventData, type FormEntries } from '../events/event-data';
+import { EventData, type FormEntries } from '../events/payload';
 import type { StoredEvent } from '../events/stored-event';
 import { MediaType } from '../http/content/media-type';
 import { SoapVersion } from '../soap/soap-version';

@@ -2,10 +2,8 @@ import type { Config } from '../config/config';
 import { EventFactory, type EventContent } from '../events/event';
 import type { EventLog } from '../log/event-log';
 import type { LoggedEvent } from '../log/queries';
-import { LAST_POSITION, positionIn, sequenceOf } from '../events/position';
-import { eventJson, wireBytes, type NewEvent } from '../events/stored-event';
-import type { PageQuery } from './event-page';
-import { EventReader, waitParameter } from './event-reader';
+import { eventJson, type NewEvent, positionIn, sequenceOf, wireBytes } from '../events/stored-event';
+import { EventReader, type PageQuery, waitParameter } from './event-reader';
 import { CallError, type Call, type ParameterValues, type Service } from './call';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 
@@ -40,7 +38,7 @@ export function webhookService(log: EventLog, config: Config, maxResultBytes: nu
 }
 
 /** Filters of the tool and the pages, and names that others give to such filters. */
-export const OTHER_FILTERS = [
+const OTHER_FILTERS = [
   ...['types', 'Type', 'eventType', 'binding', 'text', 'sender', 'header', 'source', 'subject', 'filter'],
   ...['before', 'since', 'until', 'from', 'to'],
 ];
@@ -58,7 +56,7 @@ function queryOf(call: Call, parameters: ParameterValues, limit: number, maxResu
     after: sequenceParameter(parameters, 'after'),
     limit: limitParameter(parameters, limit),
     maxBytes: maxResultBytes - '[]'.length,
-    referenceBytes: wireBytes(`,${dataReference(LAST_POSITION, call)}`),
+    referenceBytes: wireBytes(`,${dataReference(Number.MAX_SAFE_INTEGER, call)}`),
   };
 }
 

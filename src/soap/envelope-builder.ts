@@ -4,7 +4,7 @@ import type { CallContent } from '../service/call';
 import { shortened } from '../util/text';
 import { isSpace } from '../xml/characters';
 import { ElementContent } from '../xml/element-content';
-import type { ElementName, Tag, XmlHandler } from '../xml/handler';
+import type { ElementName, Tag } from '../xml/handler';
 import { ArgumentCollector, NO_ARGUMENTS, type Arguments } from './arguments';
 import { FAULTS, type Fault } from './fault';
 import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
@@ -67,7 +67,7 @@ const ATTRIBUTES_OF_SOAP: ReadonlySet<string> = new Set([
 ]);
 
 /** Finds in the XML of a message, while that is read, what the service needs of it, and refuses what is not SOAP. */
-export class EnvelopeBuilder implements XmlHandler {
+export class EnvelopeBuilder {
   readonly #xml: string;
   readonly #contract: MessageContract;
   #depth = 0;

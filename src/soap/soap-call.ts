@@ -5,7 +5,7 @@ import type { MediaType } from '../http/content/media-type';
 import type { RequestError } from '../http/errors';
 import { shortened } from '../util/text';
 import { CallError, type CallContent, type ParameterValues, type Service } from '../service/call';
-import type { Contract, ContractOperation } from '../contract/contract';
+import type { Contract } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
 import { NO_VALUES } from '../contract/schema';
 import type { ElementName } from '../xml/handler';
@@ -27,6 +27,8 @@ interface LastMessage {
   readonly message: SoapMessage;
 }
 
+type Operation = Contract['operations'][number];
+
 /** The SOAP bindings of one endpoint, which its SOAP calls share. */
 export class SoapBindings {
   /** The last message of each operation that the header fields name; under the empty name, of those where they name none. */
@@ -44,7 +46,7 @@ export class SoapBindings {
     const servers = await Promise.all(
       versions.map(async (version) => [version.binding, await NodeSoap.create(contract, service, version)] as const),
     );
-    const namesOf = ({ name: operation, parameters }: ContractOperation) =>
+    const namesOf = ({ name: operation, parameters }: Operation) =>
       new Set([...parameters.map(({ name }) => name), ...(service[operation]?.refuses ?? [])]);
     const messages = {
       bindings: versions.map(({ binding }) => binding),
@@ -181,7 +183,7 @@ export class SoapCall extends IncomingCall {
     return server.answer(name, values, { call: this });
   }
 
-  #parameters(operation: ContractOperation): ParameterValues {
+  #parameters(operation: Operation): ParameterValues {
     const message = this.#message;
     const isNamed = message?.element?.name === operation.name;
     const { texts, otherNamespace, withElements } = isNamed ? message.arguments : NO_ARGUMENTS;

@@ -243,3 +243,12 @@ describe('the configuration', () => {
     expect(() => readConfig({ PORT: 'x', EVENT_TYPE: ' ' })).toThrow(/PORT=x[\s\S]*EVENT_TYPE= /);
   });
 });
+
+it('ADMIN_PORT must differ from PORT on the same address', () => {
+  const same = { PORT: '8080', ADMIN_PORT: '8080' };
+  for (const hosts of [{}, { HOST: '0.0.0.0' }, { ADMIN_HOST: '::' }]) {
+    expect(() => readConfig({ ...same, ...hosts })).toThrow('ADMIN_PORT=8080: must not be the same as PORT');
+  }
+  expect(readConfig({ ...same, ADMIN_HOST: '127.0.0.2' }).admin?.port).toBe(8080);
+  expect(readConfig({ PORT: '0', ADMIN_PORT: '0' }).admin?.port).toBe(0);
+});

@@ -1,6 +1,5 @@
 import { createClientAsync } from 'soap';
 import { Contract } from '../../src/contract/contract';
-import { Protocols } from '../../src/contract/protocols';
 import type { Operation, Service } from '../../src/service/call';
 import {
   BINDINGS,
@@ -18,7 +17,7 @@ const hello: Operation = { access: 'open', run: () => Promise.resolve('Hello Wor
 const SERVICE: Service = { RecordEvent: { ...hello, access: 'record' }, GetEvents: hello, HelloWorld: hello };
 
 const start = async (bindings: readonly BindingName[], documentation = true): Promise<TestEndpoint> =>
-  startEndpoint(SERVICE, await Contract.load(NAMESPACE, new Protocols(new Set(bindings), documentation)));
+  startEndpoint(SERVICE, await Contract.load(NAMESPACE, { protocols: new Set(bindings), documentation }));
 
 const SUBSETS: readonly (readonly BindingName[])[] = [
   ['soap11'],

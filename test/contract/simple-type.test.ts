@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { BUILT_IN, SimpleTypeError, type BuiltInName } from '../../src/contract/simple-type';
+import { BUILT_IN, SimpleTypeError, type BuiltInName } from '../../src/contract/schema';
 
 /** White space of XML, which means nothing around a value that is not a string. */
 const SPACE = fc.string({ unit: fc.constantFrom(' ', '\t', '\r', '\n'), maxLength: 3 });

@@ -1,5 +1,4 @@
-import { NO_VALUES, OperationInput, type Parameter } from '../../src/contract/schema';
-import { BUILT_IN } from '../../src/contract/simple-type';
+import { BUILT_IN, NO_VALUES, OperationInput, type Parameter } from '../../src/contract/schema';
 import { CallError } from '../../src/service/call';
 
 const parameter = (name: string, more: Partial<Parameter> = {}): Parameter => ({

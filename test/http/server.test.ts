@@ -32,6 +32,15 @@ describe('an HTTP server', () => {
     expect((await send(url)).status).toBe(404);
   });
 
+  it.each([
+    ['192.0.2.1', 'it is not an address of this machine'],
+    ['nowhere.invalid', 'its name is unknown'],
+  ])('says why it cannot listen on %s, and which settings to change', async (host, reason) => {
+    server = new HttpServer({ pages: new Map(), limits: readConfig({}).limits });
+    const problem = `${host} at port 0 cannot be used: ${reason}. Set ADMIN_PORT or ADMIN_HOST.`;
+    await expect(server.listen({ port: 0, host }, 'ADMIN_')).rejects.toThrow(problem);
+  });
+
   it('answers 500 where a page rejects', async () => {
     const { url } = await start(new Map([['/page', () => Promise.reject(new Error('the page failed'))]]));
     expect((await send(`${url}/page`)).status).toBe(500);

@@ -1,9 +1,8 @@
-import { wireBytes } from '../../src/events/stored-event';
-import { sequenceOf } from '../../src/events/position';
+import { sequenceOf, wireBytes } from '../../src/events/stored-event';
 import type { EventLog } from '../../src/log/event-log';
 import type { LoggedEvent } from '../../src/log/queries';
 import { openMemoryLog } from '../../src/log/memory/event-log';
-import { readPage, type PageQuery } from '../../src/service/event-page';
+import { readPage, type PageQuery } from '../../src/service/event-reader';
 import { everyEvent, newEvent } from '../support/events';
 
 const QUERY: PageQuery = { ...everyEvent, referenceBytes: 100 };

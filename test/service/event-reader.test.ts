@@ -1,9 +1,8 @@
 import type { EventLog } from '../../src/log/event-log';
 import type { EventQuery, LoggedEvent } from '../../src/log/queries';
 import type { Call } from '../../src/service/call';
-import type { PageQuery } from '../../src/service/event-page';
+import { EventReader, type PageQuery } from '../../src/service/event-reader';
 import { openMemoryLog } from '../../src/log/memory/event-log';
-import { EventReader } from '../../src/service/event-reader';
 import { Deferred } from '../../src/util/promises';
 import { everyEvent, newEvent } from '../support/events';
 

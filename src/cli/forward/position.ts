@@ -1,6 +1,5 @@
 import { open, readFile, rename } from 'node:fs/promises';
-import { positionIn, sequenceOf } from '../../events/position';
-import type { StoredEvent } from '../../events/stored-event';
+import { positionIn, sequenceOf, type StoredEvent } from '../../events/stored-event';
 import { fileError } from '../terminal';
 import type { LogChange, ReadableLog } from '../../log/readable-log';
 

@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { Contract } from '../../contract/contract';
-import { sequenceOf } from '../../events/position';
-import { problemOf, type StoredEvent } from '../../events/stored-event';
+import { problemOf, sequenceOf, type StoredEvent } from '../../events/stored-event';
 import { HttpClient, NoAnswerError, type HttpAnswer } from '../http-client';
 import { Sender } from '../../senders/sender';
 import { quoted } from '../../util/text';

@@ -1,6 +1,5 @@
 import { parseTime } from '../../util/time';
 import { wireBytes } from '../stored-event';
-import { isMediaType, isUri, isUriReference } from './syntax';
 
 /** Context attributes that a sender gave its event: valid CloudEvents 1.0, `id`, `source` and `type` among them. */
 export interface SenderAttributes {
@@ -33,6 +32,31 @@ const MAX_ID_LENGTH = 1024;
 const NOT_IN_STRING = /\p{Cc}|\p{Surrogate}|\p{Noncharacter_Code_Point}/u;
 
 const EXTENSION_NAME = /^[a-z\d]{1,64}$/;
+
+/** The characters of a URI (RFC 3986, section 2), of which `URL` takes others too. */
+const CHARACTER = "(?:[\\w.~!$&'()*+,;=:@/?-]|%[\\da-f]{2})";
+const URI_TEXT = new RegExp(`^(?:${CHARACTER}|[[\\]])*(?:#${CHARACTER}*)?$`, 'i');
+const SCHEME = /^[a-z][a-z\d+.-]*:/i;
+
+const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
+/** Without control characters, which CloudEvents excludes from attributes. */
+const QUOTED = '"(?:[^"\\\\\\p{Cc}]|\\\\\\P{Cc})*"';
+const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?: *;(?: *${TOKEN}=(?:${TOKEN}|${QUOTED}))?)* *$`, 'u');
+
+/** Whether a text is a URI (RFC 3986, section 3), that is, has a scheme. */
+function isUri(text: string): boolean {
+  return SCHEME.test(text) && isUriReference(text);
+}
+
+/** Whether a text is a URI or a relative reference (RFC 3986, section 4.1). */
+function isUriReference(text: string): boolean {
+  return URI_TEXT.test(text) && URL.canParse(text, 'http://host/');
+}
+
+/** Whether a text is a media type (RFC 2046 and RFC 9110, section 8.3.1), without tabs, which no attribute may hold. */
+export function isMediaType(text: string): boolean {
+  return MEDIA_TYPE.test(text);
+}
 
 /** Says what is wrong with the value of an attribute, if anything is. */
 type Check = (value: unknown) => string | undefined;
@@ -132,4 +156,21 @@ export function withoutReservedNames(attributes: Readonly<Record<string, unknown
   return Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [RESERVED.includes(name) ? freeName(name) : name, value]),
   );
+}
+
+/** W3C Trace Context, section 3.2: version, trace id, parent id and flags; a version after 00 may add more. */
+const TRACEPARENT = /^(?!ff)([\da-f]{2})-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(-[\x21-\x7e]{0,199})?$/;
+
+/** W3C Trace Context, section 3.3, as far as an attribute of an event is concerned. */
+const TRACESTATE = /^[\x20-\x7e]{1,512}$/;
+
+/** Reads the trace context of a request as attributes of its event (CloudEvents distributed tracing extension), as far as it is valid. */
+export function traceAttributes({
+  traceparent,
+  tracestate,
+}: Readonly<Record<string, string | string[] | undefined>>): Readonly<Record<string, string>> | undefined {
+  const match = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent) : null;
+  if (match === null || (match[1] === '00' && match[2] !== undefined)) return undefined;
+  const isKept = typeof tracestate === 'string' && TRACESTATE.test(tracestate);
+  return { traceparent: match[0], ...(isKept ? { tracestate } : undefined) };
 }

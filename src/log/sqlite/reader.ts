@@ -1,4 +1,3 @@
-import { LAST_POSITION } from '../../events/position';
 import type { StoredEvent } from '../../events/stored-event';
 import { typePrefix } from '../engine';
 import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../queries';
@@ -97,7 +96,7 @@ export class SqliteReader {
     let selection: Selection = {
       ...{ since, until, type, isUpwards, limit: GROUP_EVENTS },
       after: this.#startOf(since, query.after ?? 0),
-      before: Math.min(query.before ?? LAST_POSITION, this.#endOf(until)),
+      before: Math.min(query.before ?? Number.MAX_SAFE_INTEGER, this.#endOf(until)),
     };
     let reached: SearchResult['reached'];
     search: do {
@@ -169,7 +168,7 @@ export class SqliteReader {
 
   /** A position after all events that were recorded before a time. */
   #endOf(until: number | undefined): number {
-    if (until === undefined) return LAST_POSITION;
+    if (until === undefined) return Number.MAX_SAFE_INTEGER;
     return this.#database.number('SELECT max(sequence) FROM events WHERE recorded_at < ?', until) + 1;
   }
 

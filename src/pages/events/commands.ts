@@ -1,5 +1,4 @@
-import { sequenceOf } from '../../events/position';
-import type { StoredEvent } from '../../events/stored-event';
+import { sequenceOf, type StoredEvent } from '../../events/stored-event';
 import { receivedRequest } from '../received-request';
 import type { Contract } from '../../contract/contract';
 import type { Filter } from './list-query';

@@ -1,7 +1,6 @@
 import { Arrival } from '../../events/arrival';
-import { EventData } from '../../events/event-data';
-import { sequenceOf } from '../../events/position';
-import type { StoredEvent } from '../../events/stored-event';
+import { EventData } from '../../events/payload';
+import { sequenceOf, type StoredEvent } from '../../events/stored-event';
 import { letOthersRun } from '../../util/promises';
 import { isJsonType } from '../received-request';
 import { dataText, MAX_BYTES, type ShownText } from './data-view';

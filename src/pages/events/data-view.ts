@@ -1,8 +1,8 @@
 import { JsonText } from '../../events/cloudevents/json-text';
-import type { EventData, FormEntries } from '../../events/event-data';
+import type { EventData, FormEntries } from '../../events/payload';
 import { letOthersRun } from '../../util/promises';
 import { sizeText } from '../../util/text';
-import { indentedXml } from '../../xml/xml-text';
+import { indentedXml } from '../xml-text';
 import { hexText, longMarkup, markup, type Markup } from './markup';
 
 /** Most characters of a payload that are decoded, indented and shown. */

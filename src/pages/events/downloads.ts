@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Endpoint } from '../../call/incoming-call';
 import { ArchiveLine } from '../../events/archive-line';
-import { refusedParameter } from '../../contract/schema';
 import { problemOf, type StoredEvent } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
 import type { HttpResponse } from '../../http/response';
 import type { EventLog } from '../../log/event-log';
 import { EventWaiters } from '../../service/event-reader';
-import { OTHER_FILTERS } from '../../service/webhook-service';
 import { letOthersRun } from '../../util/promises';
+import { shortened } from '../../util/text';
 import { downloadHeaders } from './event-view';
 import { isNarrowed, listQuery } from './list-query';
 
@@ -34,15 +33,19 @@ const MAX_WAIT = 600;
 
 const EMPTY_LINE = '\n';
 
-const PARAMETERS = 'id after before from to type binding sender fromsender text limit wait'.split(' ');
+const PARAMETERS = 'events id after before from to type binding sender fromsender text limit wait'.split(' ');
 
 type DownloadQuery = ReturnType<typeof downloadQuery>;
 
 /** Reads the query of `?events=download`, for people, which has all that the list finds, or of `?events=export`, for programs. */
 function downloadQuery(parameters: URLSearchParams) {
   const { problem: unreadable, filter, place } = listQuery(parameters);
-  const problem = unreadable ?? refusedParameter((name) => parameters.has(name), OTHER_FILTERS, PARAMETERS);
-  if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
+  if (unreadable !== undefined) throw HTTP_ERRORS.invalidInput(unreadable);
+  const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
+  if (unknown !== undefined)
+    throw HTTP_ERRORS.invalidInput(
+      `There is no parameter ${shortened(unknown)}. The parameters are ${PARAMETERS.join(', ')}.`,
+    );
   if (parameters.get('events') === 'download')
     return { filter, place: {}, id: undefined, limit: Infinity, wait: undefined, isSearch: true, end: '' };
   const limit = wholeNumber(parameters, 'limit', Number.MAX_SAFE_INTEGER) ?? Infinity;

@@ -1,9 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { sequenceOf } from '../../events/position';
-import { eventJson, type StoredEvent } from '../../events/stored-event';
+import { eventJson, sequenceOf, type StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
 import { Arrival } from '../../events/arrival';
-import { EventData } from '../../events/event-data';
+import { EventData } from '../../events/payload';
 import { isJsonType, isXmlType } from '../received-request';
 import { Sender } from '../../senders/sender';
 import { curlCommand, forwardCommand, type EndpointAddress } from './commands';

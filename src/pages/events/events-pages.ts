@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { join } from 'node:path';
 import { Router } from 'express';
-import { positionIn } from '../../events/position';
-import { problemOf, type StoredEvent } from '../../events/stored-event';
+import { positionIn, problemOf, type StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import { letOthersRun } from '../../util/promises';

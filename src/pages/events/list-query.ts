@@ -1,4 +1,4 @@
-import { positionIn } from '../../events/position';
+import { positionIn } from '../../events/stored-event';
 import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/queries';
 import { shortened } from '../../util/text';
 import { parseTime, timeText } from '../../util/time';

@@ -1,4 +1,4 @@
-import { sequenceOf } from '../../events/position';
+import { sequenceOf } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
 import type { FoundEvent, SearchResult } from '../../log/queries';
 import { forwardCommand, type EndpointAddress } from './commands';

@@ -1,11 +1,13 @@
 import { HttpResponse } from '../../http/response';
-import type { Contract, ContractOperation } from '../../contract/contract';
-import { indentedXml } from '../../xml/xml-text';
+import type { Contract } from '../../contract/contract';
+import { indentedXml } from '../xml-text';
 import { Binding } from '../../config/values';
 import type { SoapBindings } from '../../soap/soap-call';
 import { SoapVersion } from '../../soap/soap-version';
 import { MediaType } from '../../http/content/media-type';
 import { stringReply } from '../../get-post/reply-format';
+
+type Operation = Contract['operations'][number];
 
 /** Stands for what differs from call to call, as `length` does. */
 const RESULT = 'string';
@@ -28,7 +30,7 @@ export async function sampleWriter(contract: Contract, soap: SoapBindings | unde
   const { contentType, body } = stringReply(contract.namespace)(RESULT);
   const string = response(contentType, body);
 
-  return (operation: ContractOperation, needsKey: boolean, endpointUrl: string) => {
+  return (operation: Operation, needsKey: boolean, endpointUrl: string) => {
     const { name, action } = operation;
     const given = exampleArguments(operation);
     const url = `${endpointUrl}/${name}`;
@@ -103,7 +105,7 @@ function curlOf({ method, url, headers, body }: SampleRequest): string {
  * Arguments for the samples: those the operation requires or, if it requires none, the first whose type shows what a value looks
  * like. An operation that takes any XML gets an element, or a field of a query string or form.
  */
-export function exampleArguments({ parameters, takesAnyXml }: ContractOperation): ReadonlyMap<string, string> {
+export function exampleArguments({ parameters, takesAnyXml }: Operation): ReadonlyMap<string, string> {
   const required = parameters.filter(({ isRequired }) => isRequired);
   const telling = parameters.filter(({ type }) => type.name !== 'string').slice(0, 1);
   const shown = required.length > 0 || takesAnyXml ? required : telling;

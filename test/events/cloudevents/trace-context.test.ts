@@ -1,4 +1,4 @@
-import { traceAttributes } from '../../../src/events/cloudevents/syntax';
+import { traceAttributes } from '../../../src/events/cloudevents/attributes';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const LATER = `01${TRACE.slice(2)}-`;

@@ -1,5 +1,5 @@
 import { exampleArguments } from '../../../src/pages/service/samples';
-import { BUILT_IN } from '../../../src/contract/simple-type';
+import { BUILT_IN } from '../../../src/contract/schema';
 import { contractWhereHelloWorldTakes } from '../../support/contract';
 
 /** The arguments of the samples of an operation with these parameters. */

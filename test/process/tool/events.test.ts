@@ -1,4 +1,4 @@
-import { sequenceOf } from '../../../src/events/position';
+import { sequenceOf } from '../../../src/events/stored-event';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promises';

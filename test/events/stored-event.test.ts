@@ -1,8 +1,9 @@
-import { LAST_POSITION, positionIn, sequenceOf } from '../../src/events/position';
+import { positionIn, sequenceOf, wireBytes } from '../../src/events/stored-event';
+import { xmlText } from '../../src/xml/characters';
 
 it.each([
   [1, '00000000000000000001'],
-  [LAST_POSITION, '00009007199254740991'],
+  [Number.MAX_SAFE_INTEGER, '00009007199254740991'],
 ])('writes the position %d with 20 digits, and reads it again', (position, sequence) => {
   expect(sequenceOf(position)).toBe(sequence);
   expect(positionIn(sequence)).toBe(position);
@@ -12,10 +13,17 @@ it.each([
 it.each(['9007199254740992', '18446744073709551615', '9'.repeat(20)])(
   'takes %s for a position after every event',
   (text) => {
-    expect(positionIn(text)).toBe(LAST_POSITION);
+    expect(positionIn(text)).toBe(Number.MAX_SAFE_INTEGER);
   },
 );
 
 it.each(['', ' 1', '-1', '1.0', '1e3', '0x1', '1'.repeat(21), '١'])('reads no position in "%s"', (text) => {
   expect(positionIn(text)).toBeUndefined();
 });
+
+it.each(['', 'plain', '&<>"\'\r\n\t', 'é', '\u{1F600}', '\u2028', ']]>'])(
+  'counts the bytes that %j takes as XML text',
+  (text) => {
+    expect(wireBytes(text)).toBe(Buffer.byteLength(xmlText(text)));
+  },
+);
