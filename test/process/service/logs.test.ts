@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { VERSION } from '../../../src/config/package-info';
-import { callOperation, envelope11, NAMESPACE } from '../../support/bindings';
+import { callOperation } from '../../support/bindings';
 import { send } from '../../support/http';
 import { metricsAt } from '../../support/metrics';
 import { logLines, startProcess } from '../../support/process';
@@ -35,58 +35,6 @@ describe('the log lines of the service', () => {
     expect(refused).toMatchObject({ level: 'warn', requestId: 'id-1', operation: 'RecordEvent', refusal: 'key' });
     expect(service.output()).not.toContain(KEY);
     expect(service.output()).not.toContain('secret=1');
-  });
-
-  it('include one for each request with ACCESS_LOG=true, without its query string', async () => {
-    const service = await startProcess({ ACCESS_LOG: 'true' }, folder.path);
-    await callOperation(service.url, 'soap12', 'HelloWorld', '', { 'X-Request-Id': 'one' });
-    await send(`${service.url}/RecordEvent?token=secret`, { headers: { 'User-Agent': 'a "test"\u00ff' } });
-    await send(new URL('/nowhere', service.url).href);
-    await service.end('SIGTERM');
-    const answered = logLines(service.output()).filter(({ msg }) => msg === 'answered');
-    expect(answered).toMatchObject([
-      { requestId: 'one', method: 'POST', status: 200, binding: 'soap12', operation: 'HelloWorld', complete: true },
-      { status: 200, operation: 'RecordEvent', userAgent: 'a "test"\u00ff', remoteAddress: '127.0.0.1' },
-      { status: 404, path: '/nowhere' },
-    ]);
-    expect(service.output()).not.toContain('token=secret');
-  });
-
-  it('name path, request id and the address behind the proxy of what is refused, also by the server itself', async () => {
-    const service = await startProcess({ TRUST_PROXY: 'loopback', READ_KEYS: KEY }, folder.path);
-    const headers = { 'X-Forwarded-For': '192.0.2.7', 'X-Request-Id': 'id-7' };
-    const { pathname } = new URL(service.url);
-    for (const path of ['/nowhere', `${pathname}/GetEvents`]) {
-      await send(`${new URL(path, service.url).href}?token=secret`, { headers });
-    }
-    await send(service.url, { headers: { ...headers, Host: 'not valid' } });
-    await service.end('SIGTERM');
-    const refused = logLines(service.output()).filter(({ msg }) => msg === 'refused');
-    expect(refused.length).toBe(3);
-    const paths = ['/nowhere', `${pathname}/GetEvents`, pathname];
-    expect(refused).toMatchObject(paths.map((path) => ({ path, requestId: 'id-7', remoteAddress: '192.0.2.7' })));
-    expect(service.output()).not.toContain('token=secret');
-  });
-
-  it('say once what to change when a proxy is not trusted, or a client does not fit', async () => {
-    const service = await startProcess({}, folder.path);
-    const old = envelope11('HelloWorld').replace(NAMESPACE, 'urn:old/');
-    for (let i = 0; i < 2; i++) {
-      await send(`${service.url}?WSDL`, { headers: { 'X-Forwarded-Host': 'public.example' } });
-      await send(service.url, { method: 'POST', headers: { 'Content-Type': 'text/xml' }, body: old });
-    }
-    await service.end('SIGTERM');
-    const hints = logLines(service.output()).filter(({ hint }) => hint !== undefined);
-    expect(hints.map(({ hint }) => hint)).toEqual(['forwarded', 'soap-namespace']);
-    expect(hints[0]?.msg).toContain('set TRUST_PROXY');
-    expect(hints[1]?.msg).toContain('SERVICE_NAMESPACE');
-  });
-
-  it('are none with LOG_LEVEL=silent, except the line with the address', async () => {
-    const service = await startProcess({ LOG_LEVEL: 'silent', HOST: '0.0.0.0' }, folder.path);
-    await send(`${service.url}/Nothing`);
-    await service.end('SIGTERM');
-    expect(service.output()).toBe(`WebHook answers at ${service.url}\n`);
   });
 
   it('warn of missing keys on an address that is not loopback', async () => {
