@@ -6,6 +6,7 @@ requireNode();
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, endStart);
 import cluster from 'node:cluster';
 import { setImmediate } from 'node:timers/promises';
+import type { startApp } from './app';
 import { answerCommandLine } from './cli/command-line';
 import { ConfigError, type Config } from './config/config';
 import { ProcessConfig } from './config/process-config';
@@ -14,7 +15,6 @@ import { ServiceManager } from './config/service-manager';
 import { startLean } from './lean-start';
 import { plainReason } from './util/text';
 import { createLogger, type Logger } from './telemetry/logger';
-import type { SupervisorProcess } from './workers/worker';
 
 main().catch(fail);
 
@@ -84,7 +84,7 @@ const HANDOVER_TIMEOUT = 5000;
 async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
   const { SupervisorProcess } = await import('./workers/worker.js');
   const supervisor = new SupervisorProcess();
-  const { log, app } = await startService(config, logger, supervisor);
+  const { log, app } = await startService(config, logger, (own) => supervisor.refusals(own));
   const stop = stopOnSignals(app, logger, async () => {
     await leave();
     await log.close();
@@ -99,7 +99,7 @@ type RunningService = Awaited<ReturnType<typeof startService>>;
 type App = RunningService['app'];
 
 /** Loads the service only here: a supervisor, `--help` and a wrong configuration do without it, and start in half the time. */
-async function startService(config: Config, logger: Logger, supervisor?: SupervisorProcess) {
+async function startService(config: Config, logger: Logger, refusalsOfAll?: Parameters<typeof startApp>[3]) {
   const { eventLog, eventLogSettings } = config;
   // Later workers use the log of the first: one whose folder is moved away is not made anew beside it.
   const create = cluster.worker === undefined || cluster.worker.id === 1 || eventLog.isMissing === undefined;
@@ -108,10 +108,10 @@ async function startService(config: Config, logger: Logger, supervisor?: Supervi
   opening.catch(() => undefined);
   // The database thread starts while this one loads the rest.
   await setImmediate();
-  const { startApp } = await import('./app.js');
+  const { startApp: start } = await import('./app.js');
   const { collectDefaultMetrics } = await import('prom-client');
   const log = await opening;
-  const app = await startApp(config, log, logger, supervisor && ((own) => supervisor.refusals(own)));
+  const app = await start(config, log, logger, refusalsOfAll);
   collectDefaultMetrics({ register: app.metrics });
   return { log, app };
 }

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { ProcessConfig } from '../config/process-config';
 import { Arrival } from '../events/arrival';
 import { positionIn, sequenceOf, type StoredEvent } from '../events/stored-event';
-import type { EventLogLocation } from '../log/engines';
 import type { EventLog } from '../log/event-log';
 import type { LoggedEvent, SearchQuery, Start } from '../log/queries';
 import type { ReadableLog } from '../log/readable-log';
@@ -20,7 +19,7 @@ export interface LogSource {
 }
 
 /** @throws {UsageError} no other process can have the log that EVENT_LOG names. */
-export function eventLogOfTool(): EventLogLocation {
+export function eventLogOfTool() {
   const { eventLog } = ProcessConfig.ofTool('eventLog');
   if (!eventLog.isVolatile) return eventLog;
   throw new UsageError('EVENT_LOG=memory: is a log that only its service has. Set EVENT_LOG to another one.');

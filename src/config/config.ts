@@ -1,4 +1,3 @@
-import type { EventLogSettings } from '../log/engine';
 import { Binding } from './values';
 import { withSecretFiles, wrongNames, type Texts } from './environment';
 import {
@@ -25,7 +24,7 @@ interface ListenAddress {
 /** The service's configuration, checked and in the units that the code uses. */
 export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin'>, ListenAddress {
   /** The settings with which {@link AllSettings.eventLog} is opened. */
-  readonly eventLogSettings: EventLogSettings;
+  readonly eventLogSettings: Parameters<AllSettings['eventLog']['open']>[0];
   /** Path of the endpoint, which is also the source of its own events. */
   readonly path: string;
   /** The names of the protocols that PROTOCOLS and DOCUMENTATION switch off, `documentation` among them. */

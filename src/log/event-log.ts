@@ -14,7 +14,7 @@ const SEARCH_TIME = 500;
 const EVENT_CHARACTERS = 2048;
 
 /** Called when something happens to a log besides its calls. */
-export interface LogObserver {
+interface LogObserver {
   /** This process committed `events`, of which `recorded` were new. */
   committed?(commit: { readonly events: number; readonly recorded: number; readonly milliseconds: number }): void;
   /** Nothing is left that is past retention, or a step failed with an error and will be tried again. */

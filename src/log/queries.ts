@@ -108,3 +108,49 @@ export interface SearchResult {
   /** Whether events are left to look at, `before` (or `after`) the position reached. */
   readonly more: boolean;
 }
+
+/** Maximum bytes of a page of whole events, unless a single one has more. */
+export const PAGE_BYTES = 8 * 1024 * 1024;
+
+/** Decides, event by event, what belongs to a page of `EventLog.read`. */
+export class Page {
+  readonly #query: EventQuery;
+  readonly #isNamed: boolean;
+  #bytes = 0;
+  #events = 0;
+
+  constructor(query: EventQuery) {
+    this.#query = query;
+    this.#isNamed = query.id !== undefined || query.position !== undefined;
+  }
+
+  /** Says how the next event belongs to the page: whole, without its data, or not at all because the page is full. */
+  take(attributesBytes: number, dataBytes: number): 'whole' | 'without data' | 'full' {
+    const { limit, maxBytes } = this.#query;
+    const whole = attributesBytes + dataBytes;
+    const most = maxBytes ?? (this.#isNamed ? Infinity : PAGE_BYTES - whole);
+    if (this.#events === limit || (this.#events > 0 && this.#bytes > most)) return 'full';
+    const isWanted = maxBytes === undefined || (this.#isNamed && this.#events === 0);
+    const isWhole = isWanted || whole <= maxBytes;
+    this.#bytes += isWhole ? whole : attributesBytes;
+    this.#events++;
+    return isWhole ? 'whole' : 'without data';
+  }
+}
+
+export type Events = AsyncIterable<StoredEvent> | Iterable<StoredEvent>;
+
+/** Fills a page, in log order, with events that come from the end at which a query begins. */
+export async function pageFrom(events: Events, query: EventQuery): Promise<LoggedEvent[]> {
+  const { after, since = -Infinity } = query;
+  const page = new Page(query);
+  const logged: LoggedEvent[] = [];
+  for await (const event of events) {
+    const { attributes, data = '', recordedAt } = event;
+    if (recordedAt < since) continue;
+    const taken = page.take(Buffer.byteLength(attributes), Buffer.byteLength(data));
+    if (taken === 'full') break;
+    logged.push(taken === 'whole' ? event : { ...event, data: undefined, dataOmitted: true });
+  }
+  return after === undefined ? logged.reverse() : logged;
+}

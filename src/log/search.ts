@@ -7,9 +7,11 @@ import {
   DATA_START,
   MAX_SEARCH_TEXT,
   type DataSummary,
+  type Events,
   type FoundEvent,
   type Match,
   type SearchQuery,
+  type SearchResult,
 } from './queries';
 
 /** Most characters that are shown before a match, and after it. */
@@ -95,6 +97,23 @@ export function eventMatcher(query: SearchQuery): (event: StoredEvent) => FoundE
       return undefined;
     }
   };
+}
+
+/** Looks at events from the end at which a search begins, until enough are found or it has to stop, but at one at least. */
+export async function searchStep(events: Events, query: SearchQuery, hasToStop: () => boolean): Promise<SearchResult> {
+  const matching = eventMatcher(query);
+  const found: FoundEvent[] = [];
+  let reached: SearchResult['reached'];
+  let more = false;
+  for await (const event of events) {
+    // Found only now, so that there is really more.
+    more = reached !== undefined && (found.length === query.limit || hasToStop());
+    if (more) break;
+    reached = { position: event.position, recordedAt: event.recordedAt };
+    const match = matching(event);
+    if (match !== undefined) found.push(match);
+  }
+  return { events: query.after === undefined ? found : found.reverse(), reached, more };
 }
 
 /** @throws a text is damaged. */

@@ -1,8 +1,7 @@
 import { AggregatorRegistry, Gauge } from 'prom-client';
 import { Metrics } from '../telemetry/metrics';
 import { RefusedCalls, type Refusals } from '../telemetry/refused-calls';
-import { NO_REPORT, type Report } from './worker';
-import type { WorkerProcess } from './worker-process';
+import { NO_REPORT, type Report, type WorkerProcess } from './worker';
 
 type ReportingWorker = Pick<WorkerProcess, 'ended' | 'lastReport' | 'report'>;
 

@@ -8,7 +8,7 @@ import { RateLimit } from '../http/rate-limit';
 import type { Logger } from '../telemetry/logger';
 import { Observer } from '../telemetry/observer';
 import { Reports } from './reports';
-import { WorkerProcess, type End } from './worker-process';
+import { WorkerProcess, type End } from './worker';
 
 /** How long workers may take to be ready, to end after another one has taken their place, and to end after a signal, in milliseconds. */
 const LIMITS = { start: 60_000, retire: 30_000, stop: 15_000 };

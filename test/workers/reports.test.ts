@@ -1,8 +1,7 @@
 import { Metrics } from '../../src/telemetry/metrics';
 import { Deferred } from '../../src/util/promises';
 import { Reports } from '../../src/workers/reports';
-import { NO_REPORT, type Report } from '../../src/workers/worker';
-import type { End, WorkerProcess } from '../../src/workers/worker-process';
+import { NO_REPORT, type End, type Report, type WorkerProcess } from '../../src/workers/worker';
 import { eventually } from '../support/eventually';
 
 /** A worker in which this many calls are in progress and wait. */

@@ -1,19 +1,16 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { Semaphore } from '../../util/promises';
-import { EventLogError, type Engine, type EventLogSettings, type Recorded } from '../engine';
+import { EventLogError, type Engine, type EventLogSettings, type RetentionSteps } from '../engine';
 import { EventLog } from '../event-log';
-import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../queries';
-import { Page, sizeOf } from '../page';
-import { eventMatcher } from '../search';
+import { pageFrom, type EventQuery } from '../queries';
+import { searchStep } from '../search';
 import type { JetStreamAddress } from './address';
 import { JetStreamConnection } from './connection';
-import { slotsFilter } from './message';
+import { decodeEvent, decodeReference, keysOf, keySubject, slotsFilter } from './message';
 import { recordEvents } from './recorder';
-import { forgetEvents, retentionOfKeys } from './removal';
 import { KEYS_EXTRA_AGE, keysMissing, provideStreams, requireReady } from './setup';
-import { logStreams, type BeginCall, type Stream } from './stream';
-import { SEARCH_WINDOW, TypeSearch } from './type-search';
-import { StreamWalk, type Part } from './walk';
+import { logStreams, type BeginCall, type LogStreams, type Stream } from './stream';
+import { SEARCH_WINDOW, StreamWalk, TypeSearch, type Part } from './walk';
 
 /** Which event log of a NATS cluster is opened, and how. */
 export type JetStreamOptions = JetStreamAddress &
@@ -72,29 +69,13 @@ class JetStreamEngine implements Engine {
     return this.#begin().events.maxBytes();
   }
 
-  async append(events: readonly NewEvent[]): Promise<Recorded> {
-    return { appended: await recordEvents(this.#begin, events) };
-  }
-
+  readonly append: Engine['append'] = async (events) => ({ appended: await recordEvents(this.#begin, events) });
   readonly check: Engine['check'] = () => requireReady(this.#begin());
   readonly forget: Engine['forget'] = (positions) => forgetEvents(this.#begin, positions);
   readonly close: Engine['close'] = () => this.#connection.close();
 
-  async newest(): Promise<number> {
-    return (await this.#begin().events.state()).last_seq;
-  }
-
-  async read(query: EventQuery): Promise<LoggedEvent[]> {
-    const page = new Page(query);
-    const logged: LoggedEvent[] = [];
-    for await (const event of this.#matching(query)) {
-      if (event.recordedAt < (query.since ?? -Infinity)) continue;
-      const taken = page.take(sizeOf(event));
-      if (taken === 'full') break;
-      logged.push(taken === 'whole' ? event : { ...event, data: undefined, dataOmitted: true });
-    }
-    return logged.sort((a, b) => a.position - b.position);
-  }
+  readonly newest: Engine['newest'] = async () => (await this.#begin().events.state()).last_seq;
+  readonly read: Engine['read'] = (query) => pageFrom(this.#matching(query), query);
 
   /** The events that a query asks for, in the order in which the page is filled. */
   async *#matching(query: EventQuery): AsyncGenerator<StoredEvent> {
@@ -117,30 +98,18 @@ class JetStreamEngine implements Engine {
     }
   }
 
-  async search(query: SearchQuery): Promise<SearchResult> {
-    const matching = eventMatcher(query);
-    const events: FoundEvent[] = [];
-    let reached: SearchResult['reached'];
-    let more = false;
-    const { events: stream } = this.#begin();
-    const start = await startOf(query.from, stream);
-    const candidates = new StreamWalk(stream, SEARCH_WINDOW).events({
-      after: Math.max(start, query.after ?? 0),
-      before: query.before ?? Infinity,
-      first: query.after === undefined ? 'newest' : 'oldest',
+  readonly search: Engine['search'] = async (query) => {
+    const { events } = this.#begin();
+    const { after, before = Infinity, from } = query;
+    const candidates = new StreamWalk(events, SEARCH_WINDOW).events({
+      after: Math.max(after ?? 0, await startOf(from, events)),
+      before,
+      first: after === undefined ? 'newest' : 'oldest',
       most: Infinity,
     });
     const end = performance.now() + SEARCH_STEP_TIME;
-    for await (const event of candidates) {
-      // Found only now, so that there is really more.
-      more = reached !== undefined && (events.length === query.limit || performance.now() > end);
-      if (more) break;
-      reached = { position: event.position, recordedAt: event.recordedAt };
-      const found = matching(event);
-      if (found !== undefined) events.push(found);
-    }
-    return { events: query.after === undefined ? events : events.reverse(), reached, more };
-  }
+    return searchStep(candidates, query, () => performance.now() > end);
+  };
 
   async counts(times: readonly number[]): Promise<number[]> {
     const { events } = this.#begin();
@@ -150,11 +119,11 @@ class JetStreamEngine implements Engine {
     return since.slice(1).map((later, i) => Math.max(0, (since[i]?.messages ?? 0) - later.messages));
   }
 
-  async stats(): Promise<LogStats> {
+  readonly stats: Engine['stats'] = async () => {
     const { events, keys } = this.#begin();
     const [ofEvents, ofKeys] = await Promise.all([events.state(), keys.state()]);
     return { events: ofEvents.messages, bytes: ofEvents.bytes + ofKeys.bytes, last: ofEvents.last_seq };
-  }
+  };
 
   /** The servers check their files themselves, with a checksum for each message. */
   async verify(): Promise<string[]> {
@@ -167,4 +136,55 @@ class JetStreamEngine implements Engine {
 /** A position before every event that was recorded at a time or later: an event is stored after it was recorded. */
 async function startOf(time: number | undefined, events: Stream): Promise<number> {
   return time === undefined ? 0 : (await events.storedSince(time - CLOCK_TOLERANCE)).first - 1;
+}
+
+/** As `EventLog.forget`. */
+async function forgetEvents(begin: BeginCall, positions: readonly number[]): Promise<number[]> {
+  const forgotten: number[] = [];
+  for (const position of positions) {
+    const streams = begin();
+    const event = await new StreamWalk(streams.events).at(position);
+    if (event === undefined) continue;
+    // The event goes last: while it is there, the rest can be found again after a failure.
+    await eraseKeys(streams, event);
+    await streams.events.erase(position);
+    forgotten.push(position);
+  }
+  return forgotten;
+}
+
+/** Erases the claims of the event's keys, which hold copies of it, and the references to it. */
+async function eraseKeys({ keys }: LogStreams, event: NewEvent): Promise<void> {
+  for (const key of keysOf(event)) {
+    const subject = keySubject(keys, key);
+    for (let from = 1, found; (found = await keys.next(from, subject)) !== undefined; from = found.seq + 1) {
+      const { id } = decodeReference(found.data) ?? decodeEvent(found.data)?.event ?? {};
+      if (id === event.id) await keys.erase(found.seq);
+    }
+  }
+}
+
+/** Keys are removed when this many milliseconds of them are past their extra age, not one by one. */
+const KEYS_STEP = 60_000;
+
+/**
+ * Returns how the keys of forgotten events are forgotten: those that were stored long before the oldest event. Every instance does it.
+ *
+ * @param keysExtraAge - how long a key is kept after its event was forgotten, at least, in milliseconds.
+ */
+function retentionOfKeys(begin: BeginCall, keysExtraAge: number): RetentionSteps {
+  return {
+    busyPause: 50,
+    idlePause: 1000,
+    isFixed: true,
+    async step() {
+      const { events, keys } = begin();
+      const [ofEvents, ofKeys] = await Promise.all([events.state(), keys.state()]);
+      if (ofEvents.messages === 0 || ofKeys.messages === 0) return false;
+      const horizon = Date.parse(ofEvents.first_ts) - keysExtraAge;
+      if (Date.parse(ofKeys.first_ts) < horizon - Math.min(KEYS_STEP, keysExtraAge))
+        await keys.removeBefore((await keys.storedSince(horizon)).first);
+      return false;
+    },
+  };
 }

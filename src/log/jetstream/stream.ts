@@ -21,27 +21,15 @@ const CONSUMER_AGE = 10_000;
 /** The latest time that a server can compare, in milliseconds since 1970-01-01T00:00Z. */
 const LATEST = 9e12;
 
-/** The streams of an event log for one call, by whose deadline each request ends. */
-export interface LogStreams {
-  readonly events: Stream;
-  /** Which event each key of a sender names. */
-  readonly keys: Stream;
-  /** Takes messages that show whether JetStream has room, and forgets them. */
-  readonly probe: Stream;
-  /** In milliseconds of `performance.now`. */
-  readonly deadline: number;
-}
-
-export type BeginCall = () => LogStreams;
-
-export function logStreams(
-  connection: JetStreamConnection,
-  name: string,
-  deadline = connection.deadline(),
-): LogStreams {
+/** Returns the streams of an event log for one call, by whose deadline, in milliseconds of `performance.now`, each request ends. */
+export function logStreams(connection: JetStreamConnection, name: string, deadline = connection.deadline()) {
   const stream = (end: string) => new Stream(connection, name + end, deadline);
+  // `keys` says which event each key of a sender names; messages in `probe` show whether there is room, and are forgotten.
   return { events: stream(''), keys: stream('_KEYS'), probe: stream('_PROBE'), deadline };
 }
+
+export type LogStreams = ReturnType<typeof logStreams>;
+export type BeginCall = () => LogStreams;
 
 /** The library's own type decodes its data each time that it is asked for. */
 export type Message = Pick<StoredMsg, 'seq' | 'time' | 'data'>;

@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../../events/stored-event';
+import { EventLogError, isOfType, typeIn } from '../engine';
 import { decodeEvent } from './message';
 import type { Message, Stream } from './stream';
 
@@ -15,6 +16,15 @@ const WINDOW_MESSAGES = 256;
 const WINDOW_BYTES = 8 * 1024 * 1024;
 /** The size of a message while nothing is known of it. */
 const UNKNOWN_BYTES = 512 * 1024;
+
+/** How long a read looks for the first event of a type, in milliseconds. */
+const SEARCH_TIME = 2000;
+
+/** Maximum messages that are asked for at a time: they hold this thread up for two milliseconds. */
+export const SEARCH_WINDOW = 32;
+
+/** How many searches without a result are remembered. */
+const MAX_REMEMBERED = 64;
 
 /**
  * Reads events, each with a request of its own, many at a time. All requests go to the stream's leader: another replica may lag behind,
@@ -119,4 +129,37 @@ type Get<T> = (item: T) => Promise<Message | undefined>;
 function storedEvent({ seq, data }: Message): StoredEvent | undefined {
   const decoded = decodeEvent(data);
   return decoded && { ...decoded.event, position: seq };
+}
+
+/** Finds events of a type by looking at each event: servers have no index of types. */
+export class TypeSearch {
+  /** Positions up to which there is no event of a type after another position: readers of a rare type repeat their search. */
+  readonly #reached = new Map<string, number>();
+
+  /** @throws {EventLogError} none was found in time. Asked again, a search for the oldest goes on. */
+  async *find(events: Stream, type: string, part: Part): AsyncGenerator<StoredEvent> {
+    const deadline = performance.now() + SEARCH_TIME;
+    const search = `${String(part.after)} ${type}`;
+    const remembered = part.first === 'oldest' ? this.#reached.get(search) : undefined;
+    // A stream that ends earlier has replaced the one that was searched.
+    let reached = remembered !== undefined && remembered <= (await events.state()).last_seq ? remembered : part.after;
+    let isFound = false;
+    try {
+      for await (const event of new StreamWalk(events, SEARCH_WINDOW).events({ ...part, after: reached })) {
+        if (isOfType(type, typeIn(event.attributes))) {
+          isFound = true;
+          yield event;
+        }
+        if (!isFound) reached = event.position;
+        if (performance.now() < deadline) continue;
+        if (isFound) return;
+        throw new EventLogError(
+          'No event of this type was found yet, and there are more to look at. Ask again; with after the search goes on.',
+        );
+      }
+    } finally {
+      if (this.#reached.size === MAX_REMEMBERED) this.#reached.clear();
+      if (part.first === 'oldest') this.#reached.set(search, reached);
+    }
+  }
 }

@@ -1,18 +1,8 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import {
-  isOfType,
-  isRepetition,
-  typeIn,
-  type Appended,
-  type Engine,
-  type Recorded,
-  type Retention,
-  type RetentionSteps,
-} from '../engine';
+import { isOfType, isRepetition, typeIn, type Appended, type Engine, type Retention } from '../engine';
 import { EventLog } from '../event-log';
-import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../queries';
-import { Page, sizeOf } from '../page';
-import { eventMatcher } from '../search';
+import { pageFrom, type EventQuery } from '../queries';
+import { searchStep } from '../search';
 
 /** Maximum events that a step of a search looks at. */
 const STEP_EVENTS = 1000;
@@ -34,7 +24,7 @@ export function openMemoryLog(store = new MemoryStore(), retention?: Retention):
 class MemoryEngine implements Engine {
   readonly readsAtOnce = 2;
   readonly watchPause = 20;
-  readonly retention: RetentionSteps = {
+  readonly retention: Engine['retention'] = {
     busyPause: 1,
     idlePause: 100,
     step: (retention) => Promise.resolve(this.#retain(retention)),
@@ -50,10 +40,10 @@ class MemoryEngine implements Engine {
   readonly verify: Engine['verify'] = () => Promise.resolve([]);
   readonly close: Engine['close'] = () => Promise.resolve();
 
-  append(events: readonly NewEvent[]): Promise<Recorded> {
+  readonly append: Engine['append'] = (events) => {
     const appended = events.map((event) => this.#record(event));
     return Promise.resolve({ appended, newest: this.#store.last });
-  }
+  };
 
   #record(event: NewEvent): Appended {
     const { events, byKey } = this.#store;
@@ -69,48 +59,31 @@ class MemoryEngine implements Engine {
     return { id: event.id, recorded: true };
   }
 
-  read(query: EventQuery): Promise<LoggedEvent[]> {
-    const { id, position, type, after = 0, before = Infinity, since = -Infinity } = query;
-    const isUpwards = query.after !== undefined;
-    const [first, end] = position === undefined ? [0, Infinity] : [position, position + 1];
-    const page = new Page(query);
-    const logged: LoggedEvent[] = [];
-    for (const event of this.#between(Math.max(after, first - 1), Math.min(before, end), isUpwards)) {
-      if (id !== undefined && event.id !== id) continue;
-      if (event.recordedAt < since || (type !== undefined && !isOfType(type, typeIn(event.attributes)))) continue;
-      const taken = page.take(sizeOf(event));
-      if (taken === 'full') break;
-      logged.push(taken === 'whole' ? event : { ...event, data: undefined, dataOmitted: true });
-    }
-    return Promise.resolve(isUpwards ? logged : logged.reverse());
-  }
+  readonly read: Engine['read'] = (query) => {
+    const { id, type } = query;
+    const isAsked = (event: StoredEvent): boolean =>
+      (id === undefined || event.id === id) && (type === undefined || isOfType(type, typeIn(event.attributes)));
+    return pageFrom(this.#between(query, isAsked), query);
+  };
 
-  search(query: SearchQuery): Promise<SearchResult> {
-    const { after = 0, before = Infinity, limit } = query;
-    const isUpwards = query.after !== undefined;
-    const matching = eventMatcher(query);
-    const events: FoundEvent[] = [];
-    let reached: SearchResult['reached'];
+  readonly search: Engine['search'] = (query) => {
     let looked = 0;
-    let more = false;
-    for (const event of this.#between(after, before, isUpwards)) {
-      more = looked === STEP_EVENTS || events.length === limit;
-      if (more) break;
-      looked++;
-      const { position, recordedAt } = event;
-      reached = { position, recordedAt };
-      const found = matching(event);
-      if (found !== undefined) events.push(found);
-    }
-    return Promise.resolve({ events: isUpwards ? events.reverse() : events, reached, more });
-  }
+    return searchStep(this.#between(query), query, () => ++looked === STEP_EVENTS);
+  };
 
-  /** The events after one position and before another: from the first on, or from the last. */
-  *#between(after: number, before: number, isUpwards: boolean): Generator<StoredEvent> {
+  /** The events between the positions of a query, from the end at which it begins. */
+  *#between(
+    query: Omit<EventQuery, 'id' | 'type'>,
+    isAsked: (event: StoredEvent) => boolean = () => true,
+  ): Generator<StoredEvent> {
+    const { after, before = Infinity, position } = query;
     const { events } = this.#store;
-    const first = this.#indexFrom(after + 1);
-    const end = this.#indexFrom(before);
-    for (let i = first; i < end; i++) yield events[isUpwards ? i : end - 1 - (i - first)] as StoredEvent;
+    const first = this.#indexFrom(Math.max((after ?? 0) + 1, position ?? 0));
+    const end = this.#indexFrom(Math.min(before, (position ?? Infinity) + 1));
+    for (let i = first; i < end; i++) {
+      const event = events[after === undefined ? end - 1 - (i - first) : i] as StoredEvent;
+      if (isAsked(event)) yield event;
+    }
   }
 
   /** The index of the first event at a position or after it. */
@@ -125,25 +98,24 @@ class MemoryEngine implements Engine {
     return low;
   }
 
-  counts(times: readonly number[]): Promise<number[]> {
+  readonly counts: Engine['counts'] = (times) => {
     const { events } = this.#store;
     const since = times.map((time) => events.filter(({ recordedAt }) => recordedAt >= time).length);
     return Promise.resolve(since.slice(1).map((later, i) => (since[i] ?? 0) - later));
-  }
+  };
 
-  stats(): Promise<LogStats> {
-    const { events } = this.#store;
+  readonly stats: Engine['stats'] = () => {
+    const { events, last } = this.#store;
     const bytes = events.reduce((sum, { attributes, data = '' }) => sum + attributes.length + data.length, 0);
-    return Promise.resolve({ events: events.length, bytes, last: this.#store.last });
-  }
+    return Promise.resolve({ events: events.length, bytes, last });
+  };
 
-  forget(positions: readonly number[]): Promise<number[]> {
+  readonly forget: Engine['forget'] = (positions) => {
     const held = new Set(this.#store.events.map(({ position }) => position));
-    const forgotten = positions.filter((position) => held.has(position));
-    const gone = new Set(forgotten);
+    const gone = new Set(positions);
     this.#keep(({ position }) => !gone.has(position));
-    return Promise.resolve(forgotten);
-  }
+    return Promise.resolve(positions.filter((position) => held.has(position)));
+  };
 
   #retain({ maxEvents = Infinity, maxAge = Infinity }: Retention): boolean {
     const horizon = Date.now() - maxAge;

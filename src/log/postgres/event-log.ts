@@ -6,7 +6,7 @@ import type { LogStats } from '../queries';
 import type { PostgresAddress } from './address';
 import { PostgresConnection } from './connection';
 import { isWithoutRoom } from './errors';
-import { PostgresReader } from './reader';
+import { countEvents, readEvents, searchEvents } from './reader';
 import { checkRecording, recordEvents } from './recorder';
 import { forgetEvents, retentionIn } from './removal';
 import { provideTables, TOTAL } from './schema';
@@ -36,7 +36,6 @@ class PostgresEngine implements Engine {
   readonly watchPause = 100;
   readonly retention: Engine['retention'];
   readonly #connection: PostgresConnection;
-  readonly #reader: PostgresReader;
   /** The events of the last call to `append`, if the disk had no room for them. */
   #refused: readonly NewEvent[] = [];
 
@@ -44,7 +43,6 @@ class PostgresEngine implements Engine {
     // Commits and small reads do not wait for large ones.
     this.readsAtOnce = Math.max(1, connections - 2);
     this.#connection = connection;
-    this.#reader = new PostgresReader(connection);
     if (forgets) this.retention = retentionIn(connection);
   }
 
@@ -59,9 +57,9 @@ class PostgresEngine implements Engine {
     }
   }
 
-  readonly read: Engine['read'] = (query) => this.#reader.read(query);
-  readonly search: Engine['search'] = (query) => this.#reader.search(query);
-  readonly counts: Engine['counts'] = (times) => this.#reader.counts(times);
+  readonly read: Engine['read'] = (query) => readEvents(this.#connection, query);
+  readonly search: Engine['search'] = (query) => searchEvents(this.#connection, query);
+  readonly counts: Engine['counts'] = (times) => countEvents(this.#connection, times);
   readonly forget: Engine['forget'] = (positions) => forgetEvents(this.#connection, positions);
   readonly close: Engine['close'] = () => this.#connection.close();
 

@@ -1,7 +1,13 @@
 import type { StoredEvent } from '../../events/stored-event';
 import { typePrefix } from '../engine';
-import type { EventQuery, FoundEvent, LoggedEvent, SearchQuery, SearchResult } from '../queries';
-import { PAGE_BYTES } from '../page';
+import {
+  PAGE_BYTES,
+  type EventQuery,
+  type FoundEvent,
+  type LoggedEvent,
+  type SearchQuery,
+  type SearchResult,
+} from '../queries';
 import { eventMatcher, textForms } from '../search';
 import type { PostgresConnection } from './connection';
 import { digestRange, shown, TYPE_CHARACTERS, TYPE_START } from './schema';
@@ -81,88 +87,82 @@ function ofType(type: string | undefined): [sql: string, value: string | undefin
       ];
 }
 
-/** Has the methods of `Engine` that read. */
-export class PostgresReader {
-  readonly #connection: PostgresConnection;
-
-  constructor(connection: PostgresConnection) {
-    this.#connection = connection;
+/** As `Engine.read`. */
+export async function readEvents(connection: PostgresConnection, query: EventQuery): Promise<LoggedEvent[]> {
+  const { id, position, type, after, before, since, limit, maxBytes } = query;
+  const where = new Conditions()
+    .add('recorded_at >= to_timestamp(?)', timestamp(since))
+    .add('sequence > ?', after)
+    .add('sequence < ?', before)
+    .add('sequence = ?', position)
+    .add(...ofType(type));
+  if (id !== undefined) {
+    const [start, end] = digestRange(id);
+    where.add('id_digest >= ?', start).add('id_digest < ?', end);
   }
+  const isNamed = id !== undefined || position !== undefined;
+  const most = maxBytes ?? (isNamed ? Number.MAX_SAFE_INTEGER : PAGE_BYTES);
+  const isCut = maxBytes === undefined ? 'false' : `size > ${String(most)}${isNamed ? ' AND place > 1' : ''}`;
+  const counted = isNamed ? 'size' : `CASE WHEN ${isCut} THEN octet_length(attributes) ELSE size END`;
+  const columns = `${EVENT}, CASE WHEN NOT (${isCut}) THEN data END AS data, ${isCut} AS "isCut"`;
+  const isUpwards = after !== undefined;
+  const rows = await connection.query<Row & { readonly isCut: boolean }>(
+    pageOf(columns, where, isUpwards, limit, counted, most),
+    where.values,
+  );
+  const events = rows.map(({ isCut: dataOmitted, ...row }) =>
+    dataOmitted ? { ...fromRow(row), dataOmitted } : fromRow(row),
+  );
+  return isUpwards ? events : events.reverse();
+}
 
-  async read({ id, position, type, after, before, since, limit, maxBytes }: EventQuery): Promise<LoggedEvent[]> {
-    const where = new Conditions()
-      .add('recorded_at >= to_timestamp(?)', timestamp(since))
-      .add('sequence > ?', after)
-      .add('sequence < ?', before)
-      .add('sequence = ?', position)
-      .add(...ofType(type));
-    if (id !== undefined) {
-      const [start, end] = digestRange(id);
-      where.add('id_digest >= ?', start).add('id_digest < ?', end);
-    }
-    const isNamed = id !== undefined || position !== undefined;
-    const most = maxBytes ?? (isNamed ? Number.MAX_SAFE_INTEGER : PAGE_BYTES);
-    const isCut = maxBytes === undefined ? 'false' : `size > ${String(most)}${isNamed ? ' AND place > 1' : ''}`;
-    const counted = isNamed ? 'size' : `CASE WHEN ${isCut} THEN octet_length(attributes) ELSE size END`;
-    const columns = `${EVENT}, CASE WHEN NOT (${isCut}) THEN data END AS data, ${isCut} AS "isCut"`;
-    const isUpwards = after !== undefined;
-    const rows = await this.#connection.query<Row & { readonly isCut: boolean }>(
-      pageOf(columns, where, isUpwards, limit, counted, most),
-      where.values,
-    );
-    const events = rows.map(({ isCut: dataOmitted, ...row }) =>
-      dataOmitted ? { ...fromRow(row), dataOmitted } : fromRow(row),
-    );
-    return isUpwards ? events : events.reverse();
+/** As `Engine.search`. The server narrows to the type and the text. */
+export async function searchEvents(connection: PostgresConnection, query: SearchQuery): Promise<SearchResult> {
+  const { after, before, limit, text, binding, type, sender, fromSender, from, to } = query;
+  const where = new Conditions()
+    .add('sequence > ?', after)
+    .add('sequence < ?', before)
+    .add('recorded_at >= to_timestamp(?)', timestamp(from))
+    .add('recorded_at < to_timestamp(?)', timestamp(to));
+  const forms = text === undefined ? undefined : where.value(textForms(text).map((form) => shown(inLowerCase(form))));
+  const isTyped = where.filled(...ofType(type));
+  const hasText =
+    forms === undefined ? 'true' : `EXISTS (SELECT FROM unnest(${forms}::text[]) AS form WHERE ${HAS_FORM})`;
+  const isFiltered = [text, binding, type, sender, fromSender].some((one) => one !== undefined);
+  const most = isFiltered ? STEP_EVENTS : limit;
+  const looked = pageOf('*', where, after !== undefined, most + 1, 'size', STEP_BYTES);
+  const rows = await connection.query<Row & { total: number; hasMatched: boolean }>(
+    `SELECT total::int, matched.id IS NOT NULL AS "hasMatched", looked.sequence::float8 AS position,
+            round(extract(epoch FROM looked.recorded_at) * 1000)::float8 AS "recordedAt", matched.*
+     FROM (${looked}) AS looked
+     LEFT JOIN LATERAL (SELECT looked.id, looked.attributes, looked.arrival, looked.data WHERE ${isTyped} AND ${hasText}) AS matched ON true
+     ORDER BY looked.sequence ${after === undefined ? 'DESC' : 'ASC'}`,
+    where.values,
+  );
+  const matching = eventMatcher(query);
+  const events: FoundEvent[] = [];
+  let reached: SearchResult['reached'];
+  let seen = 0;
+  for (const { hasMatched, ...row } of rows) {
+    if (seen === most || events.length === limit) break;
+    seen++;
+    reached = { position: row.position, recordedAt: row.recordedAt };
+    if (!hasMatched) continue;
+    const found = matching(fromRow(row));
+    if (found !== undefined) events.push(found);
   }
+  return { events: after === undefined ? events : events.reverse(), reached, more: seen < (rows[0]?.total ?? 0) };
+}
 
-  /** The server narrows to the type and the text. */
-  async search(query: SearchQuery): Promise<SearchResult> {
-    const { after, before, limit, text, binding, type, sender, fromSender, from, to } = query;
-    const where = new Conditions()
-      .add('sequence > ?', after)
-      .add('sequence < ?', before)
-      .add('recorded_at >= to_timestamp(?)', timestamp(from))
-      .add('recorded_at < to_timestamp(?)', timestamp(to));
-    const forms = text === undefined ? undefined : where.value(textForms(text).map((form) => shown(inLowerCase(form))));
-    const isTyped = where.filled(...ofType(type));
-    const hasText =
-      forms === undefined ? 'true' : `EXISTS (SELECT FROM unnest(${forms}::text[]) AS form WHERE ${HAS_FORM})`;
-    const isFiltered = [text, binding, type, sender, fromSender].some((one) => one !== undefined);
-    const most = isFiltered ? STEP_EVENTS : limit;
-    const looked = pageOf('*', where, after !== undefined, most + 1, 'size', STEP_BYTES);
-    const rows = await this.#connection.query<Row & { total: number; hasMatched: boolean }>(
-      `SELECT total::int, matched.id IS NOT NULL AS "hasMatched", looked.sequence::float8 AS position,
-              round(extract(epoch FROM looked.recorded_at) * 1000)::float8 AS "recordedAt", matched.*
-       FROM (${looked}) AS looked
-       LEFT JOIN LATERAL (SELECT looked.id, looked.attributes, looked.arrival, looked.data WHERE ${isTyped} AND ${hasText}) AS matched ON true
-       ORDER BY looked.sequence ${after === undefined ? 'DESC' : 'ASC'}`,
-      where.values,
-    );
-    const matching = eventMatcher(query);
-    const events: FoundEvent[] = [];
-    let reached: SearchResult['reached'];
-    let seen = 0;
-    for (const { hasMatched, ...row } of rows) {
-      if (seen === most || events.length === limit) break;
-      seen++;
-      reached = { position: row.position, recordedAt: row.recordedAt };
-      if (!hasMatched) continue;
-      const found = matching(fromRow(row));
-      if (found !== undefined) events.push(found);
-    }
-    return { events: after === undefined ? events : events.reverse(), reached, more: seen < (rows[0]?.total ?? 0) };
-  }
-
-  async counts(times: readonly number[]): Promise<number[]> {
-    const rows = await this.#connection.query<{ events: number }>(
-      `SELECT (SELECT count(*) FROM webhook_events WHERE recorded_at >= to_timestamp(first) AND recorded_at < to_timestamp(next))::float8
-                AS events
-       FROM unnest($1::float8[], $2::float8[]) WITH ORDINALITY AS span (first, next, place) ORDER BY place`,
-      [times.slice(0, -1).map(timestamp), times.slice(1).map(timestamp)],
-    );
-    return rows.map(({ events }) => events);
-  }
+/** As `Engine.counts`. */
+export async function countEvents(connection: PostgresConnection, times: readonly number[]): Promise<number[]> {
+  const rows = await connection.query<{ events: number }>(
+    `SELECT (SELECT count(*) FROM webhook_events WHERE recorded_at >= to_timestamp(first) AND recorded_at < to_timestamp(next))::float8
+              AS events
+     FROM unnest($1::float8[], $2::float8[]) WITH ORDINALITY AS span (first, next, place) ORDER BY place`,
+    [times.slice(0, -1).map(timestamp), times.slice(1).map(timestamp)],
+  );
+  return rows.map(({ events }) => events);
 }
 
 const HAS_FORM = ['attributes', 'arrival', 'data']

@@ -155,7 +155,7 @@ interface OpenThread {
  * replaced on the next call.
  */
 class DatabaseThread {
-  readonly #options: SqliteOptions;
+  #options: SqliteOptions;
   #opened: Promise<OpenThread> | undefined;
   onLost: (problem: string) => void = () => undefined;
 
@@ -201,6 +201,8 @@ class DatabaseThread {
     });
     try {
       await database.ask('open');
+      // A thread that takes its place must not make another log where this one was moved away.
+      this.#options = { ...this.#options, create: false };
       return { worker, database, hold: holdOpen(this.#options.file) };
     } catch (error) {
       void worker.terminate();

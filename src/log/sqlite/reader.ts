@@ -1,7 +1,14 @@
 import type { StoredEvent } from '../../events/stored-event';
 import { typePrefix } from '../engine';
-import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult } from '../queries';
-import { Page, type EventSize } from '../page';
+import {
+  Page,
+  type EventQuery,
+  type FoundEvent,
+  type LoggedEvent,
+  type LogStats,
+  type SearchQuery,
+  type SearchResult,
+} from '../queries';
 import { eventMatcher } from '../search';
 import type { Database, SqlValue } from './database';
 import { TYPE } from './schema';
@@ -18,10 +25,7 @@ const SIZES = `
   SELECT sequence AS position, octet_length(attributes) AS "attributesBytes", ifnull(octet_length(data), 0) AS "dataBytes",
          octet_length(arrival) AS "arrivalBytes" FROM events`;
 
-interface SizeRow extends EventSize {
-  readonly position: number;
-  readonly arrivalBytes: number;
-}
+type SizeRow = Readonly<Record<'position' | 'attributesBytes' | 'dataBytes' | 'arrivalBytes', number>>;
 
 /** Loads the events at some positions, the second parameter, in their order; those at the first without their data. */
 const LOAD = `
@@ -77,7 +81,7 @@ export class SqliteReader {
     const { after = 0, since } = query;
     const start = since === undefined ? query.after : this.#startOf(since, after);
     for (const row of this.#sizes({ ...query, after: start, isUpwards: start !== undefined })) {
-      const taken = page.take(row);
+      const taken = page.take(row.attributesBytes, row.dataBytes);
       if (taken === 'full') break;
       kept.push(row.position);
       if (taken === 'without data') omitted.push(row.position);

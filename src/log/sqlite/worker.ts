@@ -1,13 +1,120 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { NewEvent } from '../../events/stored-event';
 import { Remote } from '../../util/remote';
-import { withoutPath, type SqliteOptions } from './database';
-import { openOperations, type Operations } from './operations';
+import type { Recorded, Retention } from '../engine';
+import type { EventQuery, SearchQuery } from '../queries';
+import { Database, withoutPath, type SqliteOptions } from './database';
+import { SqliteReader } from './reader';
+import { SqliteRecorder } from './recorder';
+import { versionOf } from './schema';
 
-/** The functions of the database thread; before `open` it has no others. */
-export interface ThreadFunctions extends Operations {
-  /** @throws as {@link openOperations}. */
-  open(): void;
+/** Maximum pages that a step of a compaction gives back: writers wait for it. */
+const COMPACTION_PAGES = 256;
+
+/** Bytes of a page in the files that SQLite creates. */
+const PAGE_BYTES = 4096;
+
+/** The columns that a backup of every version has. */
+const COLUMNS = 'sequence, recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data';
+
+/** Replaces the events by those of an attached backup. Positions that were given are not given again. */
+const RESTORE = `
+  DELETE FROM events;
+  INSERT INTO events (${COLUMNS}) SELECT ${COLUMNS} FROM backup.events ORDER BY sequence;
+  UPDATE totals SET events = (SELECT count(*) FROM events);
+  UPDATE sqlite_sequence SET seq = max(seq, (SELECT ifnull(max(seq), 0) FROM backup.sqlite_sequence WHERE name = 'events'))
+  WHERE name = 'events';
+`;
+
+/** The functions of the database thread. Those that `Engine` has too promise the same. @throws the database cannot be opened, or is not one of this program and version. */
+function openOperations(options: SqliteOptions) {
+  const database = new Database(options);
+  const recorder = new SqliteRecorder(database);
+  const reader = new SqliteReader(database);
+  return {
+    append: (events: readonly NewEvent[]): Recorded => recorder.append(events),
+    check: () => {
+      recorder.check();
+    },
+    read: (query: EventQuery) => database.read(() => reader.read(query)),
+    search: (query: SearchQuery) => database.read(() => reader.search(query)),
+    counts: (times: readonly number[]) => database.read(() => reader.counts(times)),
+    newest: () => database.read(() => reader.newest()),
+    stats: () => database.read(() => reader.stats()),
+    forget: (positions: readonly number[]) => recorder.forget(positions),
+    retain: (retention: Retention) => recorder.retain(retention),
+    verify: () => verify(database),
+
+    backup: (file: string) => {
+      database.look();
+      database.prepare('VACUUM INTO ?').run(file);
+    },
+    restore: (backup: string) => {
+      restore(database, backup);
+    },
+    rewrite: () => {
+      database.alone('VACUUM');
+    },
+    /** Gives some free pages back and returns their bytes. */
+    giveBack: () => {
+      const free = database.number('PRAGMA freelist_count');
+      database.write(() => {
+        database.execute(`PRAGMA incremental_vacuum(${String(COMPACTION_PAGES)})`);
+      });
+      return (free - database.number('PRAGMA freelist_count')) * PAGE_BYTES;
+    },
+    /** Writes the write-ahead log back and empties it; false if a reader still needs it. */
+    emptyWal: () => {
+      database.look();
+      return database.number('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
+    },
+    look: () => {
+      database.look();
+    },
+    close: () => {
+      database.close();
+    },
+  };
 }
+
+function verify(database: Database): string[] {
+  database.look();
+  const damage = damageIn(database);
+  if (damage.length > 0) return damage.map((finding) => `The file is damaged: ${finding}`);
+  const totals = 'SELECT events AS total, (SELECT count(*) FROM events NOT INDEXED) AS found FROM totals';
+  const { total, found } = database.read(() => database.prepare(totals).get()) as Record<'total' | 'found', number>;
+  return found === total ? [] : [`The log holds ${String(found)} events, and its total says ${String(total)}.`];
+}
+
+/** Findings in the pages and indexes of an attached file. Some damage ends the check with an error. */
+function damageIn(database: Database, schema = 'main'): string[] {
+  try {
+    const rows = database.prepare(`PRAGMA ${schema}.integrity_check`).all() as { integrity_check: string }[];
+    const findings = rows.map((row) => row.integrity_check.replaceAll(/\s+/g, ' ').trim());
+    return findings.filter((finding) => finding !== 'ok');
+  } catch (error) {
+    return [(error as Error).message];
+  }
+}
+
+/** @throws the backup is damaged, or is not a log. Nothing was changed then. */
+function restore(database: Database, backup: string): void {
+  database.look();
+  database.prepare('ATTACH ? AS backup').run(backup);
+  try {
+    if (versionOf(database, 'backup') === 0) throw new Error('the backup holds no event log');
+    const [finding] = damageIn(database, 'backup');
+    if (finding !== undefined) throw new Error(`the backup is damaged: ${finding}`);
+    database.write(() => {
+      database.execute(RESTORE);
+    });
+  } finally {
+    database.execute('DETACH backup');
+  }
+}
+
+/** Before `open` the thread has no other function. */
+export type ThreadFunctions = ReturnType<typeof openOperations> & { open(): void };
 
 /** The function of its owner. */
 export interface OwnerFunctions {
@@ -31,7 +138,7 @@ owner.serve({
 });
 
 /** Tells the owner once each time that the files are lost. */
-function watchFiles({ look }: Operations): void {
+function watchFiles({ look }: Pick<ThreadFunctions, 'look'>): void {
   let isLost = false;
   setInterval(() => {
     try {

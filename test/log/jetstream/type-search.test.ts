@@ -1,6 +1,6 @@
 import { encodeEvent } from '../../../src/log/jetstream/message';
 import type { Stream } from '../../../src/log/jetstream/stream';
-import { TypeSearch } from '../../../src/log/jetstream/type-search';
+import { TypeSearch } from '../../../src/log/jetstream/walk';
 import { newEvent } from '../../support/events';
 
 /** A stream of events of these types, which notes the positions that are asked for. */
