@@ -205,7 +205,7 @@ class DatabaseThread {
       this.#options = { ...this.#options, create: false };
       return { worker, database, hold: holdOpen(this.#options.file) };
     } catch (error) {
-      void worker.terminate();
+      await worker.terminate();
       throw error;
     }
   }

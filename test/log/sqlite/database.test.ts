@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import threads from 'node:worker_threads';
 import { Database } from '../../../src/log/sqlite/database';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { SqliteRecorder } from '../../../src/log/sqlite/recorder';
@@ -60,6 +61,21 @@ describe('the database of a log', () => {
       expect(watch.told.at(-1)).toBe(i);
     }
     await log.close();
+  });
+
+  it('is not made anew by a thread that takes the place of one that ended while the folder was moved away', async () => {
+    const { Worker } = threads;
+    const started = jest.spyOn(threads, 'Worker').mockImplementation((...values) => new Worker(...values));
+    const data = join(folder.path, 'data');
+    const log = await openSqliteLog({ file: join(data, 'events.db') });
+    await log.append(newEvent());
+    await rename(data, `${data}-away`);
+    await (started.mock.results[0]?.value as threads.Worker).terminate();
+    await expect(log.stats()).rejects.toMatchObject({ cause: { message: 'the file is not there' } });
+    await rename(`${data}-away`, data);
+    expect((await log.stats()).events).toBe(1);
+    await log.close();
+    started.mockRestore();
   });
 
   it('overwrites the events that it deletes', async () => {
