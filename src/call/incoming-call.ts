@@ -12,7 +12,7 @@ import type { HttpResponse } from '../http/response';
 import type { RateLimit } from '../http/rate-limit';
 import { EventTooLargeError } from '../log/engine';
 import type { EventLog } from '../log/event-log';
-import { CallError, type Call, type CallContent, type Operation, type Service } from '../service/call';
+import { CallError, type Call, type CallContent, type Service } from '../service/call';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 import type { Observer } from '../telemetry/observer';
 import type { Refusals } from '../telemetry/refused-calls';
@@ -142,7 +142,7 @@ export abstract class IncomingCall implements Call {
   }
 
   /** The access to the operation that the call has named so far; undefined if that is none of the service object. */
-  get needs(): Operation['access'] | undefined {
+  get needs(): Service[string]['access'] | undefined {
     return this.endpoint.service[this.operation ?? '']?.access;
   }
 

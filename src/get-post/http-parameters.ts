@@ -2,10 +2,12 @@ import { JsonText } from '../events/cloudevents/json-text';
 import { type Charset, MediaType } from '../http/content/media-type';
 import { HTTP_ERRORS } from '../http/errors';
 import { CallError } from '../service/call';
-import type { Parameter } from '../contract/schema';
 import { FormFields, HttpInput } from './http-input';
 
-type NamedParameter = Pick<Parameter, 'name' | 'isRequired'>;
+interface NamedParameter {
+  readonly name: string;
+  readonly isRequired: boolean;
+}
 
 /** A call with parameters, as another thread can be given it. */
 export interface ParametersMessage extends Pick<HttpInput, 'query' | 'headers' | 'body'> {

@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/contract';
 import { Arrival } from '../events/arrival';
 import { JsonText } from '../events/cloudevents/json-text';
-import { EventData, type FormEntries } from '../events/payload';
+import { EventData } from '../events/payload';
 import type { StoredEvent } from '../events/stored-event';
 import { MediaType } from '../http/content/media-type';
 import { SoapVersion } from '../soap/soap-version';
@@ -86,7 +86,7 @@ export function isJsonType(contentType: unknown): boolean {
 }
 
 /** Only forms of another type have files. */
-function formBody(fields: FormEntries | undefined): Buffer | undefined {
+function formBody(fields: ReturnType<EventData['form']>): Buffer | undefined {
   const texts = fields?.flatMap(([name, values]) =>
     values.flatMap((value): [string, string][] => (typeof value === 'string' ? [[name, value]] : [])),
   );

@@ -2,7 +2,6 @@ import { outcomeOf } from '../call/reader-thread';
 import { eventPayload } from '../events/payload';
 import type { CallContent } from '../service/call';
 import { shortened } from '../util/text';
-import { isSpace } from '../xml/characters';
 import { ElementContent } from '../xml/element-content';
 import type { ElementName, Tag } from '../xml/handler';
 import { ArgumentCollector, NO_ARGUMENTS, type Arguments } from './arguments';
@@ -51,6 +50,9 @@ const ADDRESSING = new Set([
   'http://www.w3.org/2005/08/addressing',
   'http://schemas.xmlsoap.org/ws/2004/08/addressing',
 ]);
+
+/** A character other than the white space of XML. */
+const NOT_SPACE = /[^\t\n\r ]/;
 
 /** The levels of soap:Body, of its first element and of that element's children. */
 const BODY_DEPTH = 2;
@@ -144,7 +146,7 @@ export class EnvelopeBuilder {
     if (this.#insideSecurity) this.#security?.addText(text);
     this.#arguments?.addText(text);
     const depth = this.#depth;
-    if (depth > OPERATION_DEPTH || isSpace(text)) return;
+    if (depth > OPERATION_DEPTH || !NOT_SPACE.test(text)) return;
     // As in the original, text in soap:Header and after soap:Body is ignored.
     if (depth === 1 && this.#body === undefined) throw missingBody();
     if (depth === OPERATION_DEPTH && isOpen(this.#content)) this.#content.hasText = true;

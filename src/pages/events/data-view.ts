@@ -1,5 +1,5 @@
 import { JsonText } from '../../events/cloudevents/json-text';
-import type { EventData, FormEntries } from '../../events/payload';
+import type { EventData } from '../../events/payload';
 import { letOthersRun } from '../../util/promises';
 import { sizeText } from '../../util/text';
 import { indentedXml } from '../xml-text';
@@ -52,10 +52,10 @@ export function dataText(data: EventData, isJson: boolean): ShownText & { readon
 }
 
 /** Shows the fields of a form or a query: as many as fit, and images of files up to the size of one image. */
-async function fieldsView(form: FormEntries) {
+async function fieldsView(form: NonNullable<ReturnType<EventData['form']>>) {
   let [left, imagesLeft, files] = [MAX_BYTES, MAX_IMAGE_BYTES, 0];
   const shown = (text: string): Markup => markup(text, Math.max(0, Math.min(left, MAX_FIELD_BYTES)));
-  const valueView = async (value: FormEntries[number][1][number]) => {
+  const valueView = async (value: (typeof form)[number][1][number]) => {
     if (typeof value === 'string') {
       const json = jsonIn(value);
       return json === undefined ? shown(value) : { ...(await longMarkup(json, left)), isJson: true };

@@ -4,7 +4,6 @@ import { create } from 'xmlbuilder2';
 import { HTTP_ERRORS, type RequestError } from '../../http/errors';
 import type { Binding } from '../../config/values';
 import type { Contract } from '../../contract/contract';
-import type { Parameter } from '../../contract/schema';
 import type { Endpoint } from '../../call/incoming-call';
 import type { SoapBindings } from '../../soap/soap-call';
 import { shortened } from '../../util/text';
@@ -168,7 +167,7 @@ async function loadPages({ contract, service, access }: Endpoint, soap: SoapBind
 
 const STEPS: Readonly<Record<string, string>> = { int: '1', long: '1', decimal: 'any' };
 
-function formField({ name, type, isRequired, documentation }: Parameter) {
+function formField({ name, type, isRequired, documentation }: Contract['operations'][number]['parameters'][number]) {
   const choices = type.name === 'boolean' ? ['true', 'false'] : undefined;
   return {
     name,
