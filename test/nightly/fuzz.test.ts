@@ -1,3 +1,3 @@
 import { describeFuzz } from '../security/fuzz';
 
-describeFuzz({ envelopes: 30_000, requests: 3000 });
+describeFuzz(3000);
