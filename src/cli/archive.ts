@@ -11,7 +11,7 @@ import type { LogChange, ReadableLog } from '../log/readable-log';
 import { writeNewFile } from '../util/files';
 import type { Values } from './events-options';
 import { matcherOf, positionBefore, type EventFilter } from './tool-log';
-import { eventLine, fileError, linesOf, print, printableJson, quoted } from './terminal';
+import { eventLine, eventsText, fileError, linesOf, print, printableJson, quoted } from './terminal';
 
 /** Prints the events from a start on, by default all, or says that there are none. */
 export async function printEvents(log: ReadableLog, form: Values, stop: AbortSignal): Promise<void> {
@@ -35,7 +35,7 @@ export async function followEvents(log: ReadableLog, form: Values, stop: AbortSi
   try {
     await printPages(log.follow({ after }, stop, sayChange), form, stop, (events) => (printed += events));
   } finally {
-    console.error(`${String(printed)} ${printed === 1 ? 'event' : 'events'} printed.`);
+    console.error(`${eventsText(printed)} printed.`);
   }
 }
 

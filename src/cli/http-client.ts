@@ -1,4 +1,5 @@
 import { constants } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import { rootCertificates } from 'node:tls';
 import { Agent, buildConnector, EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { reasonOf } from '../util/text';
@@ -149,6 +150,11 @@ export class HttpClient {
     const headers = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
     return { status, headers, body: Buffer.concat(chunks), cutOff };
   }
+}
+
+/** Writes a status as messages show it: `404 Not Found`. */
+export function statusText(status: number): string {
+  return `${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
 }
 
 /** Whether a request ended because nothing came for as long as is waited. */

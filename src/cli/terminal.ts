@@ -77,6 +77,10 @@ export function printable(line: string, lineFeed = '\\n'): string {
   return replaceInvisible(line.replaceAll('\t', '    '), escaped).replaceAll('\n', lineFeed);
 }
 
+export function eventsText(events: number): string {
+  return `${String(events)} ${events === 1 ? 'event' : 'events'}`;
+}
+
 /** An event on one line: when it was recorded, in UTC, its sequence, its type, the size of its data, its sender or address. */
 export function eventLine(event: StoredEvent): string {
   const { recordedAt, position, type = '–', data, remoteAddress = '–', sender = remoteAddress } = foundEvent(event);

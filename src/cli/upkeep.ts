@@ -6,7 +6,7 @@ import type { EventLog } from '../log/event-log';
 import { plainReason, visible } from '../util/text';
 import type { Values } from './events-options';
 import { selectedEvents, type EventSelection } from './tool-log';
-import { eventLine, print, UsageError } from './terminal';
+import { eventLine, eventsText, print, UsageError } from './terminal';
 
 /** Copies a log in SQLite, as it is at one moment, to a new file. */
 export async function backUp(file: string, log: EventLog): Promise<void> {
@@ -63,13 +63,13 @@ export async function forgetEvents(
   stop.throwIfAborted();
   const isFound = positions.length > 0;
   if (isFound && !dryRun) {
-    if (!(await isConfirmed(`Remove ${countText(positions.length)} for good?`, stop)))
+    if (!(await isConfirmed(`Remove ${eventsText(positions.length)} for good?`, stop)))
       throw new Error('Nothing was removed.');
     const forgotten = await log.forget(positions);
     if (rewrite) await log.upkeep?.rewrite();
     console.error(`${String(forgotten.length)} removed.`);
     console.error(`What was removed may still be in ${REMAINS[engine] ?? 'its server'}; ${ELSEWHERE}`);
-  } else console.error(dryRun ? `${countText(positions.length)} would be removed.` : '0 removed.');
+  } else console.error(dryRun ? `${eventsText(positions.length)} would be removed.` : '0 removed.');
   if (!isFound && problems.length === 0) problems.push('No event was found.');
   if (problems.length > 0) throw new Error(problems.join('\n'));
 }
@@ -77,10 +77,6 @@ export async function forgetEvents(
 const ELSEWHERE =
   'backups and exports; programs that they were forwarded to; lines that proxies logged; snapshots of disks. ' +
   'An event that is sent or imported again is recorded again.';
-
-function countText(events: number): string {
-  return `${String(events)} ${events === 1 ? 'event' : 'events'}`;
-}
 
 /** Asks on a terminal; elsewhere there is no one to answer. */
 async function isConfirmed(question: string, stop: AbortSignal): Promise<boolean> {

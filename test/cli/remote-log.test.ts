@@ -5,7 +5,7 @@ import {
   type Server as HttpServer,
   type ServerResponse,
 } from 'node:http';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RemoteLog } from '../../src/cli/remote/remote-log';
@@ -28,12 +28,16 @@ async function valuesOf<T>(iterable: AsyncIterable<T>): Promise<T[]> {
   return values;
 }
 
+/** Starts a server, and resolves to its address. */
+async function urlOf(server: Server): Promise<URL> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`);
+}
+
 /** Passes bytes on to a service, and cuts every connection each time it is told to. */
 async function startCuttingProxy(to: string) {
   const sockets = new Set<Socket>();
-  let connections = 0;
   const server = createServer((inner) => {
-    connections++;
     const outer = connect(Number(new URL(to).port), '127.0.0.1');
     for (const socket of [inner, outer]) {
       sockets.add(socket);
@@ -47,13 +51,11 @@ async function startCuttingProxy(to: string) {
     }
     inner.pipe(outer).pipe(inner);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = new URL(to);
-  url.port = String((server.address() as AddressInfo).port);
+  const url = new URL(new URL(to).pathname, await urlOf(server));
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
-  return { url, cut, connections: () => connections, close: () => (cut(), server.close()) };
+  return { url, cut, close: () => (cut(), server.close()) };
 }
 
 describe('the log of a service over HTTP', () => {
@@ -96,19 +98,6 @@ describe('the log of a service over HTTP', () => {
     const attributes = JSON.stringify({ specversion: '1.0', id: 'typed', source: '/test', type: 'a.b.c' });
     await service.log.append(newEvent({ id: 'typed', attributes }));
     expect(await found({ search: { type: 'a.*' } })).toEqual(['typed']);
-  });
-
-  it('makes one download of all that a search finds', async () => {
-    for (let i = 0; i < 20; i++) {
-      await record(1);
-      await service.log.append(newEvent({ data: '"data":"needle"' }));
-    }
-    const proxy = await startCuttingProxy(service.url);
-    const remote = new RemoteLog({ url: proxy.url, key: KEY }, never);
-    const found = await valuesOf(selectedEvents(remote, { search: { text: 'needle' } }, never, () => undefined));
-    expect(found).toHaveLength(20);
-    expect(proxy.connections()).toBeLessThanOrEqual(2);
-    proxy.close();
   });
 
   it('begins with the first event that is whole', async () => {
@@ -194,8 +183,7 @@ describe('the log of a service over HTTP', () => {
       response.writeHead(200, { 'X-Events-Last': '3' });
       response.end(request.method === 'HEAD' ? '' : answers.shift());
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`);
+    const url = await urlOf(server);
     const remote = new RemoteLog({ url }, never);
     const found = await all(remote.pages({ after: 0 }));
     expect(found.map(({ position }) => position)).toEqual([1, 2, 3]);
@@ -231,8 +219,7 @@ describe('the log of a service over HTTP', () => {
     const server = createHttpServer((_request, response) => {
       response.writeHead(isAway ? 503 : 200, { 'X-Events-Last': '7' }).end();
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`);
+    const url = await urlOf(server);
     const remote = new RemoteLog({ url }, never);
     await remote.stats();
     isAway = true;
@@ -270,14 +257,15 @@ describe('the answers of a service that cannot be trusted', () => {
   });
 
   /** Starts a server that answers every request with a function, and resolves to a reader of it. */
-  async function reading(answer: (request: IncomingMessage, response: ServerResponse) => void, userInfo = '') {
+  async function reading(answer: (request: IncomingMessage, response: ServerResponse) => void, user = '') {
     const server = createHttpServer((request, response) => {
       if (request.method === 'HEAD') response.writeHead(200, { 'X-Events-Last': '9' }).end();
       else answer(request, response);
     });
     servers.push(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = new URL(`http://${userInfo}127.0.0.1:${String((server.address() as AddressInfo).port)}/s`);
+    const url = await urlOf(server);
+    url.username = user;
+    url.password = user;
     return new RemoteLog({ url, key: KEY }, never);
   }
 
@@ -321,9 +309,9 @@ describe('the answers of a service that cannot be trusted', () => {
     const log = await reading((request, response) => {
       seen.push(request.headers.authorization, request.headers['x-api-key']);
       withEvents(response).end('\n');
-    }, 'user:pass@');
+    }, 'user');
     await valuesOf(log.pages({ after: 0 }));
-    expect(seen).toEqual([`Basic ${Buffer.from('user:pass').toString('base64')}`, KEY]);
+    expect(seen).toEqual([`Basic ${Buffer.from('user:user').toString('base64')}`, KEY]);
   });
 });
 
@@ -343,10 +331,9 @@ it('follows behind a proxy that holds answers back until they end, and says so o
     upstream.on('error', () => undefined);
     response.on('close', () => upstream.destroy());
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const said = jest.spyOn(console, 'error').mockReturnValue();
   const stop = new AbortController();
-  const url = new URL(`http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}/`);
+  const url = await urlOf(proxy);
   const log = new RemoteLog({ url }, stop.signal, 3000);
   await service.log.append(newEvent());
   const seen: number[] = [];

@@ -1,8 +1,7 @@
-import { STATUS_CODES } from 'node:http';
 import { Charset, MediaType } from '../../http/content/media-type';
 import { XmlError } from '../../xml/handler';
 import { XmlElement } from '../../xml/xml-tree';
-import { NoAnswerError, type HttpAnswer, type HttpClient } from '../http-client';
+import { NoAnswerError, statusText, type HttpAnswer, type HttpClient } from '../http-client';
 import { quoted } from '../terminal';
 import { callsOf, type AskedOperation, type ComparedCall } from './calls';
 import { canonicalLines, differenceOf, type Difference } from './canonical';
@@ -87,7 +86,7 @@ function ask(call: ComparedCall, endpoint: URL, client: HttpClient): Promise<Htt
 
 function problemOf(side: string, answer: HttpAnswer | NoAnswerError): string[] {
   if (answer instanceof NoAnswerError) return [`  the ${side} service: ${quoted(answer.message)}`];
-  return REFUSALS.has(answer.status) ? [`  the ${side} service refuses the caller: ${statusText(answer)}`] : [];
+  return REFUSALS.has(answer.status) ? [`  the ${side} service refuses the caller: ${statusText(answer.status)}`] : [];
 }
 
 function summary(differences: number, { calls, failures }: Tally): string {
@@ -108,7 +107,7 @@ export function compareAnswers(call: ComparedCall, old: HttpAnswer, other: HttpA
 }
 
 function answerLines({ method, compares }: ComparedCall, answer: HttpAnswer): string[] {
-  const first = statusText(answer);
+  const first = statusText(answer.status);
   if (compares === 'status') return [first];
   // Caches keep neither answers to POST nor faults (RFC 9111, section 3).
   const isKept = method === 'GET' && answer.status === 200;
@@ -118,10 +117,6 @@ function answerLines({ method, compares }: ComparedCall, answer: HttpAnswer): st
   });
   const body = bodyLines(answer, compares === 'all');
   return [first, ...fields, ...(body.length === 0 ? ['(no body)'] : ['', ...body])];
-}
-
-function statusText({ status }: HttpAnswer): string {
-  return `${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
 }
 
 function bodyLines({ headers, body }: HttpAnswer, withResult: boolean): string[] {

@@ -8,15 +8,11 @@ import type { Wsdl } from './wsdl';
 /** How the path of the endpoint ends after the root; IIS does not look at the case. */
 const PATH = /^(.*)\/([^/]+)\/Services\/WebHooks\.asmx$/i;
 
-export interface Replacement {
-  /** Lines of an `.env` file. What has no setting, or is a choice, is said in comments. */
-  readonly lines: readonly string[];
-  /** Whether the new service can have the namespace, the path and a protocol of the old one. */
-  readonly isComplete: boolean;
-}
-
-/** Finds the settings with which the new service takes the place of the one with this WSDL. */
-export function settingsFor({ targetNamespace, address = '', protocols }: Wsdl): Replacement {
+/**
+ * Finds the settings with which the new service takes the place of the one with this WSDL, as lines of an `.env` file: what has no
+ * setting, or is a choice, is said in comments. Complete: the new service can have the namespace, the path and a protocol of the old one.
+ */
+export function settingsFor({ targetNamespace, address = '', protocols }: Wsdl) {
   const parts = [namespaceLines(targetNamespace), addressLines(address), protocolLines(protocols)];
   const problems = parts.filter(([first = '']) => first.startsWith(NOT_ENOUGH));
   return { lines: parts.flat(), isComplete: problems.length === 0 };

@@ -1,9 +1,8 @@
-import { STATUS_CODES } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { Charset, MediaType } from '../../http/content/media-type';
 import { XmlError } from '../../xml/handler';
 import { XmlElement } from '../../xml/xml-tree';
-import { NoAnswerError, type HttpAnswer, type HttpClient } from '../http-client';
+import { NoAnswerError, statusText, type HttpAnswer, type HttpClient } from '../http-client';
 import { fileError, quoted } from '../terminal';
 import { contractLines, HTTP, SOAP, SOAP12, WSDL } from './canonical';
 
@@ -61,7 +60,7 @@ const TLS_ERROR = /CERT|SIGNATURE|^ERR_(?:SSL|TLS)/;
 const TLS_ADVICE = ' --ca FILE names an authority to trust; --insecure takes any certificate, and old versions of TLS.';
 
 function refusal(name: string, { status, headers: { location } }: HttpAnswer): string {
-  const answered = `${name} answered ${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
+  const answered = `${name} answered ${statusText(status)}`;
   if (status >= 300 && status <= 399 && location !== undefined)
     return `${answered}: it redirects to ${quoted(URL.canParse(location, name) ? new URL(location, name).href : location)}. Give that address if it is right.`;
   const asFile = 'Save its ?WSDL with a browser and give the file instead';

@@ -5,7 +5,7 @@ import { Target } from './target';
 import { changeAt, type ReadableLog } from '../../log/readable-log';
 import type { Values } from '../events-options';
 import { matcherOf, positionBefore, selectedEvents, type EventSelection } from '../tool-log';
-import { eventLine } from '../terminal';
+import { eventLine, eventsText } from '../terminal';
 import { missingBetween, PositionFile, refuseChange, type ForwardPosition } from './position';
 
 /** Thrown when a target does not take an event and never will; the message is one line and says what to do. */
@@ -19,10 +19,9 @@ class ForwardProgress {
   #delivered = 0;
   #skipped = 0;
 
-  /** Prints what was done. */
   end(): void {
     const skipped = this.#skipped === 0 ? '' : `, ${String(this.#skipped)} passed over`;
-    console.error(`${String(this.#delivered)} ${this.#delivered === 1 ? 'event' : 'events'} forwarded${skipped}.`);
+    console.error(`${eventsText(this.#delivered)} forwarded${skipped}.`);
   }
 
   /** Counts an event that was delivered; on a terminal it prints the event and the answer. */

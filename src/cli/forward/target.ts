@@ -1,8 +1,7 @@
-import { STATUS_CODES } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { Contract } from '../../contract/contract';
 import { problemOf, sequenceOf, type StoredEvent } from '../../events/stored-event';
-import { HttpClient, NoAnswerError, type HttpAnswer } from '../http-client';
+import { HttpClient, NoAnswerError, statusText, type HttpAnswer } from '../http-client';
 import { Sender } from '../../senders/sender';
 import { quoted } from '../../util/text';
 import { messageOf, signerOf, type PostedForm } from './message';
@@ -92,7 +91,7 @@ export class Target {
 /** The target's answer on one line; the text of one that took the event, or redirects it, says nothing more. */
 function answerText({ status, body }: HttpAnswer, milliseconds: number): string {
   const text = status < 400 ? '' : quoted(body.toString().trim());
-  const first = `${`${String(status)} ${STATUS_CODES[status] ?? ''}`.trim()} (${milliseconds.toFixed(0)} ms)`;
+  const first = `${statusText(status)} (${milliseconds.toFixed(0)} ms)`;
   return first + (text === '' ? '' : `: ${text}`);
 }
 

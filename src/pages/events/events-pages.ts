@@ -54,7 +54,6 @@ function parametersOf(url: string): URLSearchParams {
 }
 
 class EventsPages {
-  /** Whether RecordEvent needs a key. */
   readonly #needsKey: boolean;
   readonly #pages: ReturnType<typeof preparedPages>;
   readonly #downloads: Downloads;

@@ -47,13 +47,11 @@ export async function listView(log: EventLog, query: ListQuery, service: Endpoin
     newest: isNewest ? undefined : address({}),
     newer: isNewest || newer === undefined ? undefined : address({ after: newer }),
     older: older === undefined ? undefined : address({ before: older }),
-    /** Whether the search stopped before the page was full. */
     isUnfinished,
     forward: mayFind ? forwardCommand(filter, service) : undefined,
     forwardAsReceived: forwardCommand(filter, service, '--as-received'),
     download: mayFind ? `?${addressQuery({ events: 'download', ...values })}` : undefined,
     isUpwards: place.after !== undefined,
-    /** Whether new events appear on the page. */
     isLive: isNewest && filter.to === undefined,
     /** The position after which new events come, or the rest of them on a page of those after a position. */
     newAfter: String(more && place.after !== undefined ? last : Math.max(newest, last)),
@@ -69,7 +67,6 @@ function neighbours({ events, reached, more }: SearchResult, { before, after }: 
   return { newer: highest, older: end };
 }
 
-/** Shows an event as a row of the list. What a sender wrote is HTML. */
 function rowView(event: FoundEvent, filter: Filter) {
   const { position, recordedAt, binding, type, remoteAddress, sender, data, match } = event;
   const values = filterValues(filter);
@@ -85,12 +82,10 @@ function rowView(event: FoundEvent, filter: Filter) {
     ...bindingView(binding),
     type: shownText(type ?? '–', CELL_BYTES),
     ofType: narrowed('type', type),
-    /** The known sender, or the address of another. */
     sender: shownText(Sender.named(sender)?.name ?? sender ?? remoteAddress ?? '–', CELL_BYTES),
     isKnown: sender !== undefined,
     ofSender: sender === undefined ? narrowed('sender', remoteAddress) : narrowed('fromsender', sender),
     size: data === undefined ? '–' : sizeText(data.bytes),
-    /** The part of the event with the match, unless that is its data. */
     matchIn: match === undefined || match.in === 'data' ? undefined : match.in,
     data: match === undefined ? data && dataStart(data) : marked(match),
   };

@@ -53,13 +53,11 @@ export async function rateView(log: EventLog, per: keyof typeof RATE_SPANS, now:
         isCurrent: from <= now && now < from + span,
       };
     }),
-    /** The highest number, which is as high as the chart. */
     top,
     total: eventsText(sum(counts)),
     isEmpty: sum(counts) + refused === 0,
     refused: refused === 0 ? undefined : `${countText(refused)} refused ${refused === 1 ? 'call' : 'calls'}`,
     lines: [countText(top), '0'],
-    /** The times below the chart, at equal distances. */
     times: [textOf(until - spans * span), textOf(until - (spans / 2) * span), 'now'],
     spans: Object.entries(RATE_SPANS).map(([name, one]) => ({
       title: one.title,

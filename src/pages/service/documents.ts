@@ -84,7 +84,6 @@ function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: 
   return { refusal: HTTP_ERRORS.noSuchOperation(operation), ...pages.unknownOperation(operation, endpointUrl) };
 }
 
-/** The addresses of the WSDL and of the SOAP bindings. */
 function discoveryDocument({ namespace, serviceName, protocols }: Contract, endpointUrl: string): string {
   const address = builderText(endpointUrl);
   const discovery = create({ version: '1.0', encoding: 'utf-8' }).ele('http://schemas.xmlsoap.org/disco/', 'discovery');
@@ -122,7 +121,6 @@ function withoutDocuments({ contract: { protocols }, path }: Endpoint): Router {
   return router;
 }
 
-/** The HTML pages for a developer who opens the endpoint in a browser. */
 type Pages = Awaited<ReturnType<typeof loadPages>>;
 
 /** Loads the templates and prepares everything that does not depend on the request. */
@@ -134,7 +132,6 @@ async function loadPages({ contract, service, access }: Endpoint, soap: SoapBind
   const { bindings: on } = contract.protocols;
 
   return {
-    /** Lists the operations and, to callers who may know, says how many events there are. */
     service: (url: string, events: number | undefined): HtmlPage => servicePage(undefined, url, { events }),
 
     operation(name: string, url: string): HtmlPage | undefined {
@@ -149,7 +146,6 @@ async function loadPages({ contract, service, access }: Endpoint, soap: SoapBind
         operation,
         access: needed,
         credentials,
-        /** Whether a call leaves an event in the log. */
         records: needed === 'record',
         needsKey,
         canInvoke,
@@ -159,7 +155,6 @@ async function loadPages({ contract, service, access }: Endpoint, soap: SoapBind
       });
     },
 
-    /** Says that the service has no operation of this name, and lists those that it has. */
     unknownOperation: (name: string, url: string): HtmlPage =>
       unknownPage('Operation not found', url, { name: shortened(name) }),
   };

@@ -105,7 +105,7 @@ function curlOf({ method, url, headers, body }: SampleRequest): string {
  * Arguments for the samples: those the operation requires or, if it requires none, the first whose type shows what a value looks
  * like. An operation that takes any XML gets an element, or a field of a query string or form.
  */
-export function exampleArguments({ parameters, takesAnyXml }: Operation): ReadonlyMap<string, string> {
+function exampleArguments({ parameters, takesAnyXml }: Operation): ReadonlyMap<string, string> {
   const required = parameters.filter(({ isRequired }) => isRequired);
   const telling = parameters.filter(({ type }) => type.name !== 'string').slice(0, 1);
   const shown = required.length > 0 || takesAnyXml ? required : telling;

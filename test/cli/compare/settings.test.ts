@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { wsdlWith } from '../../../src/contract/protocols';
-import { addSettings, settingsFor, type Replacement } from '../../../src/cli/compare/settings';
+import { addSettings, settingsFor } from '../../../src/cli/compare/settings';
 import { Wsdl } from '../../../src/cli/compare/wsdl';
 import { readConfig } from '../../../src/config/config';
 import { EnvFile } from '../../../src/config/environment';
@@ -11,7 +11,7 @@ import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const folder = useTemporaryFolder();
 
-function settings(namespace: string, address: string): Replacement {
+function settings(namespace: string, address: string) {
   const text = RECORDED_WSDL.replaceAll('http://tempuri.org/', namespace);
   return settingsFor(new Wsdl(text.replace(/(address location=")[^"]*/g, `$1${address}`)));
 }

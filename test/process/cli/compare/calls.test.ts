@@ -44,7 +44,6 @@ function field(name: string, value: string): (answer: RecordedAnswer) => Partial
 /** What tells the requests apart. */
 const HELLO_11 =
   'org/HelloWorld" <?xml version="1.0" encoding="utf-8"?>\n<soap:Envelope xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><Hello';
-const OTHER_VERSION = '<e:Envelope';
 
 function lowerCased(headers: Readonly<Record<string, unknown>>): HttpAnswer['headers'] {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
@@ -74,16 +73,12 @@ describe('calls on the old service and the new one', () => {
     }
   }
 
-  it('show no difference between the original and this service', async () => {
-    const { outcome, text } = await replaced();
+  it('show no difference between the original and this service, record no event and read none', async () => {
+    const { outcome, text, requests } = await replaced();
     expect(outcome).toEqual({ differences: 0, failures: 0, calls: 14 });
     expect(text).toContain('WSDL: a generated client sees no difference');
     expect(text).toContain('HelloWorld with an action over SOAP 1.2: same');
     expect(text).toMatch(/A client sees no difference\.$/);
-  });
-
-  it('record no event and read none', async () => {
-    const { requests } = await replaced();
     expect(requests.filter((request) => /RecordEvent|GetEvents/.test(request))).toEqual([]);
     expect((await service.log.stats()).events).toBe(0);
   });
@@ -95,12 +90,6 @@ describe('calls on the old service and the new one', () => {
       plant('POST /HelloWorld', field('Content-Type', 'application/xml')),
       'Content-Type: application/xml',
       'Content-Type: text/xml; charset=utf-8',
-    ],
-    [
-      'caching',
-      plant('GET /HelloWorld', field('Cache-Control', 'no-store')),
-      'Cache-Control: no-store',
-      'Cache-Control: private, max-age=0',
     ],
     ['a challenge', plant(HELLO_11, field('WWW-Authenticate', 'Negotiate')), 'WWW-Authenticate: Negotiate', ''],
     [
@@ -120,12 +109,6 @@ describe('calls on the old service and the new one', () => {
       plant('POST /Nope', () => ({ body: '' })),
       '(no body)',
       'Nope Web Service method name is not valid.',
-    ],
-    [
-      'the status of an unknown envelope',
-      plant(OTHER_VERSION, () => ({ status: 400 })),
-      '400 Bad Request',
-      '500 Internal Server Error',
     ],
   ];
 
@@ -167,14 +150,6 @@ describe('calls on the old service and the new one', () => {
     expect(outcome).toMatchObject({ differences: 1, failures: 0 });
   });
 
-  it('find that another namespace is what a client stumbles over', async () => {
-    const other = await startService({ SERVICE_NAMESPACE: 'http://example.com/hooks' });
-    const { outcome, text } = await compared(service.url, other.url);
-    expect(text).toMatch(/ {2}- <wsdl:definitions targetNamespace=".*\n {2}\+ <wsdl:definitions targetNamespace=/);
-    expect(text).toMatch(/HelloWorld over SOAP 1\.1: \d differences?\n.*\n.*\n {2}- 200 OK\n/);
-    expect(outcome.differences).toBeGreaterThan(1);
-  });
-
   it('show no difference between two services with different roots', async () => {
     const [old, other] = [
       await startService({ SERVICE_NAMESPACE: 'urn:shop:hooks' }),
@@ -190,11 +165,8 @@ describe('calls on the old service and the new one', () => {
   });
 
   it('are not the same where both services refuse the caller', async () => {
-    const { outcome, text } = await compared(service.url, service.url);
-    expect(outcome.failures).toBe(0);
     const refusing = async () => (await startService({ RATE_LIMIT: '1/1h' })).url;
     const [old, other] = [await refusing(), await refusing()];
-    expect(text).not.toContain('refuses');
     const refused = await compared(old, other);
     expect(refused.outcome).toMatchObject({ differences: 0, failures: 14 });
     expect(refused.text).toContain('the new service refuses the caller: 429 Too Many Requests');
