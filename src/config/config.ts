@@ -15,7 +15,6 @@ export { ConfigError } from './variable';
 
 type AllSettings = SettingsOf<typeof VARIABLES>;
 
-/** An address to listen on. */
 interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -23,7 +22,6 @@ interface ListenAddress {
 
 /** The service's configuration, checked and in the units that the code uses. */
 export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin'>, ListenAddress {
-  /** The settings with which {@link AllSettings.eventLog} is opened. */
   readonly eventLogSettings: Parameters<AllSettings['eventLog']['open']>[0];
   /** Path of the endpoint, which is also the source of its own events. */
   readonly path: string;
@@ -34,7 +32,6 @@ export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin'>, L
   /** The most that callers can have of the service. Times are in milliseconds. */
   readonly limits: AllSettings['limits'] & {
     readonly maxBodyMemory: number;
-    /** For a header to arrive. */
     readonly headersTimeout: number;
     /** For a caller to take any more of an answer. */
     readonly sendTimeout: number;
@@ -108,7 +105,6 @@ function readTable<Table extends VariableTable>(
   return settings;
 }
 
-/** Finds the settings that are valid alone but not together. */
 function contradictions(settings: AllSettings, texts: Texts): Problem[] {
   const { host, port, admin, tls, limits, protocols } = settings;
   const problems: Problem[] = [];

@@ -11,7 +11,6 @@ const QUOTED = /^(?:"([^"]*)"|'([^']*)'|`([^`]*)`)\s*(?:#.*)?$/;
 export class EnvFile {
   readonly texts: Readonly<Record<string, string>>;
   readonly #file: string;
-  /** The number of each variable's line, from 1. */
   readonly #lines = new Map<string, number>();
 
   /**
@@ -39,7 +38,6 @@ export class EnvFile {
     this.texts = Object.fromEntries(texts);
   }
 
-  /** Reads a file, if there is one. Throws a {@link ConfigError} of one line that names the file. */
   static read(file: string): EnvFile {
     let content = '';
     try {

@@ -14,7 +14,6 @@ export type WebHookSettings = Readonly<Record<string, string | number | boolean 
 /** The configuration of a process of ours that runs the service. */
 export interface ProcessConfig extends Config {
   readonly texts: Texts;
-  /** The variables that a supervisor adds to the environment of its workers. */
   readonly environmentOfWorkers: Readonly<Record<string, string>>;
 }
 
@@ -80,10 +79,8 @@ export const ProcessConfig = {
   },
 };
 
-/** The variable that only the tools read. */
 const READ_KEY = 'WEBHOOK_READ_KEY';
 
-/** Variables that other programs read. */
 const OF_OTHERS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|$)/i;
 
 /** The environment, and what an `.env` file adds to it: workers, which inherit the environment, read the file anew. */

@@ -15,7 +15,6 @@ export class ServiceManager {
     this.#failed = failed;
   }
 
-  /** Sends a state of this process, one message at a time. */
   notify(state: 'READY=1' | 'RELOADING=1' | 'STOPPING=1'): void {
     const env = this.#environment;
     if (env === undefined) return;

@@ -17,7 +17,6 @@ export type Binding = keyof typeof BINDING_NAMES;
 export const Binding = {
   /** In the order of the WSDL. */
   all: Object.keys(BINDING_NAMES) as readonly Binding[],
-  /** The names for people. */
   names: BINDING_NAMES,
 };
 
@@ -28,7 +27,6 @@ function matching(expression: RegExp, allowed: string): Read<string> {
   };
 }
 
-/** In any letter case. */
 function oneOf<Name extends string>(names: readonly Name[], allowed: string): Read<Name> {
   return (value) => {
     const found = names.find((name) => name === value.toLowerCase());

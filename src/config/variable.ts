@@ -17,14 +17,12 @@ export function isQuoted(text: string): boolean {
   return /^\s*(["'`])[^]*\1\s*$/.test(text);
 }
 
-/** A section of the documentation. */
 type SettingGroup = 'Address' | 'Protocols' | 'Events' | 'Access' | 'TLS' | 'Limits' | 'Operation';
 
 /** Without these variables something is open to everybody: an empty one or a typing error in a name stops the start. */
 const GUARDS: readonly SettingGroup[] = ['Protocols', 'Access', 'TLS'];
 
 interface Description {
-  /** One line for --help. */
   readonly description: string;
   /** The text that counts when the variable is not set. */
   readonly default?: string;
@@ -32,7 +30,6 @@ interface Description {
   readonly otherwise?: string;
   /** A list of secrets: no message shows the value, and it may also be given as a file, in the variable NAME_FILE. */
   readonly secret?: boolean;
-  /** Takes out of a value what no message may show. */
   readonly redact?: (text: string) => string;
   /** With WORKERS, the supervisor uses it itself: new workers cannot have another. */
   readonly supervised?: boolean;
@@ -67,12 +64,10 @@ export class Variable<Value> {
     this.isReloaded = given.isReloaded ?? group === 'Access';
   }
 
-  /** Its name, and that of the variable with the file of a secret. */
   get names(): readonly string[] {
     return this.secret ? [this.name, `${this.name}_FILE`] : [this.name];
   }
 
-  /** Whether something is open to everybody without it. */
   get guards(): boolean {
     return GUARDS.includes(this.group);
   }
@@ -112,12 +107,9 @@ export function section(group: SettingGroup) {
   const optional = <Value>(name: string, read: Read<Value>, description: Description) =>
     new Variable<Value | undefined>(group, name, read, description);
   return {
-    /** A variable whose setting is undefined unless it is set. */
     optional,
-    /** A variable that always has a value. */
     required: <Value>(name: string, read: Read<Value>, description: Description & { readonly default: string }) =>
       new Variable(group, name, read, description),
-    /** An optional list of secrets. */
     secrets: <Value>(name: string, read: Read<Value>, description: string) =>
       optional(name, read, { description, secret: true }),
   };

@@ -33,12 +33,10 @@ export const VARIABLES = {
     otherwise: '`http://tempuri.org/`',
     description: 'XML namespace of the operations and their SOAPActions',
   }),
-  /** Without a trailing slash. */
   baseUrl: address.optional('BASE_URL', read.baseUrl, {
     otherwise: 'from each request',
     description: 'public address for the WSDL and links',
   }),
-  /** A number of proxies, or networks as `proxy-addr` takes them. */
   trustProxy: address.required('TRUST_PROXY', read.trustProxy, {
     default: '0',
     description: 'proxies whose forwarded header fields count',
@@ -62,7 +60,6 @@ export const VARIABLES = {
     supervised: true,
   }),
   eventLogServer: {
-    /** For PostgreSQL. */
     password: events.optional('EVENT_LOG_PASSWORD', read.password, {
       secret: true,
       description: 'password for PostgreSQL',
@@ -77,7 +74,6 @@ export const VARIABLES = {
     otherwise: '`webhook.recorded`',
     description: '`type` of an event whose sender named none',
   }),
-  /** Host names, or `*` alone. */
   webhookOrigins: events.optional('WEBHOOK_ORIGINS', read.origins, {
     description: 'senders granted the CloudEvents webhook handshake; `*`: all',
   }),
@@ -110,7 +106,6 @@ export const VARIABLES = {
       isReloaded: true,
     }),
   },
-  /** In lower case. */
   allowedHosts: access.optional('ALLOWED_HOSTS', read.hostNames, {
     description: 'further names, in `Host`, of a service without keys on a loopback address',
   }),
@@ -137,7 +132,6 @@ export const VARIABLES = {
     read.standardSecrets,
     'secrets that sign the events that `asmx-webhook-events` forwards',
   ),
-  /** Files in PEM. */
   tls: {
     cert: tls.optional('TLS_CERT', read.file, { description: 'file with the certificate and its chain' }),
     key: tls.optional('TLS_KEY', read.file, { description: 'file with the private key' }),
@@ -145,7 +139,6 @@ export const VARIABLES = {
       description: 'file with the authorities that sign client certificates',
     }),
   },
-  /** After decompression. */
   maxRequestBytes: limits.required('MAX_REQUEST_BYTES', read.wholeNumber(1024, 256 * read.MEBIBYTE), {
     default: '4194304',
     description: 'maximum bytes in a request body, after decompression',

@@ -33,7 +33,6 @@ const ENVELOPE_BYTES = 512;
 export class Contract {
   /** Namespace of the operations; often a URI, but ASP.NET takes other texts too. */
   readonly namespace: string;
-  /** False for the placeholder of development tools. */
   readonly hasOwnNamespace: boolean;
   readonly serviceName: string;
   readonly serviceDocumentation: string;
@@ -100,7 +99,6 @@ export class Contract {
     return namespace + (namespace.endsWith('/') ? '' : '/') + operation;
   }
 
-  /** The name of the operation with this element. */
   operation(namespace: string, localName: string): string | undefined {
     return namespace === this.namespace ? this.#byName.get(localName)?.name : undefined;
   }
@@ -130,7 +128,6 @@ export class Contract {
 
 export const WSDL_FOLDER = join(__dirname, '..', '..', 'wsdl');
 
-/** Returns a function that writes a WSDL with an address for its ports. */
 function wsdlWriter(template: string, namespace: string, { bindings }: Protocols): (address: string) => string {
   // Functions, since in a replacement text `$` has a meaning.
   const named = template

@@ -82,7 +82,6 @@ export function wsdlWith(wsdl: string, on: ReadonlySet<Binding>): string {
   return on.has('soap11') ? kept : kept.replace(NAME_OF_SOAP_11, '$<before>12');
 }
 
-/** Cuts elements out of a document, each with the space before it. */
 function without(elements: readonly XmlElement[], document: string): string {
   const parts: string[] = [];
   let from = 0;
@@ -104,7 +103,6 @@ function kindOf(binding: XmlElement): Binding {
   return http !== undefined && http.attribute('verb') === 'GET' ? 'httpget' : 'httppost';
 }
 
-/** The local part of a name that an attribute refers to. */
 function reference(element: XmlElement, attribute: string): string {
   return element.attribute(attribute)?.replace(/^.*:/, '') ?? '';
 }

@@ -26,7 +26,6 @@ export class OperationInput {
   constructor(
     /** In the order of the schema. */
     readonly parameters: readonly Parameter[],
-    /** Whether it takes XML elements of any kind (`xs:any`). */
     readonly takesAnyXml: boolean,
   ) {}
 
@@ -149,7 +148,6 @@ export interface SimpleType {
   readonly name: BuiltInName;
   /** The .NET class that stands for it in messages, as in those of ASP.NET. */
   readonly className: string;
-  /** A value of it, as text. */
   readonly example: string;
   /** Reads a value as it is written. @throws {SimpleTypeError} it is not one of this type. */
   read(this: void, text: string): SimpleValue;
@@ -194,7 +192,6 @@ const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 
 /** A number that is written with more characters is refused, even if most of them are zeros that say nothing. */
 const MAX_NUMBER_LENGTH = 100;
-/** The digits that System.Decimal can hold, whatever they are. */
 const DECIMAL_DIGITS = 28;
 
 function wholeNumber(text: string, bits: number, what: string): bigint {

@@ -35,7 +35,6 @@ export class ArchiveLine {
     return `${eventJson(event).slice(0, -1)},"${LOG}":${log},"arrival":${arrival}}}`;
   }
 
-  /** The position of the event in the log from which the line comes, if it has one. */
   get position(): number | undefined {
     return positionIn(String(this.#members.sequence));
   }

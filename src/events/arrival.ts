@@ -41,7 +41,6 @@ export class Arrival {
     this.isSoapBody = (soap as { readonly of?: unknown } | undefined | null)?.of === 'body';
   }
 
-  /** The value of a header field, by its name in lower case. */
   header(name: string): string | undefined {
     return this.headers.find(([field]) => field === name)?.[1];
   }

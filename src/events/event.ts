@@ -99,7 +99,6 @@ export class EventFactory {
     };
   }
 
-  /** Returns the attributes of an event that has none of its own yet. */
   attributes() {
     const { source, type = DEFAULT_TYPE } = this.defaults;
     return {

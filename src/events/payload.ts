@@ -12,7 +12,6 @@ export type Payload = {
   | {
       /** Valid JSON text, kept as it is: numbers keep their digits. */
       readonly json: string;
-      /** The parsed value, if it has been parsed. */
       readonly value?: unknown;
     }
   | { readonly text: string }
@@ -79,7 +78,6 @@ export class EventData {
   /** The JSON text, the string as JSON writes it without its quotes, or the base64. */
   readonly encoded: string;
 
-  /** @param member - as in `StoredEvent.data`. */
   constructor(member: string) {
     const [start = '', name] = /^\s*"([^"]*)"\s*:\s*/.exec(member) ?? [];
     const value = member.slice(start.length).trimEnd();

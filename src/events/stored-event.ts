@@ -67,7 +67,6 @@ export function eventJson(event: Pick<StoredEvent, 'attributes' | 'position' | '
 /** The characters that XML escapes in character data. */
 const ESCAPED = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' };
 
-/** How many bytes more than itself each byte of UTF-8 takes then. */
 const ADDED = new Uint8Array(256);
 for (const [character, escape] of Object.entries(ESCAPED)) ADDED[character.charCodeAt(0)] = escape.length - 1;
 

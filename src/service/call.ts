@@ -49,7 +49,6 @@ export class CallError extends Error {
     super(message);
   }
 
-  /** Returns the error for a value of a parameter that an operation cannot use. */
   static mustBe(parameter: string, allowed: string): CallError {
     return new CallError(`The parameter ${parameter} must be ${allowed}.`);
   }

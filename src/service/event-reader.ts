@@ -77,7 +77,6 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
   }
 }
 
-/** An event as an answer lists it, without its data if that is too large, and its bytes there. */
 function inAnswer(event: LoggedEvent, { id, position, maxBytes, referenceBytes }: PageQuery, isFirst: boolean) {
   const { attributes, data } = event;
   const headBytes = wireBytes(attributes) + OTHER_BYTES;
@@ -88,7 +87,6 @@ function inAnswer(event: LoggedEvent, { id, position, maxBytes, referenceBytes }
   return { listed, bytes: headBytes + referenceBytes };
 }
 
-/** Whether events fit, judged by the lengths of their texts. */
 function fitSurely(events: readonly LoggedEvent[], { maxBytes }: PageQuery): boolean {
   let most = 0;
   for (const { attributes, data = '', dataOmitted } of events) {
@@ -146,7 +144,6 @@ export class EventReader {
   }
 }
 
-/** How many calls that wait are answered before others run. */
 const ANSWERED_AT_ONCE = 32;
 
 interface Waiter {

@@ -18,7 +18,6 @@ export function webhookService(log: EventLog, config: Config, maxResultBytes: nu
   return {
     RecordEvent: { access: 'record', run: (call) => recordEvent(call, log, events) },
 
-    /** Returns a CloudEvents JSON batch of the newest events, oldest first; with `wait` it waits if there are none. */
     GetEvents: {
       access: 'read',
       resultType: 'application/cloudevents-batch+json',

@@ -24,7 +24,6 @@ export class ArgumentCollector {
   #withElements: string | undefined;
   readonly #namespace: string;
   readonly #names: ReadonlySet<string>;
-  /** The parameter whose element is open. */
   #open: { readonly name: string; text: string } | undefined;
 
   constructor(namespace: string, names: ReadonlySet<string>) {
@@ -42,7 +41,6 @@ export class ArgumentCollector {
     else if (!isNil(tag)) this.#open = { name: tag.local, text: '' };
   }
 
-  /** An element inside a child opens. */
   openInner(): void {
     this.#withElements ??= this.#open?.name;
   }

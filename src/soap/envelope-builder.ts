@@ -14,12 +14,10 @@ export interface SoapMessage {
   readonly binding: SoapVersion['binding'];
   /** The header blocks addressed to this service that must be understood, but for WS-Security: each name once, and 64 at most. */
   readonly mandatoryHeaders: readonly ElementName[];
-  /** The WS-Security header addressed to this service. */
   readonly security: SecurityHeader | undefined;
   readonly hasAddressing: boolean;
   /** The element that begins the body, unless the body is empty or begins with text. */
   readonly element: ElementName | undefined;
-  /** The arguments in that element, if it is an operation's. */
   readonly arguments: Arguments;
   readonly content: ReturnType<typeof outcomeOf<CallContent>>;
   /** Advice to the sender about the character set, a sentence each. */
@@ -36,7 +34,6 @@ export interface MessageContract {
   /** At least one. */
   readonly bindings: readonly SoapVersion['binding'][];
   readonly namespace: string;
-  /** The names of the parameters of each operation. */
   readonly parameters: ReadonlyMap<string, ReadonlySet<string>>;
   /** The names of the operations that record what they are sent. */
   readonly recording: ReadonlySet<string>;

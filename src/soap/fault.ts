@@ -31,7 +31,6 @@ interface FaultDetails {
 }
 
 interface VersionMismatch {
-  /** The version of the fault. */
   readonly version: SoapVersion['binding'];
   readonly supported: readonly SoapVersion['binding'][];
 }
@@ -64,7 +63,6 @@ export const FAULTS = {
       { status: 415 },
     ),
   unreadable: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`, { status: 400 }),
-  /** The message is XML, but not a SOAP message. */
   invalidFormat: (what: string) => new Fault('Client', `${UNREADABLE} ---> Request format is invalid: ${what}`),
   invalidInput: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`),
   /** A message of SOAP 1.1 is answered in SOAP 1.1, any other in a version that is supported (SOAP 1.2 part 1, section 5.4.7). */

@@ -10,7 +10,6 @@ import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
 const ADDRESS = 'a:';
 const REQUEST = Object.freeze({ url: ADDRESS, headers: Object.freeze({}), connection: Object.freeze({}) });
 
-/** A message as node-soap's reader would return it. */
 interface ReadMessage {
   readonly Header: MessageHeader;
   readonly Body: Readonly<Record<string, ParameterValues>>;
@@ -19,7 +18,6 @@ interface ReadMessage {
 /** Passed with the arguments: the call, or the result that a sample shows. */
 interface MessageHeader {
   readonly from: { readonly call: Call } | { readonly result: string };
-  /** The error that the operation threw. */
   failure: { readonly error: unknown } | undefined;
 }
 

@@ -17,7 +17,6 @@ import { NodeSoap } from './node-soap';
 import { SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 
-/** Most bytes of a message that is kept. */
 const MAX_KEPT = 1024;
 
 /** The last message: generated clients repeat its bytes, which need not be read again (5 of the 32 µs of a HelloWorld). */
@@ -58,7 +57,6 @@ export class SoapBindings {
   }
 }
 
-/** The reader of messages, also in another thread. */
 const MESSAGE = { module: join(__dirname, 'message'), name: 'readMessage', read: readMessage };
 
 const NAMES_SOAP_12 = /^application\/soap\+xml(?![^\s;])/i;

@@ -23,7 +23,6 @@ export class SoapVersion {
     `${NAMESPACE_12}/role/ultimateReceiver`,
   ]);
 
-  /** All versions, in the order of the WSDL. */
   static readonly all: readonly SoapVersion[] = [this.soap11, this.soap12];
 
   /** Of a reply. */
@@ -33,7 +32,6 @@ export class SoapVersion {
 
   private constructor(
     readonly binding: 'soap11' | 'soap12',
-    /** Namespace of the envelope. */
     readonly namespace: string,
     readonly mediaType: string,
     /** Name of the attribute that addresses a header block to a role. */

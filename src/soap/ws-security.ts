@@ -3,7 +3,6 @@ import type { ElementName, Tag } from '../xml/handler';
 
 const WSS = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss';
 
-/** Namespaces of WS-Security (OASIS WSS 1.0 and 1.1). */
 const WSSE = `${WSS}-wssecurity-secext-1.0.xsd`;
 const WSU = `${WSS}-wssecurity-utility-1.0.xsd`;
 
@@ -26,7 +25,6 @@ const wsse = (name: string): QualifiedName => ({ namespace: WSSE, prefix: 'wsse'
 export const SECURITY_CODES = {
   invalid: wsse('InvalidSecurity'),
   unsupported: wsse('UnsupportedSecurityToken'),
-  /** The key in its token is not valid. */
   failedAuthentication: wsse('FailedAuthentication'),
   expired: { namespace: WSU, prefix: 'wsu', name: 'MessageExpired' },
 } as const;
@@ -39,7 +37,6 @@ export interface SecurityProblem {
 export interface SecurityHeader {
   /** Whether its sender demands that it is understood (`mustUnderstand`). */
   readonly mandatory: boolean;
-  /** The password of its UsernameToken. */
   readonly password: string | undefined;
   /** Why the header cannot be used, unless all of it is understood. */
   readonly problem: SecurityProblem | undefined;
@@ -111,7 +108,6 @@ export class SecurityHeaderReader {
     this.#paths.pop();
   }
 
-  /** Returns the header, once it has been read. */
   header(): SecurityHeader {
     for (const name of ['Username', 'Password']) {
       if (!this.#texts.has(`UsernameToken/${name}`))
@@ -126,7 +122,6 @@ export class SecurityHeaderReader {
     return { mandatory: this.#mandatory, password, problem };
   }
 
-  /** Notes why the header cannot be used, unless that is known. */
   #refuse(code: QualifiedName, reason: string): void {
     this.#problem ??= { code, message: `The WS-Security header cannot be used: ${reason}.` };
   }

@@ -5,7 +5,6 @@ const ENTITIES: ReadonlyMap<string, string> = new Map(
   Object.entries({ lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }),
 );
 
-/** The longest reference that is resolved, without `&` and `;`. */
 const MAX_LENGTH = 10;
 
 /** Resolves the references in a text (XML 1.0, section 4.1), unless one of them is wrong or longer than those in use. */
@@ -58,7 +57,6 @@ export function hasOnlyCharacters(text: string): boolean {
   return text.isWellFormed() && !FORBIDDEN.test(text);
 }
 
-/** Replaces each character that XML 1.0 forbids, and each lone surrogate, with U+FFFD. */
 function xmlCharacters(text: string): string {
   return text.toWellFormed().replace(FORBIDDEN, '\uFFFD');
 }

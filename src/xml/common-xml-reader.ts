@@ -11,7 +11,6 @@ const COMMENT = '<!--';
 const CDATA = '<![CDATA[';
 const CDATA_END = ']]>';
 
-/** Instead of a place in the text. */
 const GAVE_UP = -1;
 
 const DECLARATION =
@@ -27,7 +26,6 @@ export class CommonXmlReader {
   readonly #startTags: StartTagReader;
   readonly #hasReferences: boolean;
   readonly #hasCdataEnd: boolean;
-  /** The open elements, outermost first. */
   readonly #open: Tag[] = [];
   #elements = 0;
 

@@ -29,7 +29,6 @@ export class ElementContent {
   readonly #written = new Map<string, string>();
   #allPrefixes: readonly string[] | undefined;
 
-  /** @param start - the end of the element's start tag in the document. */
   constructor(xml: string, start: number, scope: Scope) {
     this.#xml = xml;
     this.#start = start;

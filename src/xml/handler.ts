@@ -27,7 +27,6 @@ export interface Tag {
 
 /** Receives what a reader finds in an XML document, in order. What it throws ends the reading. Offsets are in UTF-16 code units. */
 export interface XmlHandler {
-  /** A start tag, and the offsets of its start and end. */
   openElement(tag: Tag, start: number, end: number): void;
   /** Text or a CDATA section, with its references resolved. A comment divides a text in two. */
   addText(text: string): void;
@@ -80,7 +79,6 @@ export class Scope {
     return namespace;
   }
 
-  /** Every declaration in force: namespaces by prefix. */
   all(): Map<string, string> {
     const all = this.outer?.all() ?? new Map<string, string>();
     for (const [prefix, namespace] of this.declared) all.set(prefix, namespace);

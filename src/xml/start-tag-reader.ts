@@ -11,7 +11,6 @@ const SINGLE_QUOTE = 0x27;
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';
 
-/** More than messages have. */
 const MAX_ATTRIBUTES = 16;
 const MAX_NAME_LENGTH = 256;
 
@@ -70,7 +69,6 @@ export class StartTagReader {
     return end - start <= MAX_NAME_LENGTH;
   }
 
-  /** Reads what follows the name of the element, to the end of the tag. */
   #readAttributes(): boolean {
     const xml = this.#xml;
     if (xml.charCodeAt(this.position) === GREATER) return this.#end(false);

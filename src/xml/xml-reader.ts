@@ -46,7 +46,6 @@ function checkName(name: string): void {
  */
 function parserFor(xml: string, handler: XmlHandler): SaxesParser<{ xmlns: true }> {
   const parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true });
-  /** The scopes of the open elements, outermost first. */
   const scopes: Scope[] = [];
   let elements = 0;
   let attributes = 0;

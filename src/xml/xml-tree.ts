@@ -53,7 +53,6 @@ export class XmlElement implements ElementName {
     return this.#tag.attributes;
   }
 
-  /** The value of an attribute without a namespace. */
   attribute(name: string): string | undefined {
     return this.attributes.find(({ uri, local }) => uri === '' && local === name)?.value;
   }

@@ -3,7 +3,6 @@ const MAX_PARTS = 100_000;
 
 /** A member of a JSON object as it was written, with the white space around it. */
 export interface MemberText {
-  /** Name, colon and value. */
   readonly text: string;
   /** Its numbers keep their digits. */
   readonly value: string;
@@ -87,7 +86,6 @@ function partsOf(json: string, most = Infinity) {
   return found;
 }
 
-/** The end of the string that begins at a quote. */
 function stringEnd(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); ; end = json.indexOf('"', end + 1)) {
     let backslashes = 0;

@@ -18,7 +18,6 @@ const PREFIX = 'ce-';
 /** One of the attributes that every CloudEvent has announces an event in binary content mode. */
 const ANNOUNCING = ['ce-specversion', 'ce-id', 'ce-source', 'ce-type'];
 
-/** Names that CloudEvents gives to the data, which binary content mode has in the body. */
 const DATA_NAMES = ['data', 'data_base64'];
 
 /** A CloudEvent as a sender wrote it, read from one of the content modes of HTTP (HTTP Protocol Binding 1.0.2, section 3). */
@@ -135,7 +134,6 @@ export function bytesOf(data: unknown, base64: unknown): Buffer | undefined {
   return Buffer.from(base64, 'base64');
 }
 
-/** Undefined if the text is not JSON. */
 function parse(json: string): unknown {
   try {
     return JSON.parse(json);
