@@ -27,12 +27,8 @@ interface FaultDetails {
   /** Of another specification: the fault code in SOAP 1.1, the subcode in SOAP 1.2. */
   readonly subcode?: QualifiedName | undefined;
   readonly notUnderstood?: readonly ElementName[] | undefined;
-  readonly mismatch?: VersionMismatch | undefined;
-}
-
-interface VersionMismatch {
-  readonly version: SoapVersion['binding'];
-  readonly supported: readonly SoapVersion['binding'][];
+  /** The version of the fault, and those that the service has. */
+  readonly mismatch?: Readonly<{ version: SoapVersion['binding']; supported: readonly SoapVersion['binding'][] }>;
 }
 
 /** A SOAP call that was refused or failed. Its message is for the caller. */
@@ -106,7 +102,7 @@ export function faultEnvelope(fault: Fault, version: SoapVersion): string {
   const { namespace } = version;
   const { mismatch, notUnderstood = [] } = fault.details;
   const envelope = create({ version: '1.0', encoding: 'utf-8' }).ele(namespace, 'soap:Envelope').att(SCHEMA_NAMESPACES);
-  if (mismatch !== undefined) writeUpgrade(envelope, mismatch);
+  if (mismatch !== undefined) writeUpgrade(envelope, mismatch.supported);
   else if (version === SoapVersion.soap12) writeNotUnderstood(envelope, notUnderstood);
   const element = envelope.ele('soap:Body').ele('soap:Fault');
   if (version === SoapVersion.soap11) writeFault11(element, fault);
@@ -141,7 +137,7 @@ function writeQualifiedName(element: XMLBuilder, { namespace, prefix, name }: Qu
 }
 
 /** SOAP 1.2 part 1, section 5.4.7. A service without SOAP 1.2 does not know this block. */
-function writeUpgrade(envelope: XMLBuilder, { supported }: VersionMismatch): void {
+function writeUpgrade(envelope: XMLBuilder, supported: readonly SoapVersion['binding'][]): void {
   if (!supported.includes('soap12')) return;
   const upgrade = envelope.ele('soap:Header').ele(SoapVersion.soap12.namespace, 'soap12:Upgrade');
   // The prefix is in values, so it is declared even if the envelope has another for the same namespace.
