@@ -1,4 +1,4 @@
-import { ContractError, OperationInput, type Parameter } from '../../src/contract/schema';
+import { BUILT_IN, ContractError, NO_VALUES, OperationInput, type Parameter } from '../../src/contract/schema';
 import { XmlElement } from '../../src/xml/xml-tree';
 
 /** What an operation Op takes whose type has this content. */
@@ -47,6 +47,13 @@ describe('an operation takes', () => {
     expect(parameter(element('type="s:string"', note)).documentation).toBe('The first.');
     expect(parameter(element('type="s:string"')).documentation).toBe('');
   });
+});
+
+it.each(['__proto__', 'constructor'])('a parameter may be called %s', (name) => {
+  const input = new OperationInput([{ name, type: BUILT_IN.string, isRequired: false, documentation: '' }], false);
+  expect(Object.entries(input.values(() => ['x']))).toEqual([[name, 'x']]);
+  expect(input.values(() => [])[name]).toBeUndefined();
+  expect(NO_VALUES[name]).toBeUndefined();
 });
 
 describe('the start is refused', () => {
