@@ -162,11 +162,7 @@ function keysFor(needs: Access, { headers, accessTokens = [] }: GuardedRequest):
 }
 
 function nameAmong(keys: readonly string[], check: KeyCheck): string | undefined {
-  for (const key of keys) {
-    const name = check(key);
-    if (name !== undefined) return name;
-  }
-  return undefined;
+  return keys.map(check).find((name) => name !== undefined);
 }
 
 const NO_BODY = Buffer.alloc(0);

@@ -190,7 +190,6 @@ export class Connections {
     return this.#handshakes.get(endsOf(socket) ?? '');
   }
 
-  /** Whether a peer in its TLS handshake has sent nothing. */
   isSilent(socket: Socket): boolean {
     return this.#handshakeOf(socket)?.isSilent === true;
   }

@@ -39,6 +39,20 @@ const HANDSHAKE_PROBLEMS: Readonly<Record<string, string>> = {
   ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: 'the caller has no certificate, and one of TLS_CLIENT_CA is needed',
 };
 
+const seconds = (milliseconds: number) => `${String(milliseconds / 1000)} s`;
+
+/** An error after which the connection cannot be used. */
+const closing = (status: number, message: string) => new RequestError(status, message, 'invalid', CLOSE);
+
+const busy = (message: string, headers?: OutgoingHttpHeaders) =>
+  new RequestError(503, message, 'busy', { ...headers, ...RETRY });
+const tooLarge = (message: string) => new RequestError(413, message, 'too-large');
+const tooLate = (message: string) => new RequestError(408, message, 'timeout');
+const crossSite = (message: string) => new RequestError(403, message, 'cross-site');
+const handshake = (problem: string, refusal: Refusal) =>
+  new RequestError(400, `A TLS handshake failed: ${problem}.`, refusal);
+const unauthorized = (message: string, refusal: Refusal = 'key') => new RequestError(401, message, refusal, CHALLENGE);
+
 /** Every error of HTTP: status, text, header fields. SOAP's faults are in `FAULTS`. What they quote of a caller is shortened. */
 export const HTTP_ERRORS = {
   // Reading a request (RFC 9112). Most of these close the connection.
@@ -103,8 +117,7 @@ export const HTTP_ERRORS = {
   undecodable: (coding: string) => new RequestError(400, `The request body cannot be read: it is not valid ${coding}.`),
   bodyTooLarge: (maxBytes: number) =>
     tooLarge(`Maximum request length exceeded: the body has more than ${String(maxBytes)} bytes (MAX_REQUEST_BYTES).`),
-  /** @param problem - a sentence with both sizes */
-  eventTooLarge: (problem: string) => tooLarge(problem),
+  eventTooLarge: tooLarge,
   unneededBodyTooLarge: (method: string, maxBytes: number) =>
     tooLarge(`The body of a ${method} request may have at most ${String(maxBytes)} bytes.`),
   contentCoding: (coding: string) =>
@@ -189,37 +202,3 @@ export const HTTP_ERRORS = {
     return new RequestError(status, message, 'invalid', headers);
   },
 } as const;
-
-/** An error after which the connection cannot be used. */
-function closing(status: number, message: string): RequestError {
-  return new RequestError(status, message, 'invalid', CLOSE);
-}
-
-function busy(message: string, headers?: OutgoingHttpHeaders): RequestError {
-  return new RequestError(503, message, 'busy', { ...headers, ...RETRY });
-}
-
-function tooLarge(message: string): RequestError {
-  return new RequestError(413, message, 'too-large');
-}
-
-function tooLate(message: string): RequestError {
-  return new RequestError(408, message, 'timeout');
-}
-
-function handshake(problem: string, refusal: Refusal): RequestError {
-  return new RequestError(400, `A TLS handshake failed: ${problem}.`, refusal);
-}
-
-function unauthorized(message: string, refusal: Refusal = 'key'): RequestError {
-  return new RequestError(401, message, refusal, CHALLENGE);
-}
-
-function crossSite(message: string): RequestError {
-  return new RequestError(403, message, 'cross-site');
-}
-
-/** Writes milliseconds as seconds. */
-function seconds(milliseconds: number): string {
-  return `${String(milliseconds / 1000)} s`;
-}

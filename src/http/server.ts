@@ -54,9 +54,7 @@ export class HttpServer {
       const mutual = { requestCert: tls.ca !== undefined, rejectUnauthorized: tls.ca !== undefined };
       const handshakeTimeout = limits.headersTimeout;
       this.#server = createTlsServer({ ...settings, ...tls, ...mutual, handshakeTimeout }, answer);
-      this.#server.on('secureConnection', (socket: TLSSocket) => {
-        this.#connections.secured(socket);
-      });
+      this.#server.on('secureConnection', this.#connections.secured.bind(this.#connections));
     }
     // 100 Continue is sent by the reader of the body, so that a body that will be refused is never asked for.
     this.#server.on('checkContinue', answer);
@@ -69,9 +67,7 @@ export class HttpServer {
     });
     // Node ignores the fields after the first thousand, the length of the body among them. Their bytes are limited.
     Object.assign(this.#server, { httpAllowHalfOpen: true, maxHeadersCount: 0 });
-    this.#server.on('connection', (socket: Socket) => {
-      this.#connected(socket);
-    });
+    this.#server.on('connection', this.#connected.bind(this));
     this.#server.on('clientError', (error: ParserError, socket) => {
       this.#unreadable(error, socket as Socket);
     });

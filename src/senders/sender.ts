@@ -6,7 +6,6 @@ import type { SenderSecret } from './signature';
 /** A service that is known to send webhooks. */
 export type Sender = (typeof ALL)[number];
 
-/** A type of a sender: names with dots between them. */
 const TYPE = /^[\w:/-]{1,100}(?:\.[\w:/-]{1,100}){0,9}$/;
 
 const KEY = /^[\x20-\x7e]{1,256}$/;

@@ -31,7 +31,6 @@ const STANDARD_KEY = /^wh(?:sec|pk|sk)_/i;
 /** The signature of Standard Webhooks, version 1. */
 export const STANDARD_SIGNATURE = standardSignature('webhook');
 
-/** The signature of GitHub, which others took over. */
 const HUB_SIGNATURE = bodySignature({
   field: 'x-hub-signature-256',
   setting: 'webhookSecrets',

@@ -36,7 +36,6 @@ interface SignatureForm extends Pick<Signature, 'field' | 'setting'>, Partial<Pi
   readonly before?: (stamp: Stamp) => string;
   /** Reads the stamp and the signatures; a text says why they cannot be read. */
   read(headers: IncomingHttpHeaders): { readonly stamp?: Stamp; readonly given: readonly Buffer[] } | string;
-  /** Writes what is read. */
   write(signatures: readonly Buffer[], stamp: Stamp): Readonly<Record<string, string>>;
 }
 

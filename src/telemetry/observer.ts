@@ -34,12 +34,8 @@ export class Observer {
     this.#logger = logger;
     this.#metrics = metrics;
     this.#addressOf = addressOf;
-    this.#writeRefusal = limitedLines((fields, message) => {
-      logger.warn(fields, message);
-    });
-    this.#writeFailure = limitedLines((fields, message) => {
-      logger.error(fields, message);
-    });
+    this.#writeRefusal = limitedLines(logger.warn.bind(logger));
+    this.#writeFailure = limitedLines(logger.error.bind(logger));
     this.answered = accessLog
       ? (request, response, milliseconds) => {
           logger.info(this.#answeredFields(request, response, milliseconds), 'answered');

@@ -82,21 +82,6 @@ describe('GET /metrics', () => {
     expect((await send(new URL('/webhooks/Services/WebHooks.asmx/HelloWorld', admin).href)).status).toBe(404);
     await apart.stop();
   });
-
-  it('requires a READ_KEYS key on the public address', async () => {
-    const key = 'read-key-0123456789';
-    const guarded = await startService({ READ_KEYS: key });
-    const answer = await send(new URL('/metrics', guarded.url).href);
-    expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, expect.stringContaining('Bearer')]);
-    expect((await metricsAt(guarded.url, { Authorization: `Bearer ${key}` })).size).toBeGreaterThan(10);
-    await guarded.stop();
-  });
-
-  it.each(['/healthz', '/readyz', '/metrics'])('%s accepts only GET and HEAD', async (page) => {
-    const url = new URL(page, service.url).href;
-    expect((await send(url, { method: 'HEAD' })).status).toBe(200);
-    expect((await send(url, { method: 'POST' })).headers.allow).toMatch(/^GET, HEAD/);
-  });
 });
 
 describe('the metrics', () => {

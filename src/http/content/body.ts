@@ -19,16 +19,7 @@ const DECODERS = 4;
 const CODINGS: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate']);
 
 /** Values of `Content-Encoding` that code nothing: some senders write encodings of MIME. Others write a character set. */
-const NOT_CODINGS: ReadonlySet<string> = new Set([
-  '',
-  'identity',
-  'none',
-  '7bit',
-  '8bit',
-  'binary',
-  'base64',
-  'quoted-printable',
-]);
+const NOT_CODINGS = new Set(['', 'identity', 'none', '7bit', '8bit', 'binary', 'base64', 'quoted-printable']);
 
 /** The most bytes of a body, as it arrives and after `Content-Encoding` is undone, and what is said of one with more. */
 interface BodyLimit {
