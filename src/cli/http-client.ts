@@ -6,7 +6,7 @@ import { reasonOf } from '../util/text';
 
 export interface HttpAnswer {
   readonly status: number;
-  /** By their names in lower case; values of one name are joined with commas. */
+  /** By names in lower case; values of one name are joined with commas. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
   /** Why the body is not whole. */
@@ -52,15 +52,16 @@ export class NoAnswerError extends Error {
  */
 export class HttpClient {
   readonly #timeout: number;
-  readonly #maxBytes: number;
   readonly #isDirect: boolean;
   /** Keeps TLS sessions, with which a connection begins sooner. */
   readonly #connections: EnvHttpProxyAgent.Options;
 
   /** @param maxBytes - the most bytes of a body that are read. */
-  constructor({ timeout, ca, isInsecure = false, isDirect = false }: Reach, maxBytes: number) {
+  constructor(
+    { timeout, ca, isInsecure = false, isDirect = false }: Reach,
+    private readonly maxBytes: number,
+  ) {
     this.#timeout = timeout;
-    this.#maxBytes = maxBytes;
     this.#isDirect = isDirect;
     const tls = {
       ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
@@ -140,8 +141,8 @@ export class HttpClient {
       for await (const chunk of body as AsyncIterable<Buffer>) {
         chunks.push(chunk);
         bytes += chunk.length;
-        if (bytes <= this.#maxBytes) continue;
-        cutOff = `the answer is longer than ${String(this.#maxBytes / 1024)} KiB`;
+        if (bytes <= this.maxBytes) continue;
+        cutOff = `the answer is longer than ${String(this.maxBytes / 1024)} KiB`;
         break;
       }
     } catch (error) {

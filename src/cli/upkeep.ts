@@ -31,7 +31,6 @@ export async function compact(log: EventLog): Promise<void> {
   console.error(`${String(await log.upkeep.compact())} bytes given back.`);
 }
 
-/** Where an engine may still have what was removed. */
 const REMAINS: Readonly<Record<string, string>> = {
   SQLite: 'unused parts of the file (keys alone; --rewrite clears them), copies beside it (.replaced-…)',
   PostgreSQL: 'unused pages of the table, the write-ahead log and its archive, replicas, base backups',
@@ -78,7 +77,6 @@ const ELSEWHERE =
   'backups and exports; programs that they were forwarded to; lines that proxies logged; snapshots of disks. ' +
   'An event that is sent or imported again is recorded again.';
 
-/** Asks on a terminal; elsewhere there is no one to answer. */
 async function isConfirmed(question: string, stop: AbortSignal): Promise<boolean> {
   const { stdin, stderr } = process;
   if (!stdin.isTTY || !stderr.isTTY) return true;

@@ -80,7 +80,6 @@ function contractPart(element: XmlElement): XmlElement {
 }
 
 export interface Difference {
-  /** How many places differ; 0: the texts are the same. */
   readonly places: number;
   /** As `diff` prints them: `-` marks lines of the old text alone, `+` those of the new one. */
   readonly lines: readonly string[];

@@ -13,22 +13,19 @@ export interface ForwardPosition {
 
 /** A file that holds a {@link ForwardPosition}, as one line of JSON. */
 export class PositionFile {
-  readonly #file: string;
   #lock: { close(): void } | undefined;
 
-  constructor(file: string) {
-    this.#file = file;
-  }
+  constructor(private readonly file: string) {}
 
   /** Keeps other forwarders from this position until {@link unlock} or the end of this process. Throws if another one does. */
   async lock(): Promise<void> {
     const { isBusy, lockFile } = await import('../../log/sqlite/database.js');
     try {
       // The reasons of the file system say more than those of SQLite.
-      await (await open(`${this.#file}.lock`, 'a')).close();
-      this.#lock ??= lockFile(`${this.#file}.lock`);
+      await (await open(`${this.file}.lock`, 'a')).close();
+      this.#lock ??= lockFile(`${this.file}.lock`);
     } catch (error) {
-      throw isBusy(error) ? taken(this.#file) : fileError(this.#file, 'written', error);
+      throw isBusy(error) ? taken(this.file) : fileError(this.file, 'written', error);
     }
   }
 
@@ -38,15 +35,15 @@ export class PositionFile {
 
   /** Reads the position, if there is such a file. Throws if it does not hold one. */
   async read(): Promise<ForwardPosition | undefined> {
-    const text = await readFile(this.#file, 'utf8').catch((error: unknown) => {
+    const text = await readFile(this.file, 'utf8').catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw fileError(this.#file, 'read', error);
+      throw fileError(this.file, 'read', error);
     });
     if (text === undefined) return undefined;
     const position = parsePosition(text);
     if (position !== undefined) return position;
     const advice = 'Choose another name, or remove it and say with --since where to begin.';
-    throw new Error(`${this.#file} does not hold a position, or is damaged. ${advice}`);
+    throw new Error(`${this.file} does not hold a position, or is damaged. ${advice}`);
   }
 
   /**
@@ -55,7 +52,7 @@ export class PositionFile {
    */
   async write({ sequence, event }: ForwardPosition): Promise<void> {
     const kept = event && { id: event.id, recordedAt: event.recordedAt };
-    const temporary = `${this.#file}.unfinished`;
+    const temporary = `${this.file}.unfinished`;
     try {
       const handle = await open(temporary, 'w');
       try {
@@ -64,9 +61,9 @@ export class PositionFile {
       } finally {
         await handle.close();
       }
-      await rename(temporary, this.#file);
+      await rename(temporary, this.file);
     } catch (error) {
-      throw fileError(this.#file, 'written', error);
+      throw fileError(this.file, 'written', error);
     }
   }
 }

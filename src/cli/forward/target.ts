@@ -9,9 +9,7 @@ import { messageOf, signerOf, type PostedForm } from './message';
 export interface Delivery {
   /** Failed: the target took it in none of the tries. Damaged: by the disk; it was not posted. */
   readonly outcome: 'delivered' | 'refused' | 'redirected' | 'failed' | 'damaged' | 'stopped';
-  /** That of the last answer, if there was one. */
   readonly status?: number | undefined;
-  /** The answer, or a line that names the event, the target and the reason. */
   readonly text: string;
 }
 
@@ -42,15 +40,12 @@ const LATER: ReadonlySet<number> = new Set([408, 429]);
 /** An address to which events are posted, one after the other. */
 export class Target {
   readonly #client = new HttpClient({ timeout: ATTEMPT_TIMEOUT }, MAX_ANSWER_BYTES);
-  readonly #url: URL;
-  readonly #form: PostedForm;
-  readonly #tries: Tries;
 
-  constructor(url: URL, form: PostedForm, tries: Tries) {
-    this.#url = url;
-    this.#form = form;
-    this.#tries = tries;
-  }
+  constructor(
+    private readonly url: URL,
+    private readonly form: PostedForm,
+    private readonly tries: Tries,
+  ) {}
 
   /**
    * Posts an event until the target takes or refuses it: again after 5xx, 408, 429 and without an answer. The signal ends
@@ -61,12 +56,12 @@ export class Target {
     const damage = problemOf(event);
     if (damage !== undefined) return { outcome: 'damaged', text: `${name} is damaged and is passed over: ${damage}.` };
     // Paths and queries of webhooks hold secrets, as users and passwords do.
-    const { origin } = this.#url;
-    const { headers, ...message } = messageOf(event, this.#url, this.#form);
-    const { most, longestPause } = this.#tries;
+    const { origin } = this.url;
+    const { headers, ...message } = messageOf(event, this.url, this.form);
+    const { most, longestPause } = this.tries;
     for (let tries = 1; !stop.aborted; tries++) {
       const began = performance.now();
-      const answer = await this.#client.send(this.#url, { ...message, headers: headers() });
+      const answer = await this.#client.send(this.url, { ...message, headers: headers() });
       const isAnswer = !(answer instanceof NoAnswerError);
       const status = isAnswer ? answer.status : undefined;
       const said = isAnswer ? answerText(answer, performance.now() - began) : quoted(answer.message);
@@ -82,7 +77,7 @@ export class Target {
       const often = tries === 1 ? 'once' : `${String(tries)} times`;
       if (tries >= most) return { outcome: 'failed', status, text: `${problem} It was tried ${often}.` };
       const retryAfter = isAnswer ? answer.headers['retry-after'] : undefined;
-      if (!stop.aborted) await this.#tries.wait(problem, pauseBefore(tries, retryAfter, longestPause));
+      if (!stop.aborted) await this.tries.wait(problem, pauseBefore(tries, retryAfter, longestPause));
     }
     return { outcome: 'stopped', text: '' };
   }

@@ -30,9 +30,7 @@ const SHORT_WAIT = 2;
  * Holds some 256 KiB of events at a time, or one event.
  */
 export class RemoteLog implements ReadableLog {
-  readonly #source: RemoteSource;
   readonly #http: HttpClient;
-  readonly #stop: AbortSignal;
   #hasAnswered = false;
   /** Whether the line that the service does not answer has been printed. */
   #isMissing = false;
@@ -40,10 +38,12 @@ export class RemoteLog implements ReadableLog {
   #saidHeldBack = false;
 
   /** @param silence - the longest that the service may send nothing, in milliseconds. */
-  constructor(source: RemoteSource, stop: AbortSignal, silence = SILENCE) {
-    this.#source = source;
+  constructor(
+    private readonly source: RemoteSource,
+    private readonly stop: AbortSignal,
+    silence = SILENCE,
+  ) {
     this.#http = new HttpClient({ timeout: silence, ca: source.ca }, 0);
-    this.#stop = stop;
   }
 
   async scan({ limit, ...start }: Start & Pick<EventQuery, 'limit'>) {
@@ -147,7 +147,7 @@ export class RemoteLog implements ReadableLog {
 
   /** Waits before another attempt, or throws if another one cannot help. */
   async #orAgain(error: unknown): Promise<void> {
-    if (error instanceof RemoteLogError || this.#stop.aborted) throw error;
+    if (error instanceof RemoteLogError || this.stop.aborted) throw error;
     if (error instanceof LineTooLongError) throw new RemoteLogError('The service sent too long a line.');
     if (isSilence(error)) this.#changeWait();
     await this.#pause(FIRST_PAUSE);
@@ -159,17 +159,17 @@ export class RemoteLog implements ReadableLog {
   }
 
   async #pause(milliseconds: number): Promise<void> {
-    await delay(milliseconds, undefined, { signal: this.#stop }).catch(() => undefined);
-    this.#stop.throwIfAborted();
+    await delay(milliseconds, undefined, { signal: this.stop }).catch(() => undefined);
+    this.stop.throwIfAborted();
   }
 
   /** Asks until there is an answer with events; at first only once. */
   async #asked(parameters: Query, method: 'GET' | 'HEAD' = 'GET'): Promise<StreamedAnswer> {
-    const name = nameOf(this.#source.url);
+    const name = nameOf(this.source.url);
     for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
       const wait = parameters.wait && this.#wait;
       try {
-        const response = await this.#open(addressOf(this.#source.url, { ...parameters, wait }), method);
+        const response = await this.#open(addressOf(this.source.url, { ...parameters, wait }), method);
         if (this.#isMissing) console.error('The service answers again.');
         this.#isMissing = false;
         this.#hasAnswered = true;
@@ -177,7 +177,7 @@ export class RemoteLog implements ReadableLog {
         this.#saidHeldBack ||= wait === SHORT_WAIT;
         return response;
       } catch (error) {
-        this.#stop.throwIfAborted();
+        this.stop.throwIfAborted();
         if (error instanceof RemoteLogError) throw error;
         const mayBeHeldBack = wait !== undefined && isSilence(error);
         if (mayBeHeldBack) this.#changeWait();
@@ -194,12 +194,12 @@ export class RemoteLog implements ReadableLog {
   }
 
   async #open(url: URL, method: 'GET' | 'HEAD'): Promise<StreamedAnswer> {
-    const { key } = this.#source;
+    const { key } = this.source;
     // The user and password of the address go as Authorization: they are those of a proxy.
     const isFree = url.username === '' && url.password === '';
     const field = key && (isFree ? { Authorization: `Bearer ${key}` } : { 'X-API-Key': key });
     const headers = { Accept: 'application/x-ndjson', 'Accept-Encoding': 'deflate', ...field };
-    const response = await this.#http.open(url, { method, headers }, this.#stop);
+    const response = await this.#http.open(url, { method, headers }, this.stop);
     await refuse(response, url);
     return response;
   }
