@@ -1,43 +1,30 @@
-// Builds dist from src: compiles, copies the templates and removes what no longer has a source. If dist is already the
-// build of these sources, it changes nothing and takes a few milliseconds: node scripts/build.mjs
-//
-// dist/.build holds two fingerprints: one of the sources, one of the outputs. They are taken from the contents of the files,
-// not from their times, so that a git checkout, a deleted output and one that is left over are all noticed.
+// Builds dist from src: compiles, copies the templates and declares the settings: node scripts/build.mjs [--if-changed]
+// With --if-changed only if the sources are not those of the last build, of which dist/.build has a fingerprint.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('../', import.meta.url)));
-
 const require = createRequire(import.meta.url);
 
-const STAMP = join('dist', '.build');
-const COMPILER_STATE = join('dist', '.tsbuildinfo');
+const STAMP = 'dist/.build';
+/** The commit of the sources, which `--version` prints. */
+const COMMIT = 'dist/commit';
+/** What the output depends on besides the sources. */
+const SETTINGS = ['tsconfig.json', 'package.json', 'package-lock.json', 'scripts/build.mjs'];
 
-/** Names the commit of the sources, which `--version` prints. */
-const COMMIT = join('dist', 'commit');
-
-/** What the output depends on besides the sources. npm writes the last one: it says which packages are installed. */
-const SETTINGS = [
-  'tsconfig.json',
-  'package.json',
-  'package-lock.json',
-  join('scripts', 'build.mjs'),
-  join('node_modules', '.package-lock.json'),
-];
-
-const sources = filesIn('src');
-const built = existsSync(STAMP) ? readFileSync(STAMP, 'utf8').split('\n') : [];
-const inputs = fingerprint([...sources, ...SETTINGS]);
-const outputsAreWhole = built[1] === fingerprint(filesIn('dist').filter(isBuilt));
-if (built[0] !== inputs || !outputsAreWhole) {
+const sources = readdirSync('src', { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => `${entry.parentPath}/${entry.name}`.replaceAll('\\', '/'))
+  .sort();
+const fingerprint = fingerprintOf([...sources, ...SETTINGS]);
+const isBuilt = existsSync(STAMP);
+if (!process.argv.includes('--if-changed') || !isBuilt || readFileSync(STAMP, 'utf8') !== fingerprint) {
   const compiler = compilerPath();
   if (compiler !== undefined) build(compiler);
-  else if (outputsAreWhole && built.length > 1)
-    console.error('TypeScript is not installed: dist stays as it was built.');
+  else if (isBuilt) console.error('TypeScript is not installed: dist stays as it was built.');
   else {
     console.error(
       'dist has to be built, and TypeScript is not installed. Run `npm ci && npm run build`; then leave out what',
@@ -47,7 +34,7 @@ if (built[0] !== inputs || !outputsAreWhole) {
   }
 }
 const commit = process.env.COMMIT || commitOfSources();
-if (commit && (!existsSync(COMMIT) || readFileSync(COMMIT, 'utf8') !== commit)) writeFileSync(COMMIT, commit);
+if (commit && !(existsSync(COMMIT) && readFileSync(COMMIT, 'utf8') === commit)) writeFileSync(COMMIT, commit);
 
 /** The commit, with `-dirty` if files differ from it; undefined outside git. */
 function commitOfSources() {
@@ -65,38 +52,24 @@ function compilerPath() {
 }
 
 function build(compiler) {
-  console.log(
-    built.length > 1
-      ? 'Compiling what has changed …'
-      : 'Compiling the service for the first time, which takes some seconds …',
-  );
-  rmSync(STAMP, { force: true });
-  // The compiler writes only what has changed since its last run, even if an output is missing.
-  if (!outputsAreWhole) rmSync(COMPILER_STATE, { force: true });
-  compile(compiler);
-  const settings = join('dist', 'config', 'process-config.d.ts');
-  if (existsSync(join('src', 'config', 'process-config.ts'))) writeFileSync(settings, settingsDeclaration());
-  const copies = sources.filter((file) => dirname(file).endsWith(`${sep}templates`)).map(copy);
-  const compiled = sources
-    .filter((file) => file.endsWith('.ts'))
-    .flatMap((file) => ['.js', '.js.map'].map((ending) => outputOf(file).replace(/\.ts$/, ending)));
-  // The types of the package's only export; the others cannot be imported.
-  const types = [join('dist', 'index.d.ts'), settings];
-  const expected = new Set([...copies, ...compiled, ...types, COMPILER_STATE, COMMIT]);
-  for (const file of filesIn('dist')) if (!expected.has(file)) rmSync(file);
-  writeFileSync(STAMP, `${inputs}\n${fingerprint(filesIn('dist').filter(isBuilt))}\n`);
-}
-
-function compile(compiler) {
-  const options = ['-p', '.', '--incremental', '--tsBuildInfoFile', COMPILER_STATE];
-  const { status } = spawnSync(process.execPath, [compiler, ...options], { stdio: 'inherit' });
+  console.log('Compiling the service, which takes some seconds …');
+  rmSync('dist', { recursive: true, force: true });
+  const { status } = spawnSync(process.execPath, [compiler, '-p', '.'], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
+  const templates = sources.filter((file) => file.includes('/templates/'));
+  for (const file of templates) cpSync(file, file.replace('src', 'dist'), { preserveTimestamps: true });
+  // The types of the package's only export are the only ones that can be imported.
+  for (const file of readdirSync('dist', { recursive: true })) {
+    if (file.endsWith('.d.ts') && file !== 'index.d.ts') rmSync(`dist/${file}`);
+  }
+  if (existsSync('src/config/variables.ts')) writeFileSync('dist/config/process-config.d.ts', settingsDeclaration());
+  writeFileSync(STAMP, fingerprint);
 }
 
 /** The type of the settings of a program that embeds the service, so that an editor shows what each means. */
 function settingsDeclaration() {
-  const { VARIABLES } = require(resolve('dist/config/variables'));
-  const { variablesOf } = require(resolve('dist/config/variable'));
+  const { VARIABLES } = require('../dist/config/variables');
+  const { variablesOf } = require('../dist/config/variable');
   const members = variablesOf(VARIABLES).flatMap(({ name, description, otherwise, secret, ...variable }) => {
     const note = `   * ${description}\n   *\n   * @default ${variable.default ?? otherwise}`;
     const file = `  /** A file with the value of {@link ${name}}. */\n  readonly ${name}_FILE?: string | undefined;`;
@@ -108,34 +81,8 @@ function settingsDeclaration() {
   return `${summary}\nexport interface WebHookSettings {\n${members.join('\n')}\n}\n`;
 }
 
-/** Copies a file of src and returns the path of the copy. */
-function copy(file) {
-  const target = outputOf(file);
-  const content = readFileSync(file);
-  mkdirSync(dirname(target), { recursive: true });
-  if (!existsSync(target) || !readFileSync(target).equals(content)) writeFileSync(target, content);
-  return target;
-}
-
-function outputOf(file) {
-  return join('dist', file.slice('src'.length));
-}
-
-function isBuilt(file) {
-  return file !== STAMP && file !== COMPILER_STATE && file !== COMMIT;
-}
-
-/** The files in a folder and in those inside it, sorted. */
-function filesIn(folder) {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-}
-
-/** A hash of the names and contents of files; one that does not exist counts as empty. */
-function fingerprint(files) {
+/** A hash of the names and contents of files, not of their times, which git changes. */
+function fingerprintOf(files) {
   const hash = createHash('sha256');
   for (const file of files) {
     const content = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
