@@ -36,7 +36,9 @@ it('a service whose admin port is taken leaves its public port closed', async ()
   const port = (free.address() as AddressInfo).port;
   const adminPort = (taken.address() as AddressInfo).port;
   await new Promise((resolve) => free.close(resolve));
-  await expect(startService({ PORT: String(port), ADMIN_PORT: String(adminPort) })).rejects.toThrow('another program uses it');
+  await expect(startService({ PORT: String(port), ADMIN_PORT: String(adminPort) })).rejects.toThrow(
+    'another program uses it',
+  );
   await expect(openConnection(`http://127.0.0.1:${String(port)}`)).rejects.toThrow('ECONNREFUSED');
   await new Promise((resolve) => taken.close(resolve));
 });

@@ -26,7 +26,10 @@ export async function startService(
 ): Promise<TestService> {
   const config = readConfig({ PORT: '0', ...variables });
   const log = givenLog ?? openMemoryLog();
-  const app = await startApp(config, log);
+  const app = await startApp(config, log).catch(async (error: unknown) => {
+    if (givenLog === undefined) await log.close();
+    throw error;
+  });
   const service: TestService = {
     url: app.url,
     adminUrl: app.adminUrl,
