@@ -6,8 +6,8 @@ import type { HttpRequest } from './request';
 /** Most requests of one connection that may wait for the answers before theirs. */
 const MAX_QUEUED = 64;
 
-/** Most requests that may arrive on a connection after it began to end. */
-const MAX_IGNORED = 4096;
+/** Most requests of all connections that wait so, or arrived after their connection began to end. Each takes some 5 KB. */
+const MAX_QUEUED_IN_ALL = 4096;
 
 /** Grace period for a new connection's first byte, in milliseconds, when a server stops. */
 const TIME_TO_SEND = 1000;
@@ -27,7 +27,11 @@ export class Connection {
   #givenAt = 0;
 
   /** @param accepted - the TCP socket. With TLS it carries the encrypted bytes. */
-  constructor(readonly accepted: Socket) {}
+  constructor(
+    readonly accepted: Socket,
+    /** The number of requests for {@link MAX_QUEUED_IN_ALL}. */
+    private readonly inAll: { queued: number },
+  ) {}
 
   /** Whether it is safe to destroy: without a request {@link TIME_TO_SEND} after it was accepted, or ending and fully answered. */
   get isUnused(): boolean {
@@ -46,6 +50,7 @@ export class Connection {
     // Each of the requests that wait may listen for the end of its caller.
     socket.setMaxListeners(socket.getMaxListeners() + MAX_QUEUED);
     socket.once('close', () => {
+      this.inAll.queued -= this.#ignored;
       // Node tells only the response that is being sent.
       for (const response of this.#queued) if (response.socket === null) response.destroy().emit('close');
     });
@@ -57,12 +62,18 @@ export class Connection {
     // A response gets its socket when all before it are sent (pipelining, RFC 9112, section 9.3.2).
     if (response.socket !== null) return true;
     this.#queued.add(response);
-    response.once('close', () => this.#queued.delete(response));
-    return this.#queued.size <= MAX_QUEUED;
+    this.inAll.queued++;
+    response.once('close', () => {
+      this.#queued.delete(response);
+      this.inAll.queued--;
+    });
+    return this.#queued.size <= MAX_QUEUED && this.inAll.queued <= MAX_QUEUED_IN_ALL;
   }
 
+  /** Counts a request that arrived after the connection began to end. */
   ignored(): void {
-    if (++this.#ignored > MAX_IGNORED) this.destroy();
+    this.#ignored++;
+    if (++this.inAll.queued > MAX_QUEUED_IN_ALL) this.destroy();
   }
 
   /** How long the peer has taken nothing of the bytes that wait for it, in milliseconds. */
@@ -136,6 +147,7 @@ export class Connections {
   readonly #byHttpSocket = new WeakMap<Socket, Connection>();
   /** Connections in their TLS handshake, by both ends of their sockets. */
   readonly #handshakes = new Map<string, Connection>();
+  readonly #inAll = { queued: 0 };
   readonly #sweep: NodeJS.Timeout;
 
   /** Calls `closed` before it closes a connection whose peer takes nothing for `sendTimeout` ms. */
@@ -155,7 +167,7 @@ export class Connections {
 
   /** Adds an accepted connection. With TLS it carries HTTP once that is agreed: {@link Connections.secured}. */
   accepted(socket: Socket, isTls: boolean): void {
-    const connection = new Connection(socket);
+    const connection = new Connection(socket, this.#inAll);
     this.all.add(connection);
     // Node remembers the address for those who ask after the peer has gone.
     const ends = endsOf(socket);

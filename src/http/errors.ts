@@ -87,7 +87,7 @@ export const HTTP_ERRORS = {
   notAccepted: (why: string) => busy(`A connection could not be accepted: ${why}`),
   notTaken: (timeout: number) => tooLate(`A caller did not take its answer in ${seconds(timeout)}.`),
   connections: (max: number) => busy(`Too many connections: more than ${String(max)} (MAX_CONNECTIONS).`),
-  pipelined: () => busy('Too many requests wait on one connection.', CLOSE),
+  pipelined: () => busy('Too many requests wait for the answers before theirs.', CLOSE),
   callsInFlight: (max: number) => busy(`Too many calls are in flight: more than ${String(max)} (MAX_IN_FLIGHT).`),
   pagesInFlight: (max: number) =>
     busy(`Too many pages of events are being made: more than ${String(max)}, a quarter of MAX_IN_FLIGHT.`),
