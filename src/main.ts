@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { COMMIT, requireNode, VERSION } from './config/package-info';
+import { BUILD, requireNode } from './config/package-info';
 
 requireNode();
 // Before the other imports, which take most of a start's time.
@@ -118,7 +118,8 @@ async function startService(config: Config, logger: Logger, refusalsOfAll?: Para
 
 function started({ url, adminUrl }: App, { eventLog, off: all }: Config, logger: Logger): void {
   const off = all.length > 0 ? all : undefined;
-  logger.info({ version: VERSION, commit: COMMIT, url, adminUrl, eventLog: eventLog.name, off }, 'started');
+  const { version, commit } = BUILD;
+  logger.info({ version, commit, url, adminUrl, eventLog: eventLog.name, off }, 'started');
 }
 
 /** Stops this process on a signal, with exit code 0. Returns a function that stops it for another reason, as {@link App.close} does. */

@@ -19,7 +19,7 @@ type KeyCheck = (given: string) => string | undefined;
 type GuardedRequest = IncomingMessage & Partial<Pick<HttpRequest, 'accessTokens'>>;
 
 /** The parts of a call on which its access depends. */
-export interface GuardedCall {
+interface GuardedCall {
   readonly request: GuardedRequest;
   /** The access to the operation that has been named so far; undefined for none of the service. */
   readonly needs: Access | undefined;

@@ -25,7 +25,7 @@ export async function answerCommandLine([argument]: readonly string[]): Promise<
       return { text: usage(), exitCode: 0 };
     case '--version':
     case '-v':
-      return { text: BUILD, exitCode: 0 };
+      return { text: BUILD.name, exitCode: 0 };
     case '--ready':
       return askReadiness();
     default:
@@ -43,7 +43,7 @@ function settingOf(argument: string): string {
 
 function usage(): string {
   const lines = [
-    `WebHook ${BUILD}: a drop-in replacement for a WebHooks.asmx web service`,
+    `WebHook ${BUILD.name}: a drop-in replacement for a WebHooks.asmx web service`,
     '',
     'Usage: asmx-webhook [--help | --version | --ready]',
     '',

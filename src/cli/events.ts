@@ -17,7 +17,7 @@ import { ToolCommand } from './tool-command';
 import { eventLogOfTool, withLog, withSource } from './tool-log';
 
 /** Returns the command line of the tool for the event log. Each command loads only what it needs. */
-export function eventsCommand(): ToolCommand {
+function eventsCommand(): ToolCommand {
   const program = new ToolCommand('asmx-webhook-events').asTool();
   program
     .description('Works on the event log that EVENT_LOG names, also while the service runs.')

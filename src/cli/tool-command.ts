@@ -16,7 +16,7 @@ export class ToolCommand extends Command {
 
   asTool(): this {
     this.helpCommand('help [command]', 'print the page of a command');
-    return this.version(BUILD, '-v, --version', 'print the version');
+    return this.version(BUILD.name, '-v, --version', 'print the version');
   }
 
   addOptions(options: readonly Option[]): this {

@@ -7,13 +7,10 @@ const { version, engines } = JSON.parse(readFileSync(join(__dirname, '..', '..',
   readonly engines: { readonly node: string };
 };
 
-export const VERSION = version;
+const commit = commitOfBuild();
 
-/** The commit of its sources, as the build found it; `unknown` if that was outside git. */
-export const COMMIT = commitOfBuild();
-
-/** Tells builds apart, for people. */
-export const BUILD = `${VERSION} (${COMMIT})`;
+/** The commit is that of the sources, as the build found it; `unknown` if that was outside git. The name is for people. */
+export const BUILD = { version, commit, name: `${version} (${commit})` };
 
 function commitOfBuild(): string {
   try {

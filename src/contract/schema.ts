@@ -143,7 +143,7 @@ function readText({ name, type }: Parameter, text: string): SimpleValue {
 type SimpleValue = NonNullable<ParameterValues[string]>;
 
 /** A simple type of XML Schema (XML Schema Part 2: Datatypes, 2nd edition) that a parameter can have. */
-export interface SimpleType {
+interface SimpleType {
   /** The name of its built-in type, as `int` in `xs:int`. */
   readonly name: BuiltInName;
   /** The .NET class that stands for it in messages, as in those of ASP.NET. */

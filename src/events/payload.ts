@@ -139,7 +139,7 @@ export class EventData {
 type FormValue = string | { readonly filename?: string; readonly contentType?: string; readonly base64: string };
 
 /** The fields of a form, each with all its values. */
-export type FormEntries = readonly (readonly [name: string, values: readonly FormValue[]])[];
+type FormEntries = readonly (readonly [name: string, values: readonly FormValue[]])[];
 
 function isFormValue(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value === 'string';

@@ -28,7 +28,7 @@ function sentContent(input: HttpInput, isSigned: boolean): Sent | { readonly bat
 }
 
 /** A request that may record events, as another thread can be given it. */
-export interface HttpMessage extends Pick<HttpInput, 'query' | 'headers' | 'body'> {
+interface HttpMessage extends Pick<HttpInput, 'query' | 'headers' | 'body'> {
   readonly method: string;
   readonly keyScope: string | undefined;
   /** The name of the sender whose signature was verified. */

@@ -4,7 +4,7 @@ import { messageChain, shortened } from '../util/text';
 
 /** Why a request was refused, in one word for metrics, logs and pages. */
 export const REFUSALS = ['invalid', 'too-large', 'key', 'signature', 'cross-site', 'busy', 'rate', 'timeout'] as const;
-export type Refusal = (typeof REFUSALS)[number];
+type Refusal = (typeof REFUSALS)[number];
 
 /** A request that is refused for what it is, or because too many arrive. The message tells its sender why. */
 export class RequestError extends Error {

@@ -65,7 +65,7 @@ export function pageWriter(
         title: `${title === undefined ? '' : `${title} – `}${contract.serviceName} web service`,
         style,
         scripts,
-        version: BUILD,
+        version: BUILD.name,
         ...values,
       }),
       headers,

@@ -4,7 +4,7 @@ import { HANDSHAKES, membersOf, type Handshake, type JsonMembers } from './hands
 import { bodySignature, tokenIn, type Signature } from './signature';
 
 /** The description of a known `Sender`. */
-export interface SenderForm {
+interface SenderForm {
   readonly name: string;
   /** The header field, in lower case, by which its calls are recognised, if there is one. */
   readonly field?: string;

@@ -6,7 +6,7 @@ import { EnvelopeBuilder, type MessageContract, type NamedOperations, type SoapM
 import { FAULTS } from './fault';
 
 /** A request with a SOAP message, as another thread can be given it. */
-export interface SoapRequest {
+interface SoapRequest {
   readonly body: Buffer;
   readonly contentType: string | undefined;
   readonly contract: MessageContract;

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { COMMIT, VERSION } from '../config/package-info';
+import { BUILD } from '../config/package-info';
 import type { RequestError } from '../http/errors';
 import { within } from '../util/promises';
 
@@ -58,7 +58,7 @@ export class Metrics {
       labelNames: ['version', 'commit'],
       registers,
       aggregator: 'max',
-    }).set({ version: VERSION, commit: COMMIT }, 1);
+    }).set({ version: BUILD.version, commit: BUILD.commit }, 1);
     gauge('webhook_calls_in_flight', 'Calls in progress', state.inFlight, registers);
     gauge('webhook_calls_waiting', 'Calls that wait for events', state.waiting, registers);
     gauge('webhook_connections', 'Open connections', state.connections, registers);

@@ -134,7 +134,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** The name of the user that this process runs as, or its number. */
-export function userName(): string {
+function userName(): string {
   try {
     return userInfo().username;
   } catch {

@@ -21,13 +21,13 @@ export interface Report {
 export const NO_REPORT: Report = { figures: [], refusals: { calls: [], perMinute: new Map() } };
 
 /** The functions of a worker. Its supervisor may be of an earlier build. */
-export interface WorkerFunctions {
+interface WorkerFunctions {
   report(): Promise<Report>;
   /** Ends the worker: another one has taken its place. */
   retire(): void;
 }
 
-export interface SupervisorFunctions {
+interface SupervisorFunctions {
   /** The worker answers at this absolute address of the endpoint. */
   ready(url: string): void;
   /** Takes the report of a worker that ends. */

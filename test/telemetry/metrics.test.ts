@@ -1,4 +1,4 @@
-import { COMMIT, VERSION } from '../../src/config/package-info';
+import { BUILD } from '../../src/config/package-info';
 import { AcceptPhases } from '../../src/http/request-listener';
 import { BINDINGS, callOperation, requestOf } from '../support/bindings';
 import { send } from '../support/http';
@@ -47,7 +47,7 @@ describe('GET /metrics', () => {
     expect(metrics.get('webhook_calls_waiting')).toBe(0);
     expect(metrics.get('webhook_connections')).toBe(1);
     expect(metrics.get('webhook_ready')).toBe(1);
-    expect(metrics.get(`webhook_build_info{version="${VERSION}",commit="${COMMIT}"}`)).toBe(1);
+    expect(metrics.get(`webhook_build_info{version="${BUILD.version}",commit="${BUILD.commit}"}`)).toBe(1);
   });
 
   it('counts in the duration of a call its wait for connections that arrive with it', async () => {

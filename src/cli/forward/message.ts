@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { unescapeBuffer } from 'node:querystring';
-import { VERSION } from '../../config/package-info';
+import { BUILD } from '../../config/package-info';
 import type { Contract } from '../../contract/contract';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
 import { receivedRequest } from '../../pages/received-request';
@@ -53,7 +53,7 @@ export function messageOf(event: StoredEvent, address: URL, { secrets, asReceive
     path: undefined,
     body,
     headers: () => ({
-      'User-Agent': `asmx-webhook/${VERSION}`,
+      'User-Agent': `asmx-webhook/${BUILD.version}`,
       'Content-Type': 'application/cloudevents+json',
       'webhook-id': id,
       ...(secrets && Sender.standardHeaders(secrets, id, body)),

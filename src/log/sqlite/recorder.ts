@@ -13,7 +13,7 @@ const FIND_FIRST_ID = `
   SELECT id FROM events WHERE (id = ? AND source = ?) OR idempotency_key = ? OR webhook_id = ? ORDER BY sequence LIMIT 1`;
 
 /** The bytes of the large texts of an event. They are in the rows' headers: no text is loaded for them. */
-export const BYTES = 'octet_length(attributes) + octet_length(arrival) + ifnull(octet_length(data), 0)';
+const BYTES = 'octet_length(attributes) + octet_length(arrival) + ifnull(octet_length(data), 0)';
 
 /** How long a check waits for a lock, in milliseconds: shorter than its caller waits. */
 const CHECK_PATIENCE = 500;

@@ -91,7 +91,7 @@ describe('the documents on the endpoint', () => {
   it.each(PAGES)('the page %j is valid, loads nothing from elsewhere, and allows only its own code', async (query) => {
     const { headers, body } = await get(query);
     expect(await htmlProblems(body)).toEqual([]);
-    expect(body).toContain(`<p>WebHook ${BUILD}</p>`);
+    expect(body).toContain(`<p>WebHook ${BUILD.name}</p>`);
     const policy = String(headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toContain('unsafe-inline');

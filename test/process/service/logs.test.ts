@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { VERSION } from '../../../src/config/package-info';
+import { BUILD } from '../../../src/config/package-info';
 import { callOperation } from '../../support/bindings';
 import { send } from '../../support/http';
 import { metricsAt } from '../../support/metrics';
@@ -31,7 +31,7 @@ describe('the log lines of the service', () => {
     ]);
     const [made, started, refused] = logLines(service.output());
     expect(made).toMatchObject({ level: 'warn' });
-    expect(started).toMatchObject({ level: 'info', url: service.url, pid: service.child.pid, version: VERSION });
+    expect(started).toMatchObject({ level: 'info', url: service.url, pid: service.child.pid, version: BUILD.version });
     expect(refused).toMatchObject({ level: 'warn', requestId: 'id-1', operation: 'RecordEvent', refusal: 'key' });
     expect(service.output()).not.toContain(KEY);
     expect(service.output()).not.toContain('secret=1');
