@@ -2,7 +2,7 @@
 // With --if-changed only if the sources are not those of the last build, of which dist/.build has a fingerprint.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -10,6 +10,8 @@ process.chdir(fileURLToPath(new URL('../', import.meta.url)));
 const require = createRequire(import.meta.url);
 
 const STAMP = 'dist/.build';
+/** Takes the place of dist when it is whole: a service that runs from dist loads some files only when it needs them. */
+const NEXT = 'dist.next';
 /** The commit of the sources, which `--version` prints. */
 const COMMIT = 'dist/commit';
 /** What the output depends on besides the sources. */
@@ -53,23 +55,28 @@ function compilerPath() {
 
 function build(compiler) {
   console.log('Compiling the service, which takes some seconds …');
-  rmSync('dist', { recursive: true, force: true });
-  const { status } = spawnSync(process.execPath, [compiler, '-p', '.'], { stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
-  const templates = sources.filter((file) => file.includes('/templates/'));
-  for (const file of templates) cpSync(file, file.replace('src', 'dist'), { preserveTimestamps: true });
-  // The types of the package's only export are the only ones that can be imported.
-  for (const file of readdirSync('dist', { recursive: true })) {
-    if (file.endsWith('.d.ts') && file !== 'index.d.ts') rmSync(`dist/${file}`);
+  rmSync(NEXT, { recursive: true, force: true });
+  const { status } = spawnSync(process.execPath, [compiler, '-p', '.', '--outDir', NEXT], { stdio: 'inherit' });
+  if (status !== 0) {
+    rmSync(NEXT, { recursive: true, force: true });
+    process.exit(status ?? 1);
   }
-  if (existsSync('src/config/variables.ts')) writeFileSync('dist/config/process-config.d.ts', settingsDeclaration());
+  const templates = sources.filter((file) => file.includes('/templates/'));
+  for (const file of templates) cpSync(file, file.replace('src', NEXT));
+  // The types of the package's only export are the only ones that can be imported.
+  for (const file of readdirSync(NEXT, { recursive: true })) {
+    if (file.endsWith('.d.ts') && file !== 'index.d.ts') rmSync(`${NEXT}/${file}`);
+  }
+  if (existsSync('src/config/variables.ts')) writeFileSync(`${NEXT}/config/process-config.d.ts`, settingsDeclaration());
+  rmSync('dist', { recursive: true, force: true });
+  renameSync(NEXT, 'dist');
   writeFileSync(STAMP, fingerprint);
 }
 
 /** The type of the settings of a program that embeds the service, so that an editor shows what each means. */
 function settingsDeclaration() {
-  const { VARIABLES } = require('../dist/config/variables');
-  const { variablesOf } = require('../dist/config/variable');
+  const { VARIABLES } = require(`../${NEXT}/config/variables`);
+  const { variablesOf } = require(`../${NEXT}/config/variable`);
   const members = variablesOf(VARIABLES).flatMap(({ name, description, otherwise, secret, ...variable }) => {
     const note = `   * ${description}\n   *\n   * @default ${variable.default ?? otherwise}`;
     const file = `  /** A file with the value of {@link ${name}}. */\n  readonly ${name}_FILE?: string | undefined;`;

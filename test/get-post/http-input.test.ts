@@ -14,7 +14,7 @@ const json = (text: string, mediaType = 'application/json') => ({ mediaType, jso
 const text = (content: string, mediaType?: string) => ({ mediaType, text: content });
 const bytes = (content: Buffer, mediaType?: string) => ({ mediaType, bytes: content });
 
-/** With what its JSON stands for, if it has any. */
+/** Adds the value of its JSON, if it has any. */
 const parsed = (payload: object | undefined) =>
   payload !== undefined && 'json' in payload
     ? { ...payload, value: JSON.parse(String(payload.json)) as unknown }

@@ -77,10 +77,11 @@ describe('the build', () => {
     expect(await built()).toEqual(['main.js', 'main.js.map', 'value.js', 'value.js.map']);
   });
 
-  it('fails as long as a source does not compile', async () => {
+  it('fails as long as a source does not compile, and leaves dist as it was', async () => {
     await write('src/value.ts', "export const value: number = '3';\n");
     const error = { code: 2, stdout: expect.stringContaining('src/value.ts(1,14)') as string };
     for (let tries = 0; tries < 2; tries++) await expect(build('--if-changed')).rejects.toMatchObject(error);
+    expect(await built()).toEqual(['main.js', 'main.js.map', 'value.js', 'value.js.map']);
     await write('src/value.ts', 'export const value = 3;\n');
     await build();
   });
