@@ -77,6 +77,8 @@ class RandomNumbers {
 /** Makes events from calls: CloudEvents 1.0 in the JSON format. */
 export class EventFactory {
   readonly #ids = new V7Generator(new RandomNumbers());
+  /** The time of the last event: calls that arrive together share it, and to write it takes 0.4 µs. */
+  #time = { milliseconds: NaN, text: '' };
   readonly #mayBeSecret = memoized(mayBeSecret);
   /** Whether the media type of a payload becomes the `datacontenttype`; it is readable among the header fields in any case. */
   readonly #isContentType = memoized((text) => text.length <= 255 && isMediaType(text));
@@ -114,20 +116,17 @@ export class EventFactory {
   make(call: RecordedCall, content: EventContent): NewEvent {
     const recordedAt = Date.now();
     const { binding, headers, signedBy, keyScope } = call;
+    const { attributes: sent } = content;
     const sender = content.sender ?? senderFacts(call);
     const { source: ownSource, type: ownType } = this.defaults;
-    const {
-      id = this.#ids.generate().toString(),
-      source = ownSource,
-      type = content.handshake?.type ?? ownType ?? sender?.type ?? DEFAULT_TYPE,
-      time = new Date(recordedAt).toISOString(),
-      datacontenttype: sentType,
-      ...others
-    }: Partial<SenderAttributes> = content.attributes ?? {};
+    const id = sent?.id ?? this.#ids.generate().toString();
+    const source = sent?.source ?? ownSource;
+    const type = sent?.type ?? content.handshake?.type ?? ownType ?? sender?.type ?? DEFAULT_TYPE;
+    const time = sent?.time ?? this.#timeText(recordedAt);
     const mediaType = content.payload?.mediaType;
-    const datacontenttype = mediaType !== undefined && this.#isContentType(mediaType) ? mediaType : sentType;
-    const isTraced = others.traceparent !== undefined || others.tracestate !== undefined;
-    const extensions = { ...withoutReservedNames(others), ...(isTraced ? undefined : traceAttributes(headers)) };
+    const datacontenttype =
+      mediaType !== undefined && this.#isContentType(mediaType) ? mediaType : sent?.datacontenttype;
+    const isTraced = sent?.traceparent !== undefined || sent?.tracestate !== undefined;
     // A signature covers the body alone.
     const keys = signedBy === undefined ? headers : ({} as typeof headers);
     return {
@@ -141,7 +140,8 @@ export class EventFactory {
         time,
         binding,
         datacontenttype,
-        ...extensions,
+        ...(sent && withoutReservedNames({ ...sent, datacontenttype })),
+        ...(isTraced ? undefined : traceAttributes(headers)),
       }),
       data: content.payload?.data,
       arrival: this.#arrival(call, content, sender?.name),
@@ -149,6 +149,12 @@ export class EventFactory {
       idempotencyKey: this.#keyFrom(source, keyScope, keys['idempotency-key']),
       webhookId: sender?.key ?? this.#keyFrom(source, keyScope, keys['webhook-id'] ?? keys['svix-id'], 'webhook-id\n'),
     };
+  }
+
+  #timeText(milliseconds: number): string {
+    if (milliseconds !== this.#time.milliseconds)
+      this.#time = { milliseconds, text: new Date(milliseconds).toISOString() };
+    return this.#time.text;
   }
 
   /** A key applies to its source and scope: any but the service's own source, and a scope, stand before it on lines of their own. */

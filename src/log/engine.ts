@@ -116,7 +116,7 @@ export function isRepetition(event: TypeAndData, first: TypeAndData): boolean {
   return event.data === first.data && typeIn(event.attributes) === typeIn(first.attributes);
 }
 
-type TypeAndData = Pick<NewEvent, 'attributes' | 'data'>;
+type TypeAndData = Pick<NewEvent, 'attributes'> & { readonly data: string | null | undefined };
 
 /** The beginning that types have in common if a query's `type` ends in `.*`: all before the `*`. */
 export function typePrefix(type: string | undefined): string | undefined {

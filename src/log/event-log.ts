@@ -76,10 +76,11 @@ export class EventLog implements ReadableLog {
   append<Events extends readonly NewEvent[]>(...events: Events): Promise<{ [Place in keyof Events]: Appended }>;
   append(...events: readonly NewEvent[]): Promise<Appended[]> {
     const failure = events.length === 1 ? 'The event could not be recorded.' : 'The events could not be recorded.';
-    return this.#call(failure, async () => (events.length === 0 ? [] : this.#record(events)));
+    return this.#call(failure, () => this.#record(events));
   }
 
   #record(events: readonly NewEvent[]): Promise<Appended[]> {
+    if (events.length === 0) return Promise.resolve([]);
     return this.#group?.add(events, sizeOf(events)) ?? this.#commit([events]).then(([appended = []]) => appended);
   }
 

@@ -33,6 +33,8 @@ const ALL = SENDERS.map((form) => ({
   },
 }));
 
+const FIELDS = new Set(ALL.map(({ field }) => field));
+
 /** The secrets of senders, by their settings. */
 export type SenderSecrets = { readonly [setting in SenderSecret]?: readonly string[] | undefined };
 
@@ -47,8 +49,12 @@ export const Sender = {
   signing: ALL.flatMap(({ field, signature, shortName }) => (field && signature ? shortName : [])),
 
   /** Finds the sender of a call. Nothing is proved by that: anybody can send these header fields. */
-  of: (headers: IncomingHttpHeaders): Sender | undefined =>
-    ALL.find(({ field }) => field !== undefined && headers[field] !== undefined),
+  of(headers: IncomingHttpHeaders): Sender | undefined {
+    // Most calls have none of the fields: to look for each takes several times as long.
+    for (const name in headers)
+      if (FIELDS.has(name)) return ALL.find(({ field }) => field !== undefined && headers[field] !== undefined);
+    return undefined;
+  },
 
   /** @param name - also as it is typed. */
   named: (name: string | undefined): Sender | undefined =>

@@ -43,6 +43,8 @@ export class Database {
   readonly #busyTimeout: number;
   readonly #database: DatabaseSyncInstance;
   readonly #statements = new Map<string, Statement>();
+  /** The write-ahead log, beside the file to which a symbolic link leads. */
+  readonly #wal: string;
   readonly #opened: Files;
 
   /** @throws the database cannot be opened, or is not one of this program and version; the message does not name the path. */
@@ -64,7 +66,8 @@ export class Database {
     this.#whenUnlocked(busyTimeout, () => {
       this.execute('SELECT 1 FROM events LIMIT 1');
     });
-    this.#opened = filesAt(this.#file);
+    this.#wal = walOf(this.#file);
+    this.#opened = filesAt(this.#file, this.#wal);
   }
 
   /** Prepares a statement once: parsing it may cost as much as an insert. */
@@ -87,7 +90,7 @@ export class Database {
 
   /** @throws the files at the path are not those that were opened: SQLite would go on with those wherever they are moved. */
   look(): void {
-    const { file, wal } = filesAt(this.#file);
+    const { file, wal } = filesAt(this.#file, this.#wal);
     if (file === undefined) throw new Error('the file of the log is not there any more');
     if (!isSame(file, this.#opened.file)) throw new Error('another file has taken the place of the file of the log');
     if (!isSame(wal, this.#opened.wal)) throw new Error('the write-ahead log beside the file was removed or replaced');
@@ -145,7 +148,7 @@ export class Database {
   }
 
   bytes(): number {
-    const { file, wal } = filesAt(this.#file);
+    const { file, wal } = filesAt(this.#file, this.#wal);
     return (file?.size ?? 0) + (wal?.size ?? 0);
   }
 
@@ -207,11 +210,12 @@ interface Files {
   readonly wal: Stats | undefined;
 }
 
-/** The write-ahead log is beside the file to which a symbolic link leads. */
-function filesAt(name: string): Files {
-  const file = statSync(name, { throwIfNoEntry: false });
-  const wal = `${file === undefined ? name : realpathSync.native(name)}-wal`;
-  return { file, wal: statSync(wal, { throwIfNoEntry: false }) };
+function filesAt(name: string, wal: string): Files {
+  return { file: statSync(name, { throwIfNoEntry: false }), wal: statSync(wal, { throwIfNoEntry: false }) };
+}
+
+function walOf(name: string): string {
+  return `${existsSync(name) ? realpathSync.native(name) : name}-wal`;
 }
 
 function isSame(one: Stats | undefined, other: Stats | undefined): boolean {
@@ -233,7 +237,7 @@ function requireUsable(file: string, create: boolean): void {
 const ADVICE = 'Set EVENT_LOG to sqlite: and the path of a file.';
 
 function requireFiles(file: string, create: boolean): void {
-  const found = filesAt(file);
+  const found = filesAt(file, walOf(file));
   const size = found.file?.size ?? 0;
   if (size === 0 && (found.wal?.size ?? 0) > 0) {
     throw new Error(

@@ -7,6 +7,7 @@ import { Remote } from '../../util/remote';
 import { EventLogError, typePrefix, type Engine, type Retention, type RetentionSteps } from '../engine';
 import { EventLog } from '../event-log';
 import { holdOpen, type SqliteOptions } from './database';
+import { rowOf } from './recorder';
 import type { OwnerFunctions, ThreadFunctions } from './worker';
 
 interface SqliteLogOptions extends SqliteOptions {
@@ -82,7 +83,10 @@ class SqliteEngine implements Engine {
   }
 
   readonly open = () => this.#thread.open();
-  readonly append: Engine['append'] = (events) => this.#thread.ask('append', events);
+  readonly append: Engine['append'] = async (events) => {
+    const { repeated, newest } = await this.#thread.ask('append', events.map(rowOf));
+    return { appended: events.map(({ id }, i) => repeated[i] ?? { id, recorded: true }), newest };
+  };
   /** Finding the types that a prefix stands for may take longer than a commit should wait. */
   readonly read: Engine['read'] = (query) =>
     (typePrefix(query.type) === undefined ? this.#thread : this.#searches).ask('read', query);

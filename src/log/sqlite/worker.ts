@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { NewEvent } from '../../events/stored-event';
 import { Remote } from '../../util/remote';
-import type { Recorded, Retention } from '../engine';
+import type { Retention } from '../engine';
 import type { EventQuery, SearchQuery } from '../queries';
 import { Database, withoutPath, type SqliteOptions } from './database';
 import { SqliteReader } from './reader';
@@ -32,7 +31,7 @@ function openOperations(options: SqliteOptions) {
   const recorder = new SqliteRecorder(database);
   const reader = new SqliteReader(database);
   return {
-    append: (events: readonly NewEvent[]): Recorded => recorder.append(events),
+    append: recorder.append.bind(recorder),
     check: () => {
       recorder.check();
     },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import threads from 'node:worker_threads';
 import { Database } from '../../../src/log/sqlite/database';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { SqliteRecorder } from '../../../src/log/sqlite/recorder';
+import { rowOf, SqliteRecorder } from '../../../src/log/sqlite/recorder';
 import { outcome, newEvent } from '../../support/events';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { watching } from '../../support/watching';
@@ -43,11 +43,11 @@ describe('the database of a log', () => {
     const database = new Database({ file: file(), maxPages: 60 });
     const recorder = new SqliteRecorder(database);
     const large = newEvent({ data: `"data":"${'x'.repeat(400_000)}"` });
-    expect(() => recorder.append([large])).toThrow('full');
+    expect(() => recorder.append([rowOf(large)])).toThrow('full');
     expect(() => {
       recorder.check();
     }).toThrow('full');
-    recorder.append([newEvent()]);
+    recorder.append([rowOf(newEvent())]);
     recorder.check();
     database.close();
   });
