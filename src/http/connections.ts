@@ -1,6 +1,6 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { RequestError } from './errors';
+import { HTTP_ERRORS, type RequestError } from './errors';
 import type { HttpRequest } from './request';
 
 /** Most requests of one connection that may wait for the answers before theirs. */
@@ -29,8 +29,8 @@ export class Connection {
   /** @param accepted - the TCP socket. With TLS it carries the encrypted bytes. */
   constructor(
     readonly accepted: Socket,
-    /** The number of requests for {@link MAX_QUEUED_IN_ALL}. */
-    private readonly inAll: { queued: number },
+    /** The number of requests for {@link MAX_QUEUED_IN_ALL}, and what to do when there are more. */
+    private readonly inAll: { queued: number; hold(): void },
   ) {}
 
   /** Whether it is safe to destroy: without a request {@link TIME_TO_SEND} after it was accepted, or ending and fully answered. */
@@ -67,13 +67,28 @@ export class Connection {
       this.#queued.delete(response);
       this.inAll.queued--;
     });
+    if (this.inAll.queued > MAX_QUEUED_IN_ALL) this.inAll.hold();
     return this.#queued.size <= MAX_QUEUED && this.inAll.queued <= MAX_QUEUED_IN_ALL;
   }
 
   /** Counts a request that arrived after the connection began to end. */
   ignored(): void {
     this.#ignored++;
-    if (++this.inAll.queued > MAX_QUEUED_IN_ALL) this.destroy();
+    if (++this.inAll.queued <= MAX_QUEUED_IN_ALL) return;
+    this.inAll.hold();
+    this.destroy();
+  }
+
+  get isInHandshake(): boolean {
+    return this.#http === undefined;
+  }
+
+  /** Stops reading from the peer. Returns a function that goes on. */
+  hold(): () => void {
+    const socket = this.#http;
+    if (socket === undefined || socket.destroyed || socket.isPaused()) return () => undefined;
+    socket.pause();
+    return () => socket.resume();
   }
 
   /** How long the peer has taken nothing of the bytes that wait for it, in milliseconds. */
@@ -147,18 +162,20 @@ export class Connections {
   readonly #byHttpSocket = new WeakMap<Socket, Connection>();
   /** Connections in their TLS handshake, by both ends of their sockets. */
   readonly #handshakes = new Map<string, Connection>();
-  readonly #inAll = { queued: 0 };
+  readonly #inAll = { queued: 0, hold: this.#hold.bind(this) };
+  #isHeld = false;
   readonly #sweep: NodeJS.Timeout;
+  readonly #refused: (connection: Connection, error: RequestError) => void;
 
-  /** Calls `closed` before it closes a connection whose peer takes nothing for `sendTimeout` ms. */
-  constructor(sendTimeout: number, closed: (connection: Connection) => void) {
+  /** Calls `refused` before it closes a connection; one whose peer takes nothing for `sendTimeout` ms, for example. */
+  constructor(sendTimeout: number, refused: (connection: Connection, error: RequestError) => void) {
+    this.#refused = refused;
     this.#sweep = setInterval(
       () => {
         const now = performance.now();
         for (const connection of this.all) {
           if (connection.stuckFor(now) <= sendTimeout) continue;
-          closed(connection);
-          connection.destroy();
+          this.#refuse(connection, HTTP_ERRORS.notTaken(sendTimeout));
         }
       },
       Math.min(sendTimeout / SWEEPS_PER_TIMEOUT, MAX_SWEEP_INTERVAL),
@@ -200,6 +217,27 @@ export class Connections {
 
   #handshakeOf(socket: Socket): Connection | undefined {
     return this.#handshakes.get(endsOf(socket) ?? '');
+  }
+
+  #refuse(connection: Connection, error: RequestError): void {
+    this.#refused(connection, error);
+    connection.destroy();
+  }
+
+  /**
+   * Reads from no connection until the next turn of the event loop: Node makes up to 2,000 requests of 64 KiB before it can be stopped,
+   * and frees those of a connection that was destroyed when it has read from all others that had sent something.
+   */
+  #hold(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    // In a handshake Node cannot be kept from reading, and the first requests come with its end.
+    for (const connection of this.all) if (connection.isInHandshake) this.#refuse(connection, HTTP_ERRORS.pipelined());
+    const held = [...this.all].map((connection) => connection.hold());
+    setImmediate(() => {
+      this.#isHeld = false;
+      for (const goOn of held) goOn();
+    });
   }
 
   isSilent(socket: Socket): boolean {

@@ -35,8 +35,8 @@ export class HttpServer {
   constructor(options: ServerOptions) {
     const { limits, tls } = options;
     this.#options = options;
-    this.#connections = new Connections(limits.sendTimeout, ({ accepted }) => {
-      this.#report(HTTP_ERRORS.notTaken(limits.sendTimeout), accepted, undefined);
+    this.#connections = new Connections(limits.sendTimeout, ({ accepted }, error) => {
+      this.#report(error, accepted, undefined);
     });
     this.#listener = new RequestListener(options, this.#connections);
     const settings = {
@@ -81,7 +81,6 @@ export class HttpServer {
     const { limits, tls } = this.#options;
     if (this.connections < limits.maxConnections) {
       this.#connections.accepted(socket, tls !== undefined);
-      this.#listener.accepted();
       return;
     }
     const error = HTTP_ERRORS.connections(limits.maxConnections);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventually } from '../support/eventually';
 import { metricsAt } from '../support/metrics';
 import { slowLog } from '../support/slow-log';
@@ -114,6 +115,11 @@ it('a connection may bring 64 requests at once again and again', async () => {
 
 it('answers the first 65 of too many requests at once, and the next with 503', async () => {
   const service = await startService();
+  const append = service.log.append.bind(service.log);
+  jest.spyOn(service.log, 'append').mockImplementation(async (...events) => {
+    await nextTurn();
+    return append(...events);
+  });
   const wire = await openWire(service.url);
   wire.write(RECORD.repeat(200));
   const got = statuses(await wire.untilClosed());

@@ -1,4 +1,5 @@
 import { describeAttacks } from '../security/attack-suite';
+import { SLOW_ATTACKS } from '../security/attacks/slow';
 import { bodyAttacks, FULL_SIZE, xmlAttacks } from '../security/attacks/xml';
 
-describeAttacks(FULL_SIZE, [...xmlAttacks(FULL_SIZE), ...bodyAttacks(FULL_SIZE)]);
+describeAttacks(FULL_SIZE, [...xmlAttacks(FULL_SIZE), ...bodyAttacks(FULL_SIZE), ...SLOW_ATTACKS]);

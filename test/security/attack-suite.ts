@@ -1,7 +1,11 @@
 import { send } from '../support/http';
+import { peakOf } from '../support/process-memory';
 import { startProcess, type ServiceProcess } from '../support/process';
 import { temporaryFolder } from '../support/temporary-folder';
 import { KEY, type Attack } from './attacks/attack';
+
+/** The most memory that the process may have with default limits, in bytes. */
+const MAX_MEMORY = 512_000_000;
 
 /** Attacks once with each: it gets its answer, which gives nothing away, and others are still served. */
 export function describeAttacks(maxRequestBytes: number, attacks: readonly Attack[]): void {
@@ -23,6 +27,7 @@ export function describeAttacks(maxRequestBytes: number, attacks: readonly Attac
       expect(answer.slice(0, 1000)).toMatch(attack.answer);
       expect(answer).not.toMatch(/\n\s+at |node_modules|\.js:\d/);
       expect((await send(`${service.url}/HelloWorld`)).status).toBe(200);
+      if (process.platform === 'linux') expect(await peakOf(service)).toBeLessThan(MAX_MEMORY);
     });
   });
 }

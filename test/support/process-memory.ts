@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from './eventually';
 import { logLines, type ServiceProcess } from './process';
@@ -13,4 +14,10 @@ export async function memoryOf(service: ServiceProcess): Promise<number> {
   await eventually('it says how much memory it has', () => lines().length > before);
   const { external = NaN, heapUsed = NaN } = lines().at(-1) as Record<string, number>;
   return external + heapUsed;
+}
+
+/** The most memory that a process has had, in bytes. Linux alone says it. */
+export async function peakOf({ child }: ServiceProcess): Promise<number> {
+  const status = await readFile(`/proc/${String(child.pid)}/status`, 'utf8');
+  return 1024 * Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]);
 }

@@ -1,11 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '../../support/eventually';
 import { metricsAt } from '../../support/metrics';
+import { makeCertificate } from '../../support/nginx';
 import { killProcesses, startProcess, type ServiceProcess } from '../../support/process';
-import { MEASURED, memoryOf } from '../../support/process-memory';
+import { MEASURED, memoryOf, peakOf } from '../../support/process-memory';
 import { useTemporaryFolder } from '../../support/temporary-folder';
+import { describeWith } from '../../support/tools';
 import { openWire, type Wire } from '../../support/wire';
 
 describe('the service as a process, while callers send and take only a part', () => {
@@ -50,31 +51,33 @@ describe('the service as a process, while callers send and take only a part', ()
         caller.write(Buffer.concat([Buffer.from(head(service, fields)), body.subarray(0, -1)]));
       for (const caller of callers) caller.write(body.subarray(-1));
       for (const answer of await answersOf(callers)) expect(answer).toMatch(/^HTTP\/1.1 200 /);
-      // All at once they take 290,000.
-      expect(await peakOf(service)).toBeLessThan(200_000);
-      expect(await service.end('SIGTERM')).toBe(0);
-    },
-  );
-
-  (process.platform === 'linux' ? it : it.skip)(
-    'ends connections that bring many requests and take no answers',
-    async () => {
-      const service = await startProcess({ LOG_LEVEL: 'silent' }, folder.path);
-      const { hostname, port, pathname } = new URL(service.url);
-      const requests = `GET ${pathname}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(2000);
-      const callers = Array.from({ length: 200 }, () => connect(Number(port), hostname).pause());
-      for (const caller of callers) caller.on('error', () => undefined).write(requests);
-      const open = async () => (await metricsAt(service.url)).get('webhook_connections') ?? NaN;
-      await eventually('they are closed', async () => (await open()) < callers.length / 2);
-      // With 4,096 requests on each connection that the service had begun to end, they took 770,000.
-      expect(await peakOf(service)).toBeLessThan(512_000);
+      // All at once they take 290 MB.
+      expect(await peakOf(service)).toBeLessThan(200_000_000);
       expect(await service.end('SIGTERM')).toBe(0);
     },
   );
 });
 
-/** The most memory that a process has had, in kB. */
-async function peakOf({ child }: ServiceProcess): Promise<number> {
-  const status = await readFile(`/proc/${String(child.pid)}/status`, 'utf8');
-  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]);
-}
+describeWith({ openssl: 'openssl' }, 'connections that bring many requests and take no answers', () => {
+  const folder = useTemporaryFolder();
+  afterEach(killProcesses);
+
+  it.each(['HTTP', 'HTTPS'])('are ended over %s', async (scheme) => {
+    await makeCertificate(folder.path);
+    const tls = { TLS_CERT: join(folder.path, 'certificate.pem'), TLS_KEY: join(folder.path, 'key.pem') };
+    const service = await startProcess({ LOG_LEVEL: 'silent', ...(scheme === 'HTTPS' && tls) }, folder.path);
+    const requests = `GET ${new URL(service.url).pathname}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(2000);
+    const callers = await Promise.all(Array.from({ length: 200 }, () => openWire(service.url)));
+    for (const caller of callers) {
+      caller.socket.pause();
+      caller.write(requests);
+    }
+    // A handshake that falls into the same moment is refused.
+    const metrics = () => metricsAt(service.url).catch(() => new Map<string, number>());
+    const open = async () => (await metrics()).get('webhook_connections') ?? NaN;
+    await eventually('they are closed', async () => (await open()) < callers.length / 2);
+    // They take 200 MB; 300 MB if Node goes on reading from the others before it frees those of a connection that is destroyed.
+    if (process.platform === 'linux') expect(await peakOf(service)).toBeLessThan(250_000_000);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+});
