@@ -2,7 +2,7 @@
 // of the log moved away and back, backups, exports and checks of the tool. A reader pages with `after` all the time. At the end every
 // answered event is in the log once, the reader has seen each of them in the order of its position, and the log is whole:
 // node scripts/chaos.mjs [MINUTES] [SEED]. Needs `npm run build`.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -107,9 +107,11 @@ const load = Promise.all([...Array.from({ length: CALLERS }, (_, caller) => reco
 const failed = load.then(() => undefined);
 const names = Object.keys(accidents);
 const counts = {};
+const happened = [];
 for (const end = Date.now() + Number(minutes) * 60_000; Date.now() < end;) {
   const name = names[Math.floor(random() * names.length)];
   counts[name] = (counts[name] ?? 0) + 1;
+  happened.push(name);
   await Promise.race([accidents[name](), failed]);
   const recorded = answered.size;
   await Promise.race([
@@ -126,7 +128,6 @@ await accidents.verify();
 const get = (path, headers) => answer(path, { headers });
 const logged = [];
 for await (const { id } of everyEvent(get)) logged.push(id);
-await service.end('SIGTERM');
 const known = new Set(logged);
 const problems = {
   lost: [...answered.values()].filter((id) => !known.has(id)).length,
@@ -135,4 +136,21 @@ const problems = {
 };
 console.log(`${answered.size} events answered, ${logged.length} in the log; accidents: ${JSON.stringify(counts)}`);
 console.log(`not in the log, twice in it, not read: ${JSON.stringify(problems)}`);
-process.exitCode = Object.values(problems).every((count) => count === 0) ? 0 : 1;
+if (Object.values(problems).some((count) => count !== 0)) {
+  process.exitCode = 1;
+  console.log(`last accidents: ${happened.slice(-5).join(', ')}; open files: ${openFiles().join(', ')}`);
+}
+await service.end('SIGTERM');
+
+/** The files of the log that each process has open (Linux): one that was deleted shows two processes that write to different files. */
+function openFiles() {
+  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return processes.flatMap((id) => {
+    try {
+      const files = readdirSync(`/proc/${id}/fd`).map((fd) => readlinkSync(`/proc/${id}/fd/${fd}`));
+      return files.filter((file) => file.startsWith(data)).map((file) => `${id} ${file.slice(folder.length + 1)}`);
+    } catch {
+      return [];
+    }
+  });
+}
