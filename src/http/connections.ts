@@ -79,10 +79,6 @@ export class Connection {
     this.destroy();
   }
 
-  get isInHandshake(): boolean {
-    return this.#http === undefined;
-  }
-
   /** Stops reading from the peer. Returns a function that goes on. */
   hold(): () => void {
     const socket = this.#http;
@@ -167,7 +163,7 @@ export class Connections {
   readonly #sweep: NodeJS.Timeout;
   readonly #refused: (connection: Connection, error: RequestError) => void;
 
-  /** Calls `refused` before it closes a connection; one whose peer takes nothing for `sendTimeout` ms, for example. */
+  /** Calls `refused` before it closes a connection: its peer takes nothing for `sendTimeout` ms, or too many requests wait. */
   constructor(sendTimeout: number, refused: (connection: Connection, error: RequestError) => void) {
     this.#refused = refused;
     this.#sweep = setInterval(
@@ -232,7 +228,8 @@ export class Connections {
     if (this.#isHeld) return;
     this.#isHeld = true;
     // In a handshake Node cannot be kept from reading, and the first requests come with its end.
-    for (const connection of this.all) if (connection.isInHandshake) this.#refuse(connection, HTTP_ERRORS.pipelined());
+    for (const connection of this.#handshakes.values())
+      if (!connection.isSilent) this.#refuse(connection, HTTP_ERRORS.pipelined());
     const held = [...this.all].map((connection) => connection.hold());
     setImmediate(() => {
       this.#isHeld = false;

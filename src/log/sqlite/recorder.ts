@@ -23,7 +23,7 @@ const STEP_EVENTS = 64;
 const STEP_BYTES = 512 * 1024;
 
 /** An event as `INSERT` takes it. Between threads, arrays take less time than objects. */
-type Row = readonly [
+type NewRow = readonly [
   recordedAt: number,
   id: string,
   source: string,
@@ -34,7 +34,7 @@ type Row = readonly [
   data: string | null,
 ];
 
-export function rowOf(event: NewEvent): Row {
+export function rowOf(event: NewEvent): NewRow {
   const { recordedAt, id, source, attributes, arrival } = event;
   const { idempotencyKey = null, webhookId = null, data = null } = event;
   return [recordedAt, id, source, idempotencyKey, webhookId, attributes, arrival, data];
@@ -49,14 +49,14 @@ export interface Committed {
 export class SqliteRecorder {
   readonly #database: Database;
   /** The events of the last call to `append`, if it failed. */
-  #failed: readonly Row[] = [];
+  #failed: readonly NewRow[] = [];
 
   constructor(database: Database) {
     this.#database = database;
   }
 
   /** Records events in one transaction: all of them are on disk when it returns, none when it throws. */
-  append(events: readonly Row[]): Committed {
+  append(events: readonly NewRow[]): Committed {
     try {
       const recorded = this.#database.write(() => this.#insertAll(events));
       this.#failed = [];
@@ -67,7 +67,7 @@ export class SqliteRecorder {
     }
   }
 
-  #insertAll(events: readonly Row[]): Committed {
+  #insertAll(events: readonly NewRow[]): Committed {
     const insert = this.#database.prepare(INSERT);
     let newest: number | undefined;
     let recorded = 0;
@@ -83,7 +83,7 @@ export class SqliteRecorder {
   }
 
   /** Finds the event that keeps another from being recorded. */
-  #first([, id, source, idempotencyKey, webhookId, attributes, , data]: Row): Appended {
+  #first([, id, source, idempotencyKey, webhookId, attributes, , data]: NewRow): Appended {
     const sameKey = this.#database.prepare(FIND_BY_IDEMPOTENCY_KEY).get(idempotencyKey) as
       { id: string; attributes: string; data: string | null } | undefined;
     if (sameKey !== undefined && !isRepetition({ attributes, data }, sameKey))
