@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Router } from 'express';
 import { Contract } from './contract/contract';
 import { Admission } from './call/admission';
@@ -16,7 +17,7 @@ import type { EventLog } from './log/event-log';
 import { Callers } from './http/callers';
 import { RateLimit } from './http/rate-limit';
 import { AdminPages } from './http/admin';
-import { AccessControl } from './access/access-control';
+import { AccessControl, secretsIn } from './access/access-control';
 import { BodyReader } from './http/content/body';
 import { MediaType } from './http/content/media-type';
 import { startServers } from './http/servers';
@@ -25,6 +26,7 @@ import { createLogger } from './telemetry/logger';
 import { Metrics } from './telemetry/metrics';
 import { Observer } from './telemetry/observer';
 import type { Refusals } from './telemetry/refused-calls';
+import { Secrets } from './util/secrets';
 import { memoized } from './util/text';
 
 function eventSizeWarning({ maxRequestBytes }: Config, { maxEventBytes = Infinity }: EventLog): string | undefined {
@@ -84,12 +86,14 @@ export async function startApp(
   const pages = new AdminPages(() => log.check(), metrics.registry);
   const sizeWarning = eventSizeWarning(config, log);
   if (sizeWarning !== undefined) logger.warn(sizeWarning);
-  const observer: Observer = new Observer(logger, metrics, (request) => callers.address(request), config.log.access);
+  const secrets = new Secrets(secretsIn(config));
+  const addressOf = (request: IncomingMessage) => callers.address(request);
+  const observer: Observer = new Observer(logger, metrics, addressOf, config.log.access, secrets);
   const callers = new Callers(config, observer.hint);
   log.observe(observer);
   const access = new AccessControl(config, callers);
   const maxResultBytes = config.getEventsMaxBytes - contract.maxBytesAroundResult;
-  const service = webhookService(log, config, maxResultBytes);
+  const service = webhookService(log, config, maxResultBytes, secrets);
   const rate = new RateLimit(limits.rate, callers);
   const handler = await endpointHandler({
     config,
@@ -101,18 +105,24 @@ export async function startApp(
     rate,
     access,
     admission,
-    bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory),
+    bodies: new BodyReader(config.maxRequestBytes, limits),
     reader: new ReaderThread(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     mediaType: memoized(MediaType.parse),
     observer,
     refusals: () => refusalsOfAll(observer.refusals),
   });
 
-  const servers = await startServers(config, { handler, rate, observer }, pages, (request) => {
-    // Before the key is looked at: a caller over the limit must not learn whether it is right.
-    if (access.credentials.read.length > 0) rate.count(request);
-    access.checkReader(request);
-  });
+  const servers = await startServers(
+    config,
+    { handler, rate, observer },
+    pages,
+    (request) => {
+      // Before the key is looked at: a caller over the limit must not learn whether it is right.
+      if (access.credentials.read.length > 0) rate.count(request);
+      access.checkReader(request);
+    },
+    access.checkOperator,
+  );
   return {
     url: servers.url + config.path,
     /** Absolute address of the health and metrics pages, if they have an address of their own. */
@@ -120,9 +130,10 @@ export async function startApp(
     metrics: metrics.registry,
     refusals: observer.refusals,
     /** Reads the TLS files again, and uses other keys, secrets and hosts. Changes nothing if it throws: the files cannot be used. */
-    async reload({ access: credentials, allowedHosts }: Pick<Config, 'access' | 'allowedHosts'>): Promise<void> {
+    async reload(next: Pick<Config, 'access' | 'allowedHosts' | 'forwardSecrets'>): Promise<void> {
       await servers.reloadTls();
-      access.use({ ...config, access: credentials, allowedHosts });
+      access.use({ ...config, access: next.access, allowedHosts: next.allowedHosts });
+      secrets.use(secretsIn(next));
     },
     /** Finishes what is in flight; connections without a call stay open for `idleTimeout` ms. The event log stays open. */
     close(idleTimeout?: number): Promise<void> {

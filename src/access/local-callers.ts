@@ -5,7 +5,7 @@ import { Callers } from '../http/callers';
 import { HTTP_ERRORS } from '../http/errors';
 import { memoized, shortened } from '../util/text';
 
-export type LocalConfig = Pick<Config, 'host' | 'baseUrl' | 'trustProxy' | 'access' | 'allowedHosts'>;
+export type LocalConfig = Pick<Config, 'host' | 'baseUrl' | 'trustProxy' | 'access' | 'allowedHosts' | 'tls'>;
 
 /** Returns the sign that a page of another site made a browser send a request; undefined if there is none. */
 export type OtherSite = (request: IncomingMessage) => string | undefined;
@@ -27,23 +27,20 @@ export function otherSites(callers: Pick<Callers, 'baseUrl'>): OtherSite {
 }
 
 /**
- * Returns the check of calls that no key guards: none for a service that others reach. Otherwise it throws 403 for requests from
- * pages of other sites, and for names under which a browser would not say so: others than loopback ones may have been made to lead
- * here, as `0.0.0.0` does by itself. Another address is that of a program that passes calls on.
+ * Returns the checks of the name under which a call came that no key guards. They throw 403 for a name that is neither loopback's, nor
+ * an address, nor set: it may have been pointed here (DNS rebinding), and so may `0.0.0.0`. `checkHost` leaves that to a proxy, and to
+ * TLS, whose certificate such a name does not have.
  */
-export function localCallerCheck(config: LocalConfig, otherSite: OtherSite): (request: IncomingMessage) => void {
-  if (!isLocal(config)) return () => undefined;
-  const { allowedHosts = [] } = config;
+export function hostChecks({ host: listens, baseUrl, trustProxy, allowedHosts = [], tls }: LocalConfig) {
+  const own = [listens, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])];
   const isAllowed = memoized((host: string) => {
     const name = hostName({ host });
-    return allowedHosts.includes(name) || !mayLeadHere(name);
+    return [...own, ...allowedHosts].includes(name) || !mayBeRebound(name);
   });
-  return (request) => {
-    const shownBy = otherSite(request);
-    if (shownBy !== undefined) throw HTTP_ERRORS.otherSite(shownBy);
-    const { host } = request.headers;
+  const checkName = ({ headers: { host } }: IncomingMessage): void => {
     if (host !== undefined && !isAllowed(host)) throw HTTP_ERRORS.unknownHost(hostName({ host }));
   };
+  return { checkName, checkHost: trustProxy === 0 && tls === undefined ? checkName : () => undefined };
 }
 
 /**
@@ -58,7 +55,7 @@ export function viewerCheck(config: LocalConfig): (request: IncomingMessage) => 
     if (Callers.isForwarded(request) || SENT_ON.some((field) => request.headers[field] !== undefined))
       throw HTTP_ERRORS.eventsClosed('A proxy has sent this request on.');
     const name = hostName(request.headers);
-    const isLocalName = isLoopback(name) && !mayLeadHere(name);
+    const isLocalName = isLoopback(name) && !mayBeRebound(name);
     if (!isLocalName && !allowedHosts.includes(name))
       throw HTTP_ERRORS.eventsClosed('This request did not come to a loopback address.');
   };
@@ -80,7 +77,7 @@ function isLocal({ host, baseUrl, trustProxy }: LocalConfig): boolean {
 }
 
 /** Whether a page of another site may reach a loopback address under this name although its browser sends no Fetch Metadata. */
-function mayLeadHere(name: string): boolean {
+function mayBeRebound(name: string): boolean {
   const { hostname } = new URL(`http://${name}`);
   const address = hostname.replace(/^\[|\]$/g, '');
   return isIP(address) === 0 ? !isLoopback(address) : /^(?:0\.0\.0\.0|::|::ffff:.*)$/.test(address);
@@ -102,12 +99,11 @@ export function openServiceWarnings({ host, baseUrl, trustProxy, access, tls }: 
   if (tls?.clientCa !== undefined && trustProxy === 0) return [];
   const { readKeys, ...credentials } = access;
   const warnings: string[] = [];
+  const names = trustProxy === 0 && tls === undefined ? ' by IP address, as localhost or as one of ALLOWED_HOSTS' : '';
+  const anybody = `anybody who reaches this address${names} may`;
   if (Object.values(credentials).every((credential) => credential === undefined))
-    warnings.push(
-      'anybody who reaches this address may record events: set RECORD_KEYS, WEBHOOK_SECRETS or the secrets of a sender',
-    );
-  if (readKeys === undefined)
-    warnings.push('anybody who reaches this address may read events and metrics: set READ_KEYS');
+    warnings.push(`${anybody} record events: set RECORD_KEYS, WEBHOOK_SECRETS or the secrets of a sender`);
+  if (readKeys === undefined) warnings.push(`${anybody} read events and metrics: set READ_KEYS`);
   return warnings;
 }
 

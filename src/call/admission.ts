@@ -1,12 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import type { Config } from '../config/config';
 import { HTTP_ERRORS } from '../http/errors';
+import { UNPROVED_SHARE } from '../http/request';
 
 /** The calls that are admitted to a service: those in progress and, counted apart from them, those that wait for events. */
 export class Admission {
   /** How many calls are in progress, and the most that may be. */
   inFlight = 0;
   readonly maxInFlight: number;
+  /** Those of them whose callers have proved nothing. */
+  unproved = 0;
   /** Most calls that wait: they leave connections for the others. */
   readonly maxWaiting: number;
   /** The calls that wait. Each controller is aborted when the service stops. */
@@ -37,6 +40,7 @@ export class Ticket {
   readonly #calls: Admission;
   readonly #response: ServerResponse;
   #hasSlot = false;
+  #isUnproved = false;
   #isWaiting = false;
 
   constructor(calls: Admission, response: ServerResponse) {
@@ -44,11 +48,22 @@ export class Ticket {
     this.#response = response;
   }
 
-  takeSlot(): void {
-    const { maxInFlight } = this.#calls;
-    if (this.#calls.inFlight >= maxInFlight) throw HTTP_ERRORS.callsInFlight(maxInFlight);
+  /** @param isUnproved - whether the caller has proved nothing: such callers share a part of the slots. */
+  takeSlot(isUnproved = false): void {
+    const { maxInFlight, inFlight, unproved } = this.#calls;
+    if (inFlight >= maxInFlight) throw HTTP_ERRORS.callsInFlight(maxInFlight);
+    if (isUnproved && unproved >= Math.ceil(maxInFlight * UNPROVED_SHARE))
+      throw HTTP_ERRORS.unproved('calls in flight');
     this.#calls.inFlight++;
     this.#hasSlot = true;
+    this.#isUnproved = isUnproved;
+    if (isUnproved) this.#calls.unproved++;
+  }
+
+  /** The caller has proved who it is. */
+  prove(): void {
+    if (this.#isUnproved) this.#calls.unproved--;
+    this.#isUnproved = false;
   }
 
   /** Runs `wait` without the slot, then takes it back, even above MAX_IN_FLIGHT. Throws 503 if too many calls wait. */
@@ -81,6 +96,7 @@ export class Ticket {
   giveBack(): void {
     if (this.#hasSlot && !this.#isWaiting) this.#calls.inFlight--;
     this.#hasSlot = false;
+    this.prove();
   }
 }
 

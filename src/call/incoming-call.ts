@@ -1,6 +1,7 @@
 import { CloudEventError } from '../events/cloudevents/attributes';
 import type { Binding } from '../config/values';
 import type { AccessControl } from '../access/access-control';
+import type { Caller } from '../access/caller';
 import type { Config } from '../config/config';
 import type { Contract } from '../contract/contract';
 import type { Callers } from '../http/callers';
@@ -57,31 +58,25 @@ function refusalOf(error: unknown): RequestError | undefined {
 /**
  * One call, from the header of its request to its reply. Every call takes the same steps in the same order:
  *
- *     header ─► rate ─► route ─► access ─► body ─► slot ─► read ─► access ─► invoke ─► reply
- *                 │       │        │        │       │       │        │         │
- *                 └───────┴────────┴────────┴───────┴───┬───┴────────┴─────────┘
- *                                                       ▼
- *                                     refuse (any step throws)        ─► report, in either case
+ *     header ─► rate ─► route ─► access ─► body ─► signature ─► slot ─► read ─► access ─► invoke ─► reply
+ *                 │       │        │        │          │         │       │        │         │
+ *                 └───────┴────────┴────────┴──────────┴──┬──────┴───────┴────────┴─────────┘
+ *                                                         ▼
+ *                                       refuse (any step throws)        ─► report, in either case
  *
- * Access is checked by the header fields before the body is read, and again when the message has named the operation: only this
- * lets a call through. A binding's subclass supplies route, read, invoke, reply and refuse.
+ * The `Caller` is asked by the header fields before the body is read, by its bytes before they are put to use, and again when the message
+ * has named the operation: only this lets a call through. A binding's subclass supplies route, read, invoke, reply and refuse.
  */
 export abstract class IncomingCall implements Call {
   /** The binding; the version of a SOAP message is certain only once it has been read. */
   abstract readonly binding: Binding;
   /** The operation, once the header fields or the message have named one of the service. */
   operation: string | undefined;
-  /** The password in a WS-Security header. */
-  password: string | undefined;
-  /** Why a WS-Security header yields no password. */
-  passwordProblem: string | undefined;
-  signedBy: Call['signedBy'];
-  keyName: string | undefined;
-
   readonly request: HttpRequest;
   readonly response: HttpResponse;
   /** The slot of the call, which is given back however it ends, and earlier while its operation waits. */
   readonly ticket: Ticket;
+  readonly caller: Caller;
   /** The `Content-Type` of the request, if it has one that can be read. */
   mediaType: MediaType | undefined;
   protected readonly endpoint: Endpoint;
@@ -92,6 +87,7 @@ export abstract class IncomingCall implements Call {
     request.call = this;
     this.response = response;
     this.ticket = endpoint.admission.ticket(response);
+    this.caller = endpoint.access.caller(request);
     this.endpoint = endpoint;
   }
 
@@ -100,6 +96,8 @@ export abstract class IncomingCall implements Call {
     try {
       try {
         const result = await this.invoke(await this.#receive());
+        // Its access may have ended meanwhile.
+        if (this.ticket.waited > 0) this.caller.require(this.needs ?? 'record');
         // Writing a large result and encoding it take long: others run in between.
         if (result.length > LARGE_MESSAGE) await letOthersRun();
         const sending = this.reply(result);
@@ -117,27 +115,31 @@ export abstract class IncomingCall implements Call {
 
   /** Takes the call up to its operation, and resolves to that. A call that waits keeps nothing of its body. */
   async #receive(): Promise<string> {
-    const { rate, access, bodies } = this.endpoint;
-    const { request, response, ticket } = this;
+    const { rate, bodies } = this.endpoint;
+    const { request, response, ticket, caller } = this;
     rate.count(request);
     const type = this.headers['content-type'];
     if (type !== undefined && type.length > MAX_MEDIA_TYPE_LENGTH)
       throw HTTP_ERRORS.mediaTypeTooLong(MAX_MEDIA_TYPE_LENGTH);
     this.mediaType = type === undefined ? undefined : this.endpoint.mediaType(type);
     this.route();
-    const body = this.hasBody ? await bodies.read(request, response, access.beforeBody(this)) : EMPTY;
+    const unproved = this.hasBody ? caller.beforeBody(this.needs, this.hasEnvelope) : undefined;
+    const body = this.hasBody ? await bodies.read(request, response, unproved) : EMPTY;
     // Recorded as empty, it would take the key that the same call, repeated, comes with.
     if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
-    ticket.takeSlot();
+    if (caller.isSigned(this.needs)) await caller.verify(body, this.needs);
+    ticket.takeSlot(caller.isUnproved);
     const reading = this.read(body);
     if (reading !== undefined) {
       await reading;
       // Copying a large message from the thread and passing it on take long: others run in between.
       await letOthersRun();
     }
-    const proof = access.afterBody(this, body);
-    this.signedBy = proof?.signedBy;
-    this.keyName = proof?.keyName;
+    caller.require(this.needs ?? 'record');
+    if (unproved !== undefined && !caller.isUnproved) {
+      ticket.prove();
+      bodies.prove(response);
+    }
     return this.operation ?? '';
   }
 
@@ -179,8 +181,7 @@ export abstract class IncomingCall implements Call {
 
   forget(): void {
     this.#hasMessage = false;
-    // It holds the body.
-    this.signedBy = undefined;
+    this.caller.forgetBody();
     this.forgetMessage();
   }
 
@@ -199,7 +200,7 @@ export abstract class IncomingCall implements Call {
     return this.ticket.whileIdle(wait);
   }
 
-  protected hint(key: string, message: string): void {
+  hint(key: string, message: string): void {
     this.endpoint.observer.hint(key, message);
   }
 

@@ -182,6 +182,13 @@ export const handshakes: Read<typeof HANDSHAKES> = (value) => {
   return HANDSHAKES.filter(({ name }) => names.includes(name));
 };
 
+/** Names of header fields (RFC 9110, section 5.1), in lower case once they are read. */
+export const fieldNames: Read<readonly string[]> = (value) =>
+  listOf(
+    /^[\w!#$%&'*+.^`|~-]{1,64}$/,
+    'must be a list of names of header fields, as in paypal-transmission-id',
+  )(value.toLowerCase());
+
 export const hostNames = listOf(
   /^[\w.-]{1,253}$/,
   'must be a list of host names without ports, as in webhook.test,hooks.example.com',

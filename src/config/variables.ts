@@ -80,6 +80,9 @@ export const VARIABLES = {
   senderHandshakes: events.optional('SENDER_HANDSHAKES', read.handshakes, {
     description: 'senders whose question about the address is answered',
   }),
+  idempotencyFields: events.optional('IDEMPOTENCY_FIELDS', read.fieldNames, {
+    description: 'further header fields that hold the id of a delivery',
+  }),
   recordPaths: events.required('RECORD_PATHS', read.flag, {
     default: 'false',
     description: '`true`: records addresses below `RecordEvent/`',

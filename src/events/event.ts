@@ -1,13 +1,22 @@
-import { randomFillSync } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
 import { Sender } from '../senders/sender';
-import { mayBeSecret, memoized } from '../util/text';
+import { mayBeSecret } from '../util/secrets';
+import { memoized } from '../util/text';
 import { isMediaType, type SenderAttributes, traceAttributes, withoutReservedNames } from './cloudevents/attributes';
 import { JsonText } from './cloudevents/json-text';
 import { SentEvent } from './cloudevents/sent-event';
-import { SENDER } from './arrival';
-import type { NewEvent } from './stored-event';
+import { callerIn, SENDER } from './arrival';
+import { APART, type KeyConflict, type NewEvent } from './stored-event';
 import { dataMember, type EventPayload } from './payload';
+
+/** What proved who makes a call. */
+export interface ProvedCaller {
+  /** The name of the record key with which it came, if that has one. */
+  readonly keyName?: string | undefined;
+  /** The sender whose signature was verified, and the secret that signed, by its name in the log. */
+  readonly signedBy?: { readonly sender: Sender; readonly secret: string; readonly body: Buffer } | undefined;
+}
 
 /** A call from which an event is made, and the request that brought it. */
 export interface RecordedCall {
@@ -19,10 +28,7 @@ export interface RecordedCall {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The scope of the caller's keys, if the address names more than an operation. */
   readonly keyScope?: string | undefined;
-  /** The sender whose signature was verified: it alone decides the event's type, source and key. */
-  readonly signedBy?: { readonly sender: Sender; readonly body: Buffer } | undefined;
-  /** The name of the record key with which it came, if that has one. */
-  readonly keyName?: string | undefined;
+  readonly caller?: ProvedCaller | undefined;
   remoteAddress(): string | undefined;
 }
 
@@ -38,25 +44,39 @@ export interface EventContent {
   readonly sender?: ReturnType<typeof senderFacts>;
 }
 
+/** The parts of a call by which its sender is found. */
+export interface SenderCall extends Pick<RecordedCall, 'headers' | 'keyScope'> {
+  readonly signedBy?: Pick<NonNullable<ProvedCaller['signedBy']>, 'sender' | 'body'> | undefined;
+}
+
 /**
- * Finds what the known sender of a call says of its event: its short name, the CloudEvents `type`, the key of the delivery.
+ * Finds what the known sender of a call says of its event: its short name, the CloudEvents `type`, the key of the delivery. What was
+ * signed decides; where it names neither, the sender's own header fields do.
  *
  * @param value - what the payload stands for, if that is JSON. A signature does not cover the content type, which is ignored then.
  */
-export function senderFacts(
-  { headers, keyScope, signedBy }: Pick<RecordedCall, 'headers' | 'keyScope' | 'signedBy'>,
-  value?: unknown,
-) {
-  const sender = signedBy?.sender ?? Sender.of(headers);
-  if (sender === undefined) return undefined;
-  const body = value ?? (signedBy && new JsonText(signedBy.body.toString()).parsed()?.value);
+export function senderFacts({ headers, keyScope, signedBy }: SenderCall, value?: unknown) {
+  const { sender: signer, body: signed } = signedBy ?? {};
+  const body = value ?? (signed && new JsonText(signed.toString()).parsed()?.value);
   const members = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
-  return {
-    name: sender.shortName,
-    type: sender.typeOf(headers, members, signedBy?.body),
-    key: sender.keyOf(headers, members, keyScope, signedBy?.body),
-  };
+  const ownType = signer?.typeOf(headers, members, signed);
+  const sender = signer === undefined || (signer.isScheme && ownType === undefined) ? Sender.of(headers) : signer;
+  const known = sender ?? signer;
+  return (
+    known && {
+      name: known.shortName,
+      type: ownType ?? known.typeOf(headers, members, signed),
+      key: signer?.keyOf(headers, members, keyScope, signed) ?? known.keyOf(headers, members, keyScope, signed),
+    }
+  );
 }
+
+/** Characters of a digest: 128 bits. */
+const DIGEST_LENGTH = 22;
+
+const NOBODY: ProvedCaller = {};
+
+const NO_FIELDS: RecordedCall['headers'] = {};
 
 const DEFAULT_TYPE = 'webhook.recorded';
 
@@ -83,8 +103,16 @@ export class EventFactory {
   /** Whether the media type of a payload becomes the `datacontenttype`; it is readable among the header fields in any case. */
   readonly #isContentType = memoized((text) => text.length <= 255 && isMediaType(text));
 
-  /** @param defaults - attributes of an event whose sender named none; without a type it is the known sender's, or `webhook.recorded`. */
-  constructor(private readonly defaults: { readonly source: string; readonly type?: string | undefined }) {}
+  /**
+   * @param defaults - attributes of an event whose sender named none; without a type it is the known sender's, or `webhook.recorded`.
+   * @param cut - cuts secrets out of what is kept of a request.
+   * @param keyFields - header fields, in lower case, that hold the key of a delivery.
+   */
+  constructor(
+    private readonly defaults: { readonly source: string; readonly type?: string | undefined },
+    private readonly cut: (text: string) => string = (text) => text,
+    private readonly keyFields: readonly string[] = [],
+  ) {}
 
   /** Reads a CloudEvent in the JSON format as if a sender sent it now. @throws {CloudEventError} it is not valid. */
   static read(json: string): NewEvent {
@@ -115,9 +143,9 @@ export class EventFactory {
   /** Returns the event that a call records: without an `id` it gets a UUID version 7, without a trace that of the request. */
   make(call: RecordedCall, content: EventContent): NewEvent {
     const recordedAt = Date.now();
-    const { binding, headers, signedBy, keyScope } = call;
+    const { binding, headers, keyScope, caller: { signedBy } = NOBODY } = call;
     const { attributes: sent } = content;
-    const sender = content.sender ?? senderFacts(call);
+    const sender = content.sender ?? senderFacts({ headers, keyScope, signedBy });
     const { source: ownSource, type: ownType } = this.defaults;
     const id = sent?.id ?? this.#ids.generate().toString();
     const source = sent?.source ?? ownSource;
@@ -128,7 +156,7 @@ export class EventFactory {
       mediaType !== undefined && this.#isContentType(mediaType) ? mediaType : sent?.datacontenttype;
     const isTraced = sent?.traceparent !== undefined || sent?.tracestate !== undefined;
     // A signature covers the body alone.
-    const keys = signedBy === undefined ? headers : ({} as typeof headers);
+    const keys = signedBy === undefined ? headers : NO_FIELDS;
     return {
       id,
       source,
@@ -147,8 +175,27 @@ export class EventFactory {
       arrival: this.#arrival(call, content, sender?.name),
       recordedAt,
       idempotencyKey: this.#keyFrom(source, keyScope, keys['idempotency-key']),
-      webhookId: sender?.key ?? this.#keyFrom(source, keyScope, keys['webhook-id'] ?? keys['svix-id'], 'webhook-id\n'),
+      webhookId:
+        sender?.key ??
+        this.#keyFrom(source, keyScope, keys['webhook-id'] ?? keys['svix-id'], 'webhook-id\n') ??
+        this.#fieldKey(call, source),
     };
+  }
+
+  /**
+   * Returns an event that the log did not record, since another has its key, under one that nobody else's event has and, for the id of a
+   * delivery, no other data. Undefined if it must not be recorded: its `Idempotency-Key` came with another type or other data.
+   */
+  static apart(event: NewEvent, { key, differs }: KeyConflict): NewEvent | undefined {
+    const caller = callerIn(event.arrival);
+    if (key === 'webhookId') {
+      const { type } = JSON.parse(event.attributes) as { readonly type?: unknown };
+      const what = JSON.stringify([caller, ...(caller.signedBody === undefined ? [type, event.data] : [])]);
+      const digest = hash('sha256', what, 'base64url').slice(0, DIGEST_LENGTH);
+      return { ...event, webhookId: `${event.webhookId ?? ''}${APART}${digest}` };
+    }
+    if (differs === 'data') return undefined;
+    return { ...event, idempotencyKey: `${event.idempotencyKey ?? ''}${APART}${caller.keyName ?? ''}` };
   }
 
   #timeText(milliseconds: number): string {
@@ -165,20 +212,31 @@ export class EventFactory {
     return about === '' ? key : `${name}${about}${key}`;
   }
 
+  #fieldKey({ headers, keyScope, caller }: RecordedCall, source: string): string | undefined {
+    const name = this.keyFields.find((field) => headers[field] !== undefined && headers[field] !== '');
+    if (name === undefined) return undefined;
+    const about = [caller?.signedBy && 'signed', name].filter(Boolean).join(' ');
+    const key = this.#keyFrom(source, keyScope, headers[name]) ?? '';
+    return `${about}\n${key}`;
+  }
+
   #arrival(call: RecordedCall, { payload, isSoapBody }: EventContent, sender: string | undefined): string {
-    const { method, target, headers, signedBy } = call;
+    const { method, target, headers, caller: { signedBy, keyName } = NOBODY } = call;
     const isShown = ([name]: readonly [string, unknown]) => !this.#mayBeSecret(name);
     const hasSecret = Object.keys(headers).some(this.#mayBeSecret);
-    return JSON.stringify({
+    const arrival = JSON.stringify({
       method,
       path: target,
       remoteAddress: call.remoteAddress(),
       signedBy: signedBy?.sender.name,
-      keyName: call.keyName,
+      signedWith: signedBy?.secret,
+      signedBody: signedBy && hash('sha256', signedBy.body, 'base64url').slice(0, DIGEST_LENGTH),
+      keyName,
       [SENDER]: sender,
       headers: hasSecret ? Object.fromEntries(Object.entries(headers).filter(isShown)) : headers,
       sentAs: method === 'GET' || method === 'HEAD' ? undefined : payload?.sentAs,
       soap: isSoapBody ? { of: 'body' } : undefined,
     });
+    return this.cut(arrival);
   }
 }

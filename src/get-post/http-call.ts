@@ -164,7 +164,7 @@ class HttpCall extends IncomingCall {
 
   /** The answer of a call that records, if it is another than the id of the event. */
   #ownAnswer(): Representation | undefined {
-    const sender = this.signedBy?.sender ?? Sender.of(this.headers);
+    const sender = Sender.of(this.headers) ?? this.caller.signedBy?.sender;
     if (this.mediaType?.isForm && sender?.wantsFormsUnanswered) return EMPTY_ANSWER;
     const { recordAnswer } = this.endpoint.config;
     return recordAnswer === 'empty' && this.binding === 'httppost' ? NO_ANSWER : undefined;
@@ -185,14 +185,14 @@ class HttpCall extends IncomingCall {
   }
 
   protected override readContent(): CallContent | Promise<CallContent> {
-    const { request, headers, method, keyScope, signedBy } = this;
+    const { request, headers, method, keyScope, caller } = this;
     const content = this.readWith(CONTENT, {
       body: this.#body,
       query: request.queryString,
       headers,
       method,
       keyScope,
-      signedBy: signedBy?.sender.name,
+      signedBy: caller.signedBy?.sender.name,
       handshakes: this.#handshakes(),
     });
     return content instanceof Promise ? content.then((read) => this.#answered(read)) : this.#answered(content);

@@ -70,13 +70,30 @@ export class AdminPages {
     return new Map([...this.health(), ['/metrics', metrics]]);
   }
 
-  /** Starts a server for the operator alone, with `/`, which lists the pages. Throws as `HttpServer.listen`. */
-  async listen(address: NonNullable<Config['admin']>, options: Pick<ServerOptions, 'limits' | 'rate' | 'observer'>) {
-    const pages = this.all();
+  /**
+   * Starts a server for the operator alone, with `/`, which lists the pages. Throws as `HttpServer.listen`.
+   *
+   * @param check - throws why a request is refused.
+   */
+  async listen(
+    address: NonNullable<Config['admin']>,
+    options: Pick<ServerOptions, 'limits' | 'rate' | 'observer'>,
+    check: (request: HttpRequest) => void,
+  ) {
+    const all = this.all();
     const index = page((_request, response) => {
-      response.replyText(200, [...pages.keys()].join('\n'));
+      response.replyText(200, [...all.keys()].join('\n'));
     });
-    const server = new HttpServer({ pages: new Map([['/', index], ...pages]), ...options });
+    const pages: ServerOptions['pages'] = new Map(
+      [...all, ['/', index] as const].map(([path, answer]) => [
+        path,
+        async (request: HttpRequest, response: HttpResponse) => {
+          check(request);
+          await answer(request, response);
+        },
+      ]),
+    );
+    const server = new HttpServer({ pages, ...options });
     const port = await server.listen(address, 'ADMIN_').catch(async (error: unknown) => {
       await server.close();
       throw error;

@@ -136,13 +136,27 @@ function nodeAddress(node: string): string {
   return isIP(text) === 0 ? text : ipaddr.process(text).toString();
 }
 
-/** The elements of `Forwarded` (RFC 7239). A field that is not valid has one that states nothing. */
-function forwardedHops({ headers: { forwarded } }: IncomingMessage): Hop[] {
-  if (forwarded === undefined) return [];
+/** The elements of `Forwarded` (RFC 7239) after the last one that cannot be read: what stands before it nobody vouches for. */
+function forwardedHops({ headers: { forwarded = '' } }: IncomingMessage): Hop[] {
+  const hops: Hop[] = [];
+  let element: string | undefined;
+  // A quoted text may have commas.
+  for (const piece of forwarded.split(',').reverse()) {
+    element = element === undefined ? piece : `${piece},${element}`;
+    if ((element.match(/(?<!\\)"/g)?.length ?? 0) % 2 === 1) continue;
+    const [hop] = parsedHops(element.trim());
+    if (hop === undefined) break;
+    hops.unshift(hop);
+    element = undefined;
+  }
+  return hops;
+}
+
+function parsedHops(element: string): Hop[] {
   try {
-    return parseForwarded(forwarded);
+    return parseForwarded(element);
   } catch {
-    return [{}];
+    return [];
   }
 }
 

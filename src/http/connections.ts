@@ -1,5 +1,7 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { X509Certificate } from 'node:crypto';
 import { HTTP_ERRORS, type RequestError } from './errors';
 import type { HttpRequest } from './request';
 
@@ -43,6 +45,17 @@ export class Connection {
   /** Whether the peer has sent nothing: no byte of a TLS handshake or, after it, of a request. */
   get isSilent(): boolean {
     return (this.#http ?? this.accepted).bytesRead === 0;
+  }
+
+  /** Whether one of the authorities has signed a certificate that the peer has shown. One in a handshake has yet to show any. */
+  isVouchedFor(authorities: readonly X509Certificate[]): boolean {
+    const socket = this.#http as TLSSocket | undefined;
+    if (socket === undefined) return true;
+    for (let shown = socket.getPeerX509Certificate(); shown !== undefined; shown = shown.issuerCertificate) {
+      const [one] = [shown];
+      if (authorities.some((authority) => one.checkIssued(authority) && one.verify(authority.publicKey))) return true;
+    }
+    return false;
   }
 
   open(socket: Socket): void {

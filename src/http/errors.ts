@@ -94,6 +94,8 @@ export const HTTP_ERRORS = {
   downloads: (max: number) => busy(`Too many downloads of events at once: more than ${String(max)}.`),
   callsWaiting: (max: number) =>
     busy(`Too many calls wait for events: more than ${String(max)}, four fifths of MAX_CONNECTIONS.`),
+  unproved: (what: string) =>
+    busy(`Too many ${what} of callers without a valid key: they share a quarter of what the service takes.`),
   bodyMemory: (maxBytes: number) =>
     busy(
       `Too many large requests at once: their bodies have more than ${String(maxBytes)} bytes together (MAX_BODY_MEMORY).`,
@@ -155,19 +157,23 @@ export const HTTP_ERRORS = {
     unauthorized(`${problem} ${HOW_TO_SEND_A_KEY}as X-API-Key, or over SOAP as a WS-Security UsernameToken.`),
   keyInHeader: (maxBytes: number) =>
     unauthorized(
-      `A message of more than ${String(maxBytes)} bytes needs a valid key in its header fields. ` +
+      `A message of more than ${String(maxBytes)} bytes needs a valid key in its header fields, or a valid signature. ` +
         `${HOW_TO_SEND_A_KEY}or as X-API-Key.`,
     ),
   signature: (problem: string) => unauthorized(problem, 'signature'),
   /** @param shownBy - the header field that says so. */
-  otherSite: (shownBy: string) => crossSite(`A page of another site may not call operations (${shownBy}).`),
+  otherSite: (shownBy: string) =>
+    crossSite(
+      `A page of another site may not call operations with what a browser adds by itself (${shownBy}). ` +
+        'Send a key as X-API-Key or Authorization: Bearer.',
+    ),
   otherSiteLink: () =>
     crossSite(
       'A link on another site led here, and events are not shown that way. To open this page, click into the address bar and press Enter.',
     ),
   unknownHost: (name: string) =>
     crossSite(
-      `Without keys, this service answers only under this machine's own names, not ${shortened(name)}. ` +
+      `Without a key, this service answers only under this machine's own names and addresses, not ${shortened(name)}. ` +
         'If that name is yours, add it to ALLOWED_HOSTS.',
     ),
   eventsClosed: (why: string) =>

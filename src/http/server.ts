@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
@@ -136,9 +136,14 @@ export class HttpServer {
     return code === 'ECONNRESET' ? undefined : HTTP_ERRORS.handshake(code);
   }
 
-  /** Uses these certificates for new connections. Does nothing without TLS. */
+  /** Uses these certificates for new connections, and ends those whose caller none of the authorities vouches for any more. */
   replaceTls(tls: SecureContextOptions): void {
-    if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
+    if (!('setSecureContext' in this.#server)) return;
+    this.#server.setSecureContext(tls);
+    this.#server.setTicketKeys(randomBytes(48));
+    if (tls.ca === undefined) return;
+    const authorities = [tls.ca].flat().map((text) => new X509Certificate(text));
+    for (const connection of this.#connections.all) if (!connection.isVouchedFor(authorities)) connection.close();
   }
 
   /**

@@ -14,13 +14,14 @@ const ADMIN_CONNECTIONS = 50;
 
 /**
  * Starts to listen on the public address, and on that of the operator if there is one. `checkMetricsReader` throws if the caller may
- * not read the metrics on the public one. Throws if it cannot listen, or a TLS file cannot be used.
+ * not read the metrics on the public one, `checkOperator` if a request may not come to the operator's. Throws if it cannot listen, or a TLS file cannot be used.
  */
 export async function startServers(
   config: Config,
   served: Required<Pick<ServerOptions, 'handler' | 'rate' | 'observer'>>,
   pages: AdminPages,
   checkMetricsReader: (request: HttpRequest) => void,
+  checkOperator: (request: HttpRequest) => void,
 ) {
   const { limits, host, tls } = config;
   const { rate, observer } = served;
@@ -36,7 +37,8 @@ export async function startServers(
   let admin: Awaited<ReturnType<AdminPages['listen']>> | undefined;
   let port: number;
   try {
-    if (isAlone && config.admin) admin = await pages.listen(config.admin, { limits: adminLimits, rate, observer });
+    if (isAlone && config.admin)
+      admin = await pages.listen(config.admin, { limits: adminLimits, rate, observer }, checkOperator);
     port = await server.listen(config);
   } catch (error) {
     await Promise.all([server.close(), admin?.close()]);

@@ -1,5 +1,6 @@
 import { JsonText } from '../events/cloudevents/json-text';
-import type { NewEvent } from '../events/stored-event';
+import { callerIn } from '../events/arrival';
+import type { KeyConflict, NewEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
 import type { EventQuery, LoggedEvent, LogStats, SearchQuery, SearchResult } from './queries';
 
@@ -43,8 +44,8 @@ export interface Appended {
   readonly id: string;
   /** False for a repetition: nothing was recorded. */
   readonly recorded: boolean;
-  /** Set if the event with this id has the same `idempotencyKey`, but another type or other data. */
-  readonly conflict?: true | undefined;
+  /** Set if the event with this id has a key of this one, and yet is another. */
+  readonly conflict?: KeyConflict | undefined;
 }
 
 export interface Recorded {
@@ -111,12 +112,38 @@ export interface RetentionSteps {
   step(retention: Retention): Promise<boolean>;
 }
 
-/** Whether an event with the `idempotencyKey` of another repeats it: type and data are the same. */
-export function isRepetition(event: TypeAndData, first: TypeAndData): boolean {
-  return event.data === first.data && typeIn(event.attributes) === typeIn(first.attributes);
+/**
+ * Says why an event does not repeat the one that has a key of its; undefined if it does. What was signed tells more than the data that
+ * was made of it, but events of earlier versions do not say what that was.
+ *
+ * @param hasSameData - whether type and data are the same.
+ */
+export function conflictBetween(
+  key: KeyConflict['key'],
+  { arrival }: Pick<NewEvent, 'arrival'>,
+  first: Pick<NewEvent, 'arrival'>,
+  hasSameData: () => boolean,
+): KeyConflict | undefined {
+  const [own, other] = [callerIn(arrival), callerIn(first.arrival)];
+  if (own.keyName !== other.keyName || (other.signedWith ?? own.signedWith) !== own.signedWith)
+    return { key, differs: 'caller' };
+  const isSame =
+    own.signedBody === undefined || other.signedBody === undefined
+      ? hasSameData()
+      : own.signedBody === other.signedBody;
+  return isSame ? undefined : { key, differs: 'data' };
 }
 
-type TypeAndData = Pick<NewEvent, 'attributes'> & { readonly data: string | null | undefined };
+type Compared = Pick<NewEvent, 'attributes' | 'arrival'> & { readonly data: string | null | undefined };
+
+export function conflictOf(key: KeyConflict['key'], event: Compared, first: Compared): KeyConflict | undefined {
+  return conflictBetween(
+    key,
+    event,
+    first,
+    () => event.data === first.data && typeIn(event.attributes) === typeIn(first.attributes),
+  );
+}
 
 /** The beginning that types have in common if a query's `type` ends in `.*`: all before the `*`. */
 export function typePrefix(type: string | undefined): string | undefined {

@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HandshakeRequest, JsonMembers } from './handshakes';
-import { SENDERS, STANDARD_SIGNATURE } from './senders';
-import type { SenderSecret } from './signature';
+import { SENDERS, STANDARD_SIGNATURE, TYPE } from './senders';
+import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
+import { SecretKey, type SenderSecret, type Signature } from './signature';
 
 /** A service that is known to send webhooks. */
 export type Sender = (typeof ALL)[number];
-
-const TYPE = /^[\w:/-]{1,100}(?:\.[\w:/-]{1,100}){0,9}$/;
 
 const KEY = /^[\x20-\x7e]{1,256}$/;
 
@@ -52,7 +51,10 @@ export const Sender = {
   of(headers: IncomingHttpHeaders): Sender | undefined {
     // Most calls have none of the fields: to look for each takes several times as long.
     for (const name in headers)
-      if (FIELDS.has(name)) return ALL.find(({ field }) => field !== undefined && headers[field] !== undefined);
+      if (FIELDS.has(name))
+        return ALL.find(
+          ({ field, isFrom }) => field !== undefined && headers[field] !== undefined && isFrom?.(headers) !== false,
+        );
     return undefined;
   },
 
@@ -83,30 +85,65 @@ export const Sender = {
     return STANDARD_SIGNATURE.sign(id, body, keys);
   },
 
-  /** Returns the check of senders' signatures for the secrets that are configured. */
-  signatureCheck(secrets: SenderSecrets) {
-    const kinds = ALL.flatMap((sender) => {
-      const { signature } = sender;
-      if (signature === undefined) return [];
+  /** Whether a key of a delivery, as {@link Sender.keyOf} returns it, is a part of the data itself. */
+  isKeyInData: (key: string): boolean => KEYS_IN_DATA.has(key.split('\n', 1)[0]?.replace(/^signed /, '') ?? ''),
+
+  /** Returns what finds the signatures of requests, of the kinds for which secrets are configured. */
+  signaturesFor(secrets: SenderSecrets) {
+    const kinds = [...new Set(ALL.flatMap(({ signature }) => signature ?? []))].flatMap((signature) => {
       const keys = (secrets[signature.setting] ?? []).flatMap((secret) => signature.signingKey(secret) ?? []);
-      return keys.length === 0 ? [] : [{ sender, signature, keys }];
+      const senders = ALL.filter((sender) => sender.signature === signature);
+      return keys.length === 0 ? [] : [{ signature, senders, keys: keys.map((key) => new SecretKey(key)) }];
     });
-    // The sender whose own field is there, too, or one that is known by its signature alone.
-    const kindOf = (headers: IncomingHttpHeaders) => {
-      const given = kinds.filter(({ signature: { field } }) => headers[field] !== undefined);
-      return given.find(({ sender: { field } }) => field === undefined || headers[field] !== undefined) ?? given[0];
-    };
     return {
-      /** Whether the header fields contain a signature of a kind for which a secret is configured. */
-      isSigned: (headers: IncomingHttpHeaders) => kindOf(headers) !== undefined,
-      /** Finds whose signature a signed request has, and why it is not valid. It covers the body after its content coding is undone. */
-      check(headers: IncomingHttpHeaders, body: Buffer) {
-        const kind = kindOf(headers);
-        if (kind === undefined) throw new Error('The request has no signature of a known kind.');
-        const { sender, signature, keys } = kind;
-        if (body.length === 0) return { sender, problem: 'A signature counts for a body, and there is none.' };
-        return { sender, problem: signature.problem(headers, body, keys) };
+      /** The header fields that hold them. */
+      fields: kinds.map(({ signature: { field } }) => field),
+      in(headers: IncomingHttpHeaders): Signatures | undefined {
+        const found = kinds.flatMap((kind) => {
+          const check = kind.signature.read(headers);
+          return check === undefined ? [] : [{ ...kind, check }];
+        });
+        return found.length === 0 ? undefined : new Signatures(found, Sender.of(headers));
       },
     };
   },
 };
+
+interface Found {
+  readonly signature: Signature;
+  /** Those that sign so. */
+  readonly senders: readonly Sender[];
+  readonly keys: readonly SecretKey[];
+  readonly check: Exclude<ReturnType<Signature['read']>, undefined>;
+}
+
+/** The signatures of one request. One that is valid is enough. */
+export class Signatures {
+  constructor(
+    private readonly found: readonly Found[],
+    private readonly own: Sender | undefined,
+  ) {}
+
+  /** Why none of them is valid for any body, as a sentence. */
+  get problem(): string | undefined {
+    const problems = this.found.map(({ check }) => check).filter((check) => typeof check === 'string');
+    return problems.length === this.found.length ? problems[0] : undefined;
+  }
+
+  /** Finds who signed a body, after its content coding is undone, and with which secret; or says why nobody did. */
+  async signerOf(body: Buffer): Promise<{ readonly sender: Sender; readonly secret: string } | string> {
+    if (body.length === 0) return 'A signature counts for a body, and there is none.';
+    for (const { check, keys, senders } of this.found) {
+      if (typeof check === 'string') continue;
+      // The sender itself, or one that is known by its signature alone.
+      const sender = senders.find((one) => one === this.own) ?? senders.find(({ field }) => !field) ?? senders[0];
+      for (const secret of keys) {
+        if (body.length > LARGE_MESSAGE) await letOthersRun();
+        if (sender !== undefined && check(body, secret.key)) return { sender, secret: secret.id };
+      }
+    }
+    return this.problem ?? `The ${this.found[0]?.signature.field ?? ''} is not valid for this body.`;
+  }
+}
+
+const KEYS_IN_DATA = new Set(ALL.flatMap(({ key }) => (key?.isInData ? key.name : [])));

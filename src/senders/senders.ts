@@ -8,15 +8,21 @@ interface SenderForm {
   readonly name: string;
   /** The header field, in lower case, by which its calls are recognised, if there is one. */
   readonly field?: string;
+  /** Whether a call that has the field is its own; without it all are. */
+  readonly isFrom?: (headers: IncomingHttpHeaders) => boolean;
   /** The CloudEvents `type` of a call; `Sender.typeOf` checks it. @param signed - the body whose signature was verified. */
   readonly type?: (headers: IncomingHttpHeaders, body: JsonMembers, signed?: Buffer) => unknown;
   /** The key of a delivery, which stays the same if it is sent again; `Sender.keyOf` checks it. */
   readonly key?: {
     /** In lower case, as the log keeps it before the key: keys of two senders never meet. */
     readonly name: string;
+    /** The data itself has it: what is sent again under it is the same event, though a part of the data may have changed. */
+    readonly isInData?: true;
     of(headers: IncomingHttpHeaders, body: JsonMembers, signed?: Buffer): unknown;
   };
   readonly signature?: Signature;
+  /** Other senders sign so, too, and are known by their own fields where the signed body names no type. */
+  readonly isScheme?: true;
   readonly handshake?: Handshake;
   /** The sender shows what a form of its own is answered with to a person, and expects nothing. */
   readonly wantsFormsUnanswered?: true;
@@ -31,23 +37,33 @@ const STANDARD_KEY = /^wh(?:sec|pk|sk)_/i;
 /** The signature of Standard Webhooks, version 1. */
 export const STANDARD_SIGNATURE = standardSignature('webhook');
 
+const SHA256 = 'sha256=';
+
 const HUB_SIGNATURE = bodySignature({
   field: 'x-hub-signature-256',
   setting: 'webhookSecrets',
   signingKey: (secret) => (STANDARD_KEY.test(secret) ? undefined : Buffer.from(secret)),
-  read: ({ 'x-hub-signature-256': field }) => ({ given: [hexAfter('sha256=', field)] }),
+  // Jira and Bitbucket write the same under the older name, which has SHA-1 from GitHub.
+  read({ 'x-hub-signature-256': field, 'x-hub-signature': older }) {
+    const given = field ?? (String(older).toLowerCase().startsWith(SHA256) ? older : undefined);
+    return given === undefined ? undefined : { given: [hexAfter(SHA256, given)] };
+  },
   write: ([signature]) => ({ 'x-hub-signature-256': `sha256=${hexOf(signature)}` }),
 });
 
-/** All known senders. If a call has the fields of several, the first one applies. */
+/** What a CloudEvents `type` may be that comes from a sender. */
+export const TYPE = /^[\w:/-]{1,100}(?:\.[\w:/-]{1,100}){0,9}$/;
+
+/** All known senders. If a call has the fields of several, the first one applies: a field of its own says more than how it is signed. */
 export const SENDERS: readonly SenderForm[] = [
-  standardSender('Standard Webhooks', 'webhook'),
-  standardSender('Svix', 'svix'),
   {
     name: 'GitHub',
     field: 'x-github-delivery',
-    type: ({ 'x-github-event': event }, { action, payload }) =>
-      dotted('com.github', event, action ?? actionIn(payload)),
+    type({ 'x-github-event': event }, { action, payload }) {
+      const type = dotted('com.github', event, action ?? memberIn(payload, 'action'));
+      // That of `repository_dispatch` is any text.
+      return type !== undefined && TYPE.test(type) ? type : dotted('com.github', event);
+    },
     key: {
       name: 'x-github-delivery',
       // All hooks to which GitHub delivers an event get one id for it.
@@ -56,8 +72,6 @@ export const SENDERS: readonly SenderForm[] = [
     },
     signature: HUB_SIGNATURE,
   },
-  // Others sign as GitHub does.
-  { name: 'X-Hub-Signature-256', signature: HUB_SIGNATURE },
   {
     name: 'GitLab',
     field: 'x-gitlab-event',
@@ -77,6 +91,7 @@ export const SENDERS: readonly SenderForm[] = [
     // An event goes to endpoints of different API versions while an account moves to another one, under one id.
     key: {
       name: 'stripe-event',
+      isInData: true,
       of: (_headers, { id, api_version: version }) => (typeof version === 'string' ? `${String(id)} ${version}` : id),
     },
     signature: bodySignature({
@@ -85,6 +100,7 @@ export const SENDERS: readonly SenderForm[] = [
       setting: 'stripeSecrets',
       before: ({ time }) => `${time}.`,
       read({ 'stripe-signature': field }) {
+        if (field === undefined) return undefined;
         const parts = String(field)
           .split(',', MAX_SIGNATURES + 1)
           .map((part) => part.trim().split('='));
@@ -105,21 +121,25 @@ export const SENDERS: readonly SenderForm[] = [
     signature: bodySignature({
       field: 'x-shopify-hmac-sha256',
       setting: 'shopifySecrets',
-      read: ({ 'x-shopify-hmac-sha256': field }) => ({ given: [Buffer.from(String(field), 'base64')] }),
+      read: ({ 'x-shopify-hmac-sha256': field }) =>
+        field === undefined ? undefined : { given: [Buffer.from(String(field), 'base64')] },
       write: ([signature]) => ({ 'x-shopify-hmac-sha256': signature?.toString('base64') ?? '' }),
     }),
   },
   {
     name: 'Slack',
     field: 'x-slack-signature',
-    // The Events API names the event within. Commands are forms, whatever the content type of a signed one says.
-    type(_headers, { type, event, command }, signed) {
-      const isCommand =
-        signed === undefined ? typeof command === 'string' : /^(?!\{)(?:.*&)?command=/s.test(signed.toString());
-      return isCommand ? 'com.slack.command' : dotted('com.slack', membersOf(event).type ?? type);
+    // The Events API names the event within. Commands and interactions are forms, whatever the content type of a signed one says.
+    type(_headers, members, signed) {
+      const text = signed?.toString();
+      const { command, payload, event, type } =
+        text === undefined || text.startsWith('{') ? members : membersOf(Object.fromEntries(new URLSearchParams(text)));
+      if (typeof command === 'string') return 'com.slack.command';
+      return dotted('com.slack', memberIn(payload, 'type') ?? membersOf(event).type ?? type);
     },
     key: {
       name: 'slack-event',
+      isInData: true,
       of({ 'x-slack-request-timestamp': time }, { event_id: id, api_app_id: app }, signed) {
         const key = typeof app === 'string' && typeof id === 'string' ? `${app} ${id}` : id;
         // Commands and interactions have no id.
@@ -132,10 +152,8 @@ export const SENDERS: readonly SenderForm[] = [
       timeName: 'The X-Slack-Request-Timestamp',
       setting: 'slackSecrets',
       before: ({ time }) => `v0:${time}:`,
-      read: ({ 'x-slack-signature': field, 'x-slack-request-timestamp': time }) => ({
-        stamp: { id: '', time: String(time) },
-        given: [hexAfter('v0=', field)],
-      }),
+      read: ({ 'x-slack-signature': field, 'x-slack-request-timestamp': time }) =>
+        field === undefined ? undefined : { stamp: { id: '', time: String(time) }, given: [hexAfter('v0=', field)] },
       write: ([signature], { time }) => ({
         'x-slack-request-timestamp': time,
         'x-slack-signature': `v0=${hexOf(signature)}`,
@@ -145,6 +163,10 @@ export const SENDERS: readonly SenderForm[] = [
     // Commands, and what people do in messages and modals.
     wantsFormsUnanswered: true,
   },
+  standardSender('Standard Webhooks', 'webhook', STANDARD_SIGNATURE),
+  standardSender('Svix', 'svix', standardSignature('svix')),
+  // Others sign as GitHub does.
+  { name: 'X-Hub-Signature-256', signature: HUB_SIGNATURE, isScheme: true },
   { name: 'WebSub', handshake: HANDSHAKES.websub },
   { name: 'Microsoft Graph', handshake: HANDSHAKES.msgraph },
   { name: 'Azure Event Grid', handshake: HANDSHAKES.eventgrid },
@@ -152,9 +174,9 @@ export const SENDERS: readonly SenderForm[] = [
   { name: 'Trello', handshake: HANDSHAKES.trello },
 ];
 
-/** The action in the JSON that a form of GitHub has as its `payload`, which is the default content type: it begins with the action. */
-function actionIn(payload: unknown): string | undefined {
-  return typeof payload === 'string' ? /^\{"action":"([^"]*)"/.exec(payload)?.[1] : undefined;
+/** A text member of the JSON object that a form has as its `payload`, if the object begins with it, as those of GitHub and Slack do. */
+function memberIn(payload: unknown, name: string): string | undefined {
+  return typeof payload === 'string' ? new RegExp(`^\\{"${name}":"([^"]*)"`).exec(payload)?.[1] : undefined;
 }
 
 /** A type: the sender's domain, its name for the event, and `more` if given. */
@@ -164,16 +186,23 @@ function dotted(domain: string, name: unknown, more?: unknown): string | undefin
 }
 
 /** A sender that signs as Standard Webhooks says, in header fields whose names begin with a prefix. */
-function standardSender(name: string, prefix: 'webhook' | 'svix'): SenderForm {
-  const field = `${prefix}-signature`;
+function standardSender(name: string, prefix: 'webhook' | 'svix', signature: Signature): SenderForm {
   return {
     name,
-    field,
+    field: signature.field,
+    isFrom: (headers) => signatureOf(headers, prefix) !== undefined,
     type: (_headers, { type }) => type,
     // The same message may be sent under either name. Without a signature its id is that of any caller.
     key: { name: 'webhook-id', of: (headers, _body, signed) => signed && headers[`${prefix}-id`] },
-    signature: standardSignature(prefix),
+    signature,
+    isScheme: true,
   };
+}
+
+/** The text with the signatures of Standard Webhooks; others write another kind into a `Webhook-Signature`, without an id and `v1,`. */
+function signatureOf(headers: IncomingHttpHeaders, prefix: 'webhook' | 'svix'): string | undefined {
+  const text = String(headers[`${prefix}-signature`]);
+  return headers[`${prefix}-id`] !== undefined && /(?:^| )v1,/.test(text) ? text : undefined;
 }
 
 function standardSignature(prefix: 'webhook' | 'svix'): Signature {
@@ -186,11 +215,12 @@ function standardSignature(prefix: 'webhook' | 'svix'): Signature {
       secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : undefined,
     before: ({ id, time }) => `${id}.${time}.`,
     read(headers) {
+      const text = signatureOf(headers, prefix);
+      if (text === undefined) return undefined;
       const id = headers[`${prefix}-id`];
       // Without full stops in the id, the signed text `id.timestamp.body` cannot be cut in another place.
-      if (typeof id !== 'string' || id.includes('.'))
-        return `The ${prefix}-id of the signature is missing or not valid.`;
-      const given = String(headers[field])
+      if (typeof id !== 'string' || id.includes('.')) return `The ${prefix}-id of the signature is not valid.`;
+      const given = text
         .split(' ', MAX_SIGNATURES)
         .filter((signature) => signature.startsWith('v1,'))
         .map((signature) => Buffer.from(signature.slice(3), 'base64'));

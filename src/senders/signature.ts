@@ -1,8 +1,11 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, scryptSync, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** A setting with the secrets of senders, which sign what they send. */
 export type SenderSecret = 'webhookSecrets' | 'stripeSecrets' | 'shopifySecrets' | 'slackSecrets' | 'gitlabTokens';
+
+/** Whether a body was signed with a key. It takes time in proportion to the body. */
+type SignatureCheck = (body: Buffer, key: Buffer) => boolean;
 
 /** How a sender proves that a call is its own. */
 export interface Signature {
@@ -11,14 +14,26 @@ export interface Signature {
   readonly setting: SenderSecret;
   /** The key of a secret; none if the secret, of a setting for several senders, belongs to another one. */
   signingKey(secret: string): Buffer | undefined;
-  /** Returns why a signature is not valid for a body under any of the keys, as a sentence, unless it is valid. */
-  problem(headers: IncomingHttpHeaders, body: Buffer, keys: readonly Buffer[]): string | undefined;
+  /** Reads the signature in header fields: undefined if they have none of this kind, a sentence if it can be valid for no body. */
+  read(headers: IncomingHttpHeaders): SignatureCheck | string | undefined;
   /**
    * Returns the header fields with which the sender signs a body now, with each of the keys if it can.
    *
    * @param id - of the message, without full stops: with them the signed text could be cut in another place.
    */
   sign(id: string, body: Buffer, keys: readonly Buffer[]): Readonly<Record<string, string>>;
+}
+
+/** A secret of a sender. */
+export class SecretKey {
+  #id: string | undefined;
+
+  constructor(readonly key: Buffer) {}
+
+  /** Tells it from others in the log. It takes some 50 ms, so that nobody who reads the log finds the secret by trying. */
+  get id(): string {
+    return (this.#id ??= scryptSync(this.key, 'asmx-webhook', 6).toString('base64url'));
+  }
 }
 
 /** The parts that are signed besides the body; empty if a sender does not sign them. */
@@ -34,8 +49,10 @@ interface SignatureForm extends Pick<Signature, 'field' | 'setting'>, Partial<Pi
   readonly timeName?: string;
   /** Returns the text that is signed before the body. */
   readonly before?: (stamp: Stamp) => string;
-  /** Reads the stamp and the signatures; a text says why they cannot be read. */
-  read(headers: IncomingHttpHeaders): { readonly stamp?: Stamp; readonly given: readonly Buffer[] } | string;
+  /** Reads the stamp and the signatures; a text says why they cannot be read, undefined that there are none. */
+  read(
+    headers: IncomingHttpHeaders,
+  ): { readonly stamp?: Stamp; readonly given: readonly Buffer[] } | string | undefined;
   write(signatures: readonly Buffer[], stamp: Stamp): Readonly<Record<string, string>>;
 }
 
@@ -49,14 +66,14 @@ export function bodySignature(form: SignatureForm): Signature {
     field,
     setting,
     signingKey,
-    problem(headers, body, keys) {
+    read(headers) {
       const found = form.read(headers);
-      if (typeof found === 'string') return found;
+      if (found === undefined || typeof found === 'string') return found;
       const { stamp = NO_STAMP, given } = found;
       const untimely = timeName === undefined ? undefined : timeProblem(stamp.time, timeName);
       if (untimely !== undefined) return untimely;
-      const isValid = matches(given, keys, (key) => sign(key, stamp, body));
-      return isValid ? undefined : `The ${field} is not valid for this body.`;
+      if (given.every(({ length }) => length !== SHA256_BYTES)) return `The ${field} is not valid.`;
+      return (body, key) => isAmong(given, sign(key, stamp, body));
     },
     sign(id, body, keys) {
       const stamp = { id, time: String(Math.floor(Date.now() / 1000)) };
@@ -73,8 +90,8 @@ export function tokenIn({ field, setting }: Pick<SignatureForm, 'field' | 'setti
     setting,
     signingKey: (secret) => Buffer.from(secret),
     // Digests have one length.
-    problem: ({ [field]: token }, _body, keys) =>
-      matches([hmac('', String(token))], keys, (key) => hmac('', key)) ? undefined : `The ${field} is not valid.`,
+    read: ({ [field]: token }) =>
+      token === undefined ? undefined : (_body, key) => isAmong([hmac('', String(token))], hmac('', key)),
     sign: (_id, _body, [key = Buffer.alloc(0)]) => ({ [field]: key.toString('latin1') }),
   };
 }
@@ -95,13 +112,11 @@ function hmac(key: Buffer | string, ...parts: readonly (Buffer | string)[]): Buf
   return hash.digest();
 }
 
-/** Whether one of the signatures is that of one of the keys. Compares all of them, each in constant time. */
-function matches(given: readonly Buffer[], keys: readonly Buffer[], right: (key: Buffer) => Buffer): boolean {
+const SHA256_BYTES = 32;
+
+/** Whether one of the signatures is the right one. Compares all of them, each in constant time. */
+function isAmong(given: readonly Buffer[], right: Buffer): boolean {
   let found = false;
-  for (const key of keys) {
-    const one = right(key);
-    for (const signature of given)
-      found = (signature.length === one.length && timingSafeEqual(signature, one)) || found;
-  }
+  for (const one of given) found = (one.length === right.length && timingSafeEqual(one, right)) || found;
   return found;
 }

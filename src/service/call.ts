@@ -14,8 +14,6 @@ export type CallContent = (EventContent & { readonly batch?: undefined }) | { re
 /** One call of an operation, over any binding. What takes work to find out is a method. */
 export interface Call extends RecordedCall {
   readonly binding: Binding;
-  /** The sender whose signature was verified; none after {@link Call.forget}, as the body that it signed is gone. */
-  readonly signedBy?: RecordedCall['signedBy'];
   /**
    * Returns the content of the call; that of a large message is read in another thread.
    *
@@ -25,6 +23,8 @@ export interface Call extends RecordedCall {
   content(): CallContent | Promise<CallContent>;
   /** Lets go of what the caller sent: the work on it is done. */
   forget(): void;
+  /** Suggests a change to the operator; the first of each kind is logged. @param key - names the kind: one of a few. */
+  hint(key: string, message: string): void;
   /** The absolute URL under which this caller reaches the endpoint. */
   endpointUrl(): string;
   /**

@@ -5,15 +5,25 @@ import type { LoggedEvent } from '../log/queries';
 import { eventJson, type NewEvent, positionIn, sequenceOf, wireBytes } from '../events/stored-event';
 import { EventReader, type PageQuery, waitParameter } from './event-reader';
 import { CallError, type Call, type ParameterValues, type Service } from './call';
+import { Sender } from '../senders/sender';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
+import { Secrets } from '../util/secrets';
+import { quoted } from '../util/text';
 
 /**
  * Returns the WebHook service: the three operations of the interface document, on an event log.
  *
  * @param maxResultBytes - maximum bytes of a result of GetEvents on the wire, as `wireBytes` counts them.
+ * @param secrets - are not kept with events.
  */
-export function webhookService(log: EventLog, config: Config, maxResultBytes: number): Service {
-  const events = new EventFactory({ source: config.path, type: config.eventType });
+export function webhookService(
+  log: EventLog,
+  config: Config,
+  maxResultBytes: number,
+  secrets = new Secrets(),
+): Service {
+  const { path, eventType, idempotencyFields = [] } = config;
+  const events = new EventFactory({ source: path, type: eventType }, secrets.cut, idempotencyFields);
   const reader = new EventReader(log);
   return {
     RecordEvent: { access: 'record', run: (call) => recordEvent(call, log, events) },
@@ -103,16 +113,22 @@ export async function recordEvent(call: Call, log: EventLog, events: EventFactor
   const found = call.content();
   const content = found instanceof Promise ? await found : found;
   if (content.batch === undefined) {
-    const event = events.make(call, content);
+    let event = events.make(call, content);
     call.forget();
-    const [{ id, conflict }] = await log.append(event);
-    if (conflict === true)
-      throw new CallError(
-        'The Idempotency-Key was sent before with another type or other data. Nothing was recorded. ' +
-          'Send each event with a key of its own.',
-        'keyReuse',
-      );
-    return id;
+    for (;;) {
+      const [{ id, conflict }] = await log.append(event);
+      const { webhookId = '' } = event;
+      if (conflict === undefined || (conflict.key === 'webhookId' && Sender.isKeyInData(webhookId))) return id;
+      const apart = EventFactory.apart(event, conflict);
+      if (apart === undefined)
+        throw new CallError(
+          'The Idempotency-Key was sent before with another type or other data. Nothing was recorded. ' +
+            'Send each event with a key of its own.',
+          'keyReuse',
+        );
+      if (conflict.key === 'webhookId') call.hint('delivery-id', deliveryHint(webhookId));
+      event = apart;
+    }
   }
   const made = await batchOf(call, content.batch, events);
   call.forget();
@@ -120,15 +136,22 @@ export async function recordEvent(call: Call, log: EventLog, events: EventFactor
   return JSON.stringify(appended.map(({ id }) => id));
 }
 
+function deliveryHint(key: string): string {
+  return (
+    `Deliveries come with one id, ${quoted(key.replaceAll('\n', ' '))}, and different data or from different senders. Each is ` +
+    'recorded. If that id is one of the endpoint, a delivery that is sent again is known by its data alone.'
+  );
+}
+
 /**
  * Returns the events of a batch. Each is known by its own `source` and `id`: a key of the request could not tell them apart. The first
  * keeps the header fields and the query of the request for all of them, so that the log grows by what was sent.
  */
 async function batchOf(call: Call, batch: readonly EventContent[], events: EventFactory): Promise<NewEvent[]> {
-  const { binding, method, target, headers, signedBy } = call;
+  const { binding, method, target, headers, caller } = call;
   const { traceparent, tracestate } = headers;
   const brief = {
-    ...{ binding, method, target: target.replace(/\?.*/s, ''), headers: { traceparent, tracestate }, signedBy },
+    ...{ binding, method, target: target.replace(/\?.*/s, ''), headers: { traceparent, tracestate }, caller },
     remoteAddress: () => call.remoteAddress(),
   };
   const made: NewEvent[] = [];

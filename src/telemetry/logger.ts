@@ -16,7 +16,13 @@ const EXIT_TIMEOUT = 1000;
 
 /** Returns a logger that writes to standard output by default. */
 export function createLogger(level: string, stream?: DestinationStream): Logger {
-  const options = { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = {
+    level,
+    base: { pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    // Messages may quote a caller, too; the texts that they quote are short.
+    serializers: { msg: (message: unknown) => (typeof message === 'string' ? visible(message) : message) },
+  };
   const formatters = { level: (label: string) => ({ level: label }), log: withLogText };
   if (stream !== undefined)
     return Object.assign(pino({ ...options, formatters }, stream), { exit: (code: number) => process.exit(code) });

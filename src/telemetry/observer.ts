@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
+import { Secrets } from '../util/secrets';
 import { plainReason } from '../util/text';
 import type { Logger } from './logger';
 import type { CallOutcome, Metrics } from './metrics';
@@ -18,7 +19,8 @@ export class Observer {
   readonly answered: ((request: HttpRequest, response: ServerResponse, milliseconds: number) => void) | undefined;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
-  readonly #refusedCalls = new RefusedCalls();
+  readonly #refusedCalls: RefusedCalls;
+  readonly #cut: (text: string) => string;
   readonly #addressOf: (request: IncomingMessage) => string | undefined;
   readonly #writeRefusal: WriteLine;
   readonly #writeFailure: WriteLine;
@@ -30,7 +32,10 @@ export class Observer {
     metrics: Metrics,
     addressOf: (request: IncomingMessage) => string | undefined,
     accessLog: boolean,
+    secrets = new Secrets(),
   ) {
+    this.#refusedCalls = new RefusedCalls(secrets);
+    this.#cut = secrets.cut;
     this.#logger = logger;
     this.#metrics = metrics;
     this.#addressOf = addressOf;
@@ -75,7 +80,7 @@ export class Observer {
   readonly hint = (key: string, message: string): void => {
     if (this.#hints.has(key)) return;
     this.#hints.add(key);
-    this.#logger.warn({ hint: key }, message);
+    this.#logger.warn({ hint: key }, this.#cut(message));
   };
 
   readonly committed = (commit: Parameters<Metrics['commit']>[0]): void => {
@@ -102,7 +107,7 @@ export class Observer {
     const reason = plainReason(error);
     this.#refusedCalls.add({ time: Date.now(), ...call, refusal, reason }, request);
     const { requestId, remoteAddress, path, binding, operation } = call;
-    const fields = { requestId, remoteAddress, path, binding, operation, refusal, reason };
+    const fields = { requestId, remoteAddress, path, binding, operation, refusal, reason: this.#cut(reason) };
     if (refusal === undefined) this.#writeFailure(fields, 'failed');
     else {
       this.#metrics.refusal(refusal);
@@ -122,7 +127,7 @@ export class Observer {
       status: response.headersSent ? response.statusCode : undefined,
       milliseconds: Math.round(milliseconds * 10) / 10,
       complete: response.writableFinished && !hasLeft,
-      userAgent: request.headers['user-agent'],
+      userAgent: this.#cut(request.headers['user-agent'] ?? '') || undefined,
       binding,
       operation,
     };
@@ -130,8 +135,8 @@ export class Observer {
 
   #requestFields(request: HttpRequest): Pick<RefusedCall, 'requestId' | 'remoteAddress' | 'path'> {
     // The query string is a payload, which may be confidential.
-    const path = request.url?.replace(/[?#].*$/s, '');
-    return { requestId: request.id, remoteAddress: this.#addressOf(request), path };
+    const path = this.#cut(request.url?.replace(/[?#].*$/s, '') ?? '');
+    return { requestId: this.#cut(request.id), remoteAddress: this.#addressOf(request), path };
   }
 }
 

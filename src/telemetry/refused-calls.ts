@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Sender } from '../senders/sender';
 import type { RequestError } from '../http/errors';
-import { detached, mayBeSecret, shortened } from '../util/text';
+import { mayBeSecret, Secrets } from '../util/secrets';
+import { detached, shortened } from '../util/text';
 
 /** A call, request or connection that was refused, or a call that failed. What is missing was not known yet. */
 export interface RefusedCall {
@@ -57,8 +58,13 @@ export class RefusedCalls {
   readonly #byReason = new Map<RefusedCall['refusal'], RefusedCall[]>();
   readonly #perMinute = new Map<number, number>();
   readonly #prefix = randomBytes(6).toString('hex');
+  readonly #cut: (text: string) => string;
   #size = 0;
   #added = 0;
+
+  constructor({ cut } = new Secrets()) {
+    this.#cut = cut;
+  }
 
   /** Returns the refusals of several processes as if one had refused them. */
   static merged(all: readonly Refusals[]): Refusals {
@@ -75,17 +81,17 @@ export class RefusedCalls {
       // Spreading the call takes ten times as long as the rest.
       time,
       id: `${this.#prefix}-${String(this.#added++)}`,
-      remoteAddress: remoteAddress && kept(remoteAddress),
-      binding: binding && kept(binding),
-      operation: operation && kept(operation),
-      path: path && kept(path),
+      remoteAddress: remoteAddress && this.#kept(remoteAddress),
+      binding,
+      operation: operation && this.#kept(operation),
+      path: path && this.#kept(path),
       status,
       refusal,
-      reason: detached(shortened(reason, MAX_REASON)),
-      requestId: requestId && kept(requestId),
+      reason: detached(shortened(this.#cut(reason), MAX_REASON)),
+      requestId: requestId && this.#kept(requestId),
       method: request?.method,
       sender: request && Sender.of(request.headers)?.name,
-      headers: request && keptHeaders(request.headers),
+      headers: request && this.#keptHeaders(request.headers),
     });
   }
 
@@ -111,24 +117,24 @@ export class RefusedCalls {
     most.shift();
     this.#size--;
   }
-}
 
-/** A shortened copy of a part of a request, which would stay in memory otherwise. */
-function kept(text: string): string {
-  return detached(shortened(text));
-}
-
-function keptHeaders(headers: IncomingMessage['headers']): RefusedCall['headers'] {
-  const fields: [string, string][] = [];
-  // Whole texts need no copy.
-  const short = (text: string) => (shortened(text) === text ? text : kept(text));
-  let left = MAX_HEADERS;
-  for (const name in headers) {
-    if (mayBeSecret(name)) continue;
-    const field: [string, string] = [short(name), short(String(headers[name]))];
-    left -= field[0].length + field[1].length + FIELD_CHARACTERS;
-    if (left < 0) break;
-    fields.push(field);
+  /** A shortened copy of a part of a request, which would stay in memory otherwise. */
+  #kept(text: string): string {
+    return detached(shortened(this.#cut(text)));
   }
-  return fields;
+
+  #keptHeaders(headers: IncomingMessage['headers']): RefusedCall['headers'] {
+    const fields: [string, string][] = [];
+    // Whole texts need no copy.
+    const short = (text: string) => (shortened(this.#cut(text)) === text ? text : this.#kept(text));
+    let left = MAX_HEADERS;
+    for (const name in headers) {
+      if (mayBeSecret(name)) continue;
+      const field: [string, string] = [short(name), short(String(headers[name]))];
+      left -= field[0].length + field[1].length + FIELD_CHARACTERS;
+      if (left < 0) break;
+      fields.push(field);
+    }
+    return fields;
+  }
 }

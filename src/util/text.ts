@@ -69,15 +69,6 @@ export function memoized<T>(compute: (text: string) => T): (text: string) => T {
   };
 }
 
-/** In names of header fields; not keys of deliveries, partitions and WebSocket. An address may have an `access_token`. */
-const SECRET =
-  /auth|cookie|token|secret|pass|credential|session|jwt|signature|hmac|(?<!idempotency-|partition|websocket-)key|^x-(?:original|rewrite|forwarded)-ur[il]$/;
-
-/** Whether a header field of this name, in lower case, may hold a secret. Some servers read an underscore as a hyphen. */
-export function mayBeSecret(name: string): boolean {
-  return SECRET.test(name.replaceAll('_', '-'));
-}
-
 const KIB = 1024;
 const MIB = KIB * KIB;
 

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
+import { AccessControl, secretsIn } from '../access/access-control';
 import type { ProcessConfig } from '../config/process-config';
 import type { ServiceManager } from '../config/service-manager';
 import { AdminPages } from '../http/admin';
@@ -7,6 +8,7 @@ import { Callers } from '../http/callers';
 import { RateLimit } from '../http/rate-limit';
 import type { Logger } from '../telemetry/logger';
 import { Observer } from '../telemetry/observer';
+import { Secrets } from '../util/secrets';
 import { Reports } from './reports';
 import { WorkerProcess, type End } from './worker';
 
@@ -35,7 +37,9 @@ export async function supervise(
   cluster.setupPrimary({ serialization: 'advanced' });
   const reports = new Reports();
   const callers = new Callers(config);
-  const observer = new Observer(logger, reports.own, (request) => callers.address(request), config.log.access);
+  const access = new AccessControl(config, callers);
+  const secrets = new Secrets(secretsIn(config));
+  const observer = new Observer(logger, reports.own, (request) => callers.address(request), config.log.access, secrets);
   const supervisor = new Supervisor(config.workers, logger, () => {
     const worker = new WorkerProcess(config.environmentOfWorkers, () => reports.refusals(observer.refusals));
     reports.add(worker);
@@ -43,7 +47,7 @@ export async function supervise(
   });
   const pages = new AdminPages(() => reports.check(), reports);
   const rate = new RateLimit(limits.rate, callers);
-  const adminServer = admin && (await pages.listen(admin, { limits, rate, observer }));
+  const adminServer = admin && (await pages.listen(admin, { limits, rate, observer }, access.checkOperator));
   for (const signal of ['SIGTERM', 'SIGINT']) {
     process.on(signal, () => {
       pages.stop();

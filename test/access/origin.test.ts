@@ -53,10 +53,13 @@ const OWN: readonly Fields[] = [
 
 describe.each(['soap11', 'httpget'] as const)('over %s', (binding) => {
   it.each(FOREIGN)(
-    'with keys no page of another site may call with the key that the browser keeps (%j)',
+    'with keys no page of another site may call with the key that the browser keeps, but with one that it cannot have (%j)',
     async (fields) => {
       for (const operation of OPERATIONS)
         expect(await statusOf(guarded, binding, operation, { ...basic, Host: HOST, ...fields })).toBe(403);
+      for (const proof of [{ 'X-API-Key': KEY }, { Authorization: `Bearer ${KEY}` }])
+        for (const operation of OPERATIONS)
+          expect(await statusOf(guarded, binding, operation, { ...proof, Host: HOST, ...fields })).toBe(200);
     },
   );
 
@@ -130,7 +133,7 @@ it('with and without keys the pages of the events and the metrics are refused to
   await plain.stop();
 });
 
-it('what is open to everybody stays open, and the admin port, which changes nothing', async () => {
+it('the documents stay open, the operator’s port and a service without keys that others reach do not', async () => {
   const headers = { Origin: 'http://evil.example' };
   for (const query of ['', '?WSDL', '?op=RecordEvent']) {
     const { status, headers: fields } = await send(guarded.url + query, { headers });
@@ -138,10 +141,16 @@ it('what is open to everybody stays open, and the admin port, which changes noth
     // With no-referrer browsers would send `Origin: null` with the forms of these pages.
     expect(fields['referrer-policy']).toBe('same-origin');
   }
-  for (const page of ['/metrics', '/readyz', '/'])
-    expect((await send(new URL(page, guarded.adminUrl).href, { headers })).status).toBe(200);
+  for (const page of ['/metrics', '/readyz', '/']) {
+    const { href } = new URL(page, guarded.adminUrl);
+    for (const foreign of [headers, { Host: 'rebound.example' }])
+      expect((await send(href, { headers: foreign })).status).toBe(403);
+    expect((await send(href)).status).toBe(200);
+  }
   const everybodys = await startService({ HOST: '0.0.0.0' });
   const url = everybodys.url.replace('0.0.0.0', '127.0.0.1');
-  expect((await send(`${url}/RecordEvent`, { headers })).status).toBe(200);
+  for (const foreign of [headers, { Host: 'rebound.example' }])
+    expect((await send(`${url}/RecordEvent`, { headers: foreign })).status).toBe(403);
+  expect((await send(`${url}/RecordEvent`, { headers: { Host: '192.0.2.1:8080' } })).status).toBe(200);
   await everybodys.stop();
 });

@@ -81,7 +81,7 @@ describe('the arguments of the tool', () => {
     ],
     [
       ['forward', 'http://h', '--follow', '--as-received', '--sign', 'trello'],
-      '--sign trello is not one of standard-webhooks, svix, github, gitlab, stripe, shopify, slack.',
+      '--sign trello is not one of github, gitlab, stripe, shopify, slack, standard-webhooks, svix.',
     ],
     ...[
       ['--as-received', '--sign', 'github'],

@@ -31,7 +31,7 @@ describe('an event', () => {
     if (sender === undefined) throw new Error('Stripe is not known.');
     const made = (json: string, payload: Payload) => {
       const { attributes, webhookId } = factory.make(
-        ...arrivalOf({ headers: {}, payload, signedBy: { sender, body: Buffer.from(json) } }),
+        ...arrivalOf({ headers: {}, payload, caller: { signedBy: { sender, secret: 's', body: Buffer.from(json) } } }),
       );
       return [(JSON.parse(attributes) as { type: string }).type, webhookId];
     };

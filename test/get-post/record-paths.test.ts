@@ -62,7 +62,7 @@ describe.each(['POST', 'DELETE'])('%s below RecordEvent', (method) => {
     expect(await statusOf({ 'X-Hub-Signature-256': `sha256=${signature.replace(/./, 'x')}`, 'X-API-Key': KEY })).toBe(
       401,
     );
-    expect(await statusOf({ 'X-API-Key': KEY, 'Sec-Fetch-Site': 'cross-site' })).toBe(403);
+    expect(await statusOf({ 'X-API-Key': `${KEY}0` })).toBe(401);
     expect(await statusOf({ 'X-API-Key': KEY }, 'x'.repeat(1025))).toBe(413);
     expect(await statusOf({ 'X-API-Key': KEY })).toBe(429);
     expect(await arrivals(service)).toHaveLength(2);

@@ -145,10 +145,10 @@ export function describeEventLog(
       await log.close();
       log = await under.open();
       expect(await log.read(everyEvent)).toEqual(before);
-      for (const same of [{ id: 'before' }, { idempotencyKey: 'k', data }, { webhookId: 'w' }]) {
+      for (const same of [{ id: 'before' }, { idempotencyKey: 'k', data }, { webhookId: 'w', data }]) {
         expect(await outcome(log.append(newEvent(same)))).toEqual({ id: 'before', recorded: false });
       }
-      const conflict = { id: 'before', recorded: false, conflict: true };
+      const conflict = { id: 'before', recorded: false, conflict: { key: 'idempotencyKey', differs: 'data' } };
       expect(await outcome(log.append(newEvent({ idempotencyKey: 'k', data: undefined })))).toEqual(conflict);
       expect((await outcome(log.append(newEvent({ idempotencyKey: 'w', webhookId: 'k' })))).recorded).toBe(true);
     });
@@ -214,25 +214,22 @@ export function describeEventLog(
       expect([...new Set(appended.map(({ id }) => id))]).toEqual(await ids());
     });
 
-    describe('with the Idempotency-Key of another event', () => {
+    describe.each(['idempotencyKey', 'webhookId'] as const)('with the %s of another event', (key) => {
       const DATA = '"data":{"order":1}';
-      const first = { id: 'first', idempotencyKey: 'k', data: DATA };
-      const conflict = { id: 'first', recorded: false, conflict: true };
+      const first = { id: 'first', [key]: 'k', data: DATA };
+      const conflict = { id: 'first', recorded: false, conflict: { key, differs: 'data' } };
       const attributesOf = (attributes: object) => JSON.stringify({ specversion: '1.0', type: 'test', ...attributes });
 
       it.each<[string, Partial<NewEvent>]>([
         ['other data', { data: '"data":{"order":2}' }],
         ['no data', { data: undefined }],
         ['another type', { data: DATA, attributes: attributesOf({ id: 'x', source: '/test', type: 'other' }) }],
-        [
-          'another type and a known webhook-id',
-          { data: DATA, webhookId: 'w', attributes: attributesOf({ type: 'o' }) },
-        ],
+        ['another type and another known key', { data: DATA, webhookId: 'w', attributes: attributesOf({ type: 'o' }) }],
         ['other data and the id of the first', { id: 'first', data: '"data":{"order":2}' }],
       ])('does not record an event with %s, and says so', async (_what, other) => {
         await log.append(newEvent(first));
         await log.append(newEvent({ id: 'webhook', webhookId: 'w' }));
-        expect(await outcome(log.append(newEvent({ idempotencyKey: 'k', ...other })))).toEqual(conflict);
+        expect(await outcome(log.append(newEvent({ ...other, [key]: 'k' })))).toEqual(conflict);
         expect(await ids()).toEqual(['first', 'webhook']);
       });
 
@@ -240,6 +237,27 @@ export function describeEventLog(
         await log.append(newEvent(first));
         const attributes = attributesOf({ time: '2026-01-02T03:04:05Z', traceparent: 'x', binding: 'soap12' });
         const again = newEvent({ ...first, id: 'again', attributes, arrival: '{"method":"GET"}', recordedAt: 1 });
+        expect(await outcome(log.append(again))).toEqual({ id: 'first', recorded: false });
+      });
+
+      it.each([
+        ['the name of another key', { keyName: 'shop' }, { keyName: 'billing' }, 'caller'],
+        ['no name of a key', { keyName: 'shop' }, {}, 'caller'],
+        ['another secret', { signedWith: 'a', signedBody: 'x' }, { signedWith: 'b', signedBody: 'x' }, 'caller'],
+        ['another signed body', { signedWith: 'a', signedBody: 'x' }, { signedWith: 'a', signedBody: 'y' }, 'data'],
+        ['a secret, where an earlier version named none', {}, { signedWith: 'b', signedBody: 'x' }, undefined],
+      ])('tells it by %s', async (_what, before, caller, differs) => {
+        await log.append(newEvent({ ...first, arrival: JSON.stringify(before) }));
+        const { recorded, conflict: found } = await outcome(
+          log.append(newEvent({ ...first, id: 'again', arrival: JSON.stringify(caller) })),
+        );
+        expect([recorded, found]).toEqual([false, differs && { key, differs }]);
+      });
+
+      it('takes for a repetition what was signed, whatever the data was taken for', async () => {
+        const arrival = '{"signedWith":"a","signedBody":"x"}';
+        await log.append(newEvent({ ...first, arrival }));
+        const again = newEvent({ ...first, id: 'again', arrival, data: '"data":"{}"' });
         expect(await outcome(log.append(again))).toEqual({ id: 'first', recorded: false });
       });
 
@@ -254,12 +272,12 @@ export function describeEventLog(
           conflict,
           { id: 'first', recorded: false },
         ]);
-        const race = Array.from({ length: 20 }, (_, i) =>
-          newEvent({ idempotencyKey: 'race', data: `"data":${String(i % 2)}` }),
-        );
+        const race = Array.from({ length: 20 }, (_, i) => newEvent({ [key]: 'race', data: `"data":${String(i % 2)}` }));
         const appended = await Promise.all(race.map((event, i) => outcome((i % 3 ? log : other).append(event))));
         const winner = appended.findIndex(({ recorded }) => recorded);
-        expect(appended.map(({ conflict = false }) => conflict)).toEqual(race.map((_event, i) => i % 2 !== winner % 2));
+        expect(appended.map(({ conflict: found }) => found !== undefined)).toEqual(
+          race.map((_event, i) => i % 2 !== winner % 2),
+        );
         expect(await ids()).toEqual(['first', race[winner]?.id]);
       });
     });

@@ -17,5 +17,12 @@ export function arrivalOf({ attributes, payload, ...given }: GivenArrival): [Rec
     ...given,
   };
   const value = payload !== undefined && 'json' in payload ? payload.value : undefined;
-  return [call, { attributes, payload: payload && eventPayload(payload), sender: senderFacts(call, value) }];
+  return [
+    call,
+    {
+      attributes,
+      payload: payload && eventPayload(payload),
+      sender: senderFacts({ ...call, signedBy: call.caller?.signedBy }, value),
+    },
+  ];
 }

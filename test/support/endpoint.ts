@@ -67,7 +67,7 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
     callers,
     mediaType: MediaType.parse,
     admission: new Admission(limits),
-    bodies: new BodyReader(config.maxRequestBytes, limits.maxBodyMemory),
+    bodies: new BodyReader(config.maxRequestBytes, limits),
     reader: new ReaderThread(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     rate: new RateLimit(undefined, callers),
     access: new AccessControl(config, callers),

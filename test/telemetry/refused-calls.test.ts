@@ -72,7 +72,7 @@ describe('the refused calls', () => {
     const shown = { 'user-agent': 'GitHub-Hookshot/1', 'x-github-delivery': '7', 'idempotency-key': '8' };
     const headers = { ...Object.fromEntries(secrets.map((name) => [name, 'sesame'])), ...shown };
     const { headers: fields, sender, method } = kept(headers) ?? {};
-    expect([fields, sender, method]).toEqual([Object.entries(shown), 'Standard Webhooks', 'POST']);
+    expect([fields, sender, method]).toEqual([Object.entries(shown), 'GitHub', 'POST']);
   });
 
   it('keep only so much of the header fields', () => {

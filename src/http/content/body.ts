@@ -1,6 +1,7 @@
 import { createInflateRaw, createUnzip } from 'node:zlib';
+import type { Config } from '../../config/config';
 import { HTTP_ERRORS, RequestError } from '../errors';
-import { GrowingBuffer, MessageMemory, type HttpRequest } from '../request';
+import { GrowingBuffer, MessageMemory, UNPROVED_SHARE, type HttpRequest } from '../request';
 import type { HttpResponse } from '../response';
 import { Semaphore } from '../../util/promises';
 import { Charset } from './media-type';
@@ -25,30 +26,63 @@ const NOT_CODINGS = new Set(['', 'identity', 'none', '7bit', '8bit', 'binary', '
 interface BodyLimit {
   readonly maxBytes: number;
   refusal(this: void): RequestError;
+  readonly isUnproved?: true;
 }
+
+type BodyLimits = Pick<Config['limits'], 'maxBodyMemory' | 'maxConnections'>;
 
 /** Reads request bodies whole, within a limit for each and one for all large bodies that are held at the same time. */
 export class BodyReader {
   readonly #limit: BodyLimit;
   readonly #memory: MessageMemory;
   readonly #decoding = new Semaphore(DECODERS);
+  readonly #maxUnproved: number;
+  /** How many bodies of callers who have proved nothing are awaited. */
+  #unproved = 0;
 
-  /** Most bytes of one body, as it arrives and decoded, and of all large ones whose calls are not answered yet. */
-  constructor(maxBytes: number, maxTotalBytes: number) {
+  /**
+   * @param maxBytes - most bytes of one body, as it arrives and decoded.
+   * @param limits - most bytes of all large ones whose calls are not answered yet, and most connections.
+   */
+  constructor(maxBytes: number, { maxBodyMemory, maxConnections }: BodyLimits) {
     this.#limit = { maxBytes, refusal: () => HTTP_ERRORS.bodyTooLarge(maxBytes) };
-    this.#memory = new MessageMemory(maxTotalBytes, SMALL_BODY);
+    this.#memory = new MessageMemory(maxBodyMemory, SMALL_BODY);
+    this.#maxUnproved = Math.ceil(maxConnections * UNPROVED_SHARE);
   }
 
   /**
    * Resolves to the body after `Content-Encoding` is undone; a text that is not coded is left as it is. Sends `100 Continue` to a caller
    * that waits for it, once nothing in the header speaks against the body. Call it once for each request.
    *
-   * @throws {RequestError} the body is larger than allowed (413, or as `lower` says), in an unknown content coding (415), broken or cut
-   * short (400), or no memory is left for it (503). The rest of it is then not read.
+   * @param unproved - the limit of a caller who has proved nothing; such callers share a part of the memory and of the connections.
+   * @throws {RequestError} the body is larger than allowed (413, or as `unproved` says), in an unknown content coding (415), broken or
+   * cut short (400), or no memory is left for it (503). The rest of it is then not read.
    */
-  read(request: HttpRequest, response: HttpResponse, lower?: BodyLimit): Promise<Buffer> {
+  read(request: HttpRequest, response: HttpResponse, unproved?: BodyLimit): Promise<Buffer> {
+    return unproved === undefined
+      ? this.#read(request, response, this.#limit)
+      : this.#readUnproved(request, response, unproved);
+  }
+
+  async #readUnproved(request: HttpRequest, response: HttpResponse, unproved: BodyLimit): Promise<Buffer> {
+    if (this.#unproved >= this.#maxUnproved) throw HTTP_ERRORS.unproved('bodies that are awaited');
+    this.#unproved++;
+    try {
+      const maxBytes = Math.min(unproved.maxBytes, this.#limit.maxBytes);
+      const { refusal } = maxBytes < this.#limit.maxBytes ? unproved : this.#limit;
+      return await this.#read(request, response, { maxBytes, refusal, isUnproved: true });
+    } finally {
+      this.#unproved--;
+    }
+  }
+
+  /** The caller of a body that was read has proved who it is. */
+  prove(response: HttpResponse): void {
+    this.#memory.prove(response);
+  }
+
+  #read(request: HttpRequest, response: HttpResponse, limit: BodyLimit): Promise<Buffer> {
     const { headers } = request;
-    const limit = lower !== undefined && lower.maxBytes < this.#limit.maxBytes ? lower : this.#limit;
     const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
     if (!request.hasBody || request.isBodyMissing) return Promise.resolve(EMPTY);
     if (length !== undefined && length > limit.maxBytes) return Promise.reject(limit.refusal());
@@ -67,10 +101,12 @@ export class BodyReader {
   }
 
   /** Counts the bytes of a body. Returns why it may not have that many. */
-  #refusal(bytes: number, { maxBytes, refusal }: BodyLimit, response: HttpResponse): RequestError | undefined {
-    if (bytes <= maxBytes && this.#memory.resize(response, bytes)) return undefined;
+  #refusal(bytes: number, limit: BodyLimit, response: HttpResponse): RequestError | undefined {
+    const { maxBytes, refusal, isUnproved } = limit;
+    if (bytes <= maxBytes && this.#memory.resize(response, bytes, isUnproved)) return undefined;
     this.release(response);
-    return bytes > maxBytes ? refusal() : HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
+    if (bytes > maxBytes) return refusal();
+    return isUnproved ? HTTP_ERRORS.unproved('large bodies') : HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
   }
 
   async #decode(arrived: Promise<Buffer>, coding: string, limit: BodyLimit, response: HttpResponse): Promise<Buffer> {
@@ -87,7 +123,7 @@ export class BodyReader {
       throw HTTP_ERRORS.undecodable(coding);
     }
     const whole = body ?? coded;
-    this.#memory.resize(response, whole.length);
+    this.#memory.resize(response, whole.length, limit.isUnproved);
     return whole;
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { nuid } from '@nats-io/transport-node';
-import type { NewEvent } from '../../events/stored-event';
-import { EventTooLargeError, isRepetition, type Appended } from '../engine';
+import type { KeyConflict, NewEvent } from '../../events/stored-event';
+import { conflictOf, EventTooLargeError, type Appended } from '../engine';
 import {
   decodeEvent,
   decodeReference,
@@ -102,18 +102,19 @@ class Attempt {
   async claimKeys(): Promise<Stored | undefined> {
     for (const key of keysOf(this.#message.event)) {
       const found = await this.#claim(key);
-      if (found !== undefined) return key[0] === IDEMPOTENCY_KEY ? this.#compared(found) : found;
+      if (found !== undefined)
+        return this.#compared(found, key[0] === IDEMPOTENCY_KEY ? 'idempotencyKey' : 'webhookId');
     }
     return undefined;
   }
 
-  /** Says whether the event that has this one's Idempotency-Key is another. */
-  async #compared(found: Stored): Promise<Stored> {
+  /** Says whether the event that has a key of this one is another. */
+  async #compared(found: Stored, key: KeyConflict['key']): Promise<Stored> {
     for (;;) {
       const stored = await this.#streams.events.at(found.sequence);
       const first = stored && requireEvent(stored.data).event;
       if (first?.id !== found.id) await this.#pause();
-      else return isRepetition(this.#message.event, first) ? found : { ...found, conflict: true };
+      else return { ...found, conflict: conflictOf(key, this.#message.event, first) };
     }
   }
 

@@ -1,5 +1,5 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import { isOfType, isRepetition, typeIn, type Appended, type Engine, type Retention } from '../engine';
+import { conflictOf, isOfType, typeIn, type Appended, type Engine, type Retention } from '../engine';
 import { EventLog } from '../event-log';
 import { pageFrom, type EventQuery } from '../queries';
 import { searchStep } from '../search';
@@ -48,9 +48,14 @@ class MemoryEngine implements Engine {
   #record(event: NewEvent): Appended {
     const { events, byKey } = this.#store;
     const keys = keysOf(event);
-    const sameKey = byKey.get(JSON.stringify(['idempotency-key', event.idempotencyKey]));
-    if (sameKey !== undefined && !isRepetition(event, sameKey))
-      return { id: sameKey.id, recorded: false, conflict: true };
+    for (const [key, name] of [
+      ['idempotencyKey', 'idempotency-key'],
+      ['webhookId', 'webhook-id'],
+    ] as const) {
+      const sameKey = event[key] === undefined ? undefined : byKey.get(JSON.stringify([name, event[key]]));
+      const conflict = sameKey && conflictOf(key, event, sameKey);
+      if (conflict) return { id: sameKey.id, recorded: false, conflict };
+    }
     const first = keys.map((key) => byKey.get(key)).find((found) => found !== undefined);
     if (first !== undefined) return { id: first.id, recorded: false };
     const own = { ...event, position: ++this.#store.last };

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { NewEvent } from '../../events/stored-event';
 import { LARGE_MESSAGE, letOthersRun } from '../../util/promises';
-import type { Appended, Recorded } from '../engine';
+import { conflictBetween, type Appended, type Recorded } from '../engine';
 import type { PostgresConnection } from './connection';
 import { DIGESTS, shown } from './schema';
 
@@ -37,7 +37,7 @@ const INSERT = `
 
 /** The events that others repeat: by id and source, by `Idempotency-Key`, by `webhook-id`. */
 const FIND = `
-  SELECT place::int, rank, first.id, sequence::float8 AS position,
+  SELECT place::int, rank, first.id, first.arrival, sequence::float8 AS position,
          first.data IS NOT DISTINCT FROM given.data AND first.type IS NOT DISTINCT FROM given.type AS "isSame",
          rank = 1 AND recorded_at = to_timestamp(time / 1000) AND first.arrival = given.arrival AS "isOwn"
   FROM unnest($1::float8[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[]) WITH ORDINALITY
@@ -53,6 +53,7 @@ interface FoundRow {
   readonly place: number;
   readonly rank: number;
   readonly id: string;
+  readonly arrival: string;
   readonly position: number;
   readonly isSame: boolean;
   readonly isOwn: boolean;
@@ -81,7 +82,8 @@ export async function recordEvents(connection: PostgresConnection, events: reado
     const found = await connection.query<FoundRow>(FIND, await columnsOf(repeats, COMPARED), deadline);
     const firsts = left.map((): FoundRow[] => []);
     for (const row of found) firsts[row.place - 1]?.push(row);
-    for (const [at, i] of left.entries()) outcomes[i] = outcomeOf(firsts[at] ?? [], mayBeOwn ? own : undefined);
+    for (const [at, i] of left.entries())
+      outcomes[i] = outcomeOf(events[i] as NewEvent, firsts[at] ?? [], mayBeOwn ? own : undefined);
   }
   return { appended: outcomes as Appended[], newest };
 }
@@ -141,10 +143,14 @@ async function insert(
 }
 
 /** @param own - the positions that the events of a commit have whose answer was lost; filled here. */
-function outcomeOf([first, ...others]: readonly FoundRow[], own: Set<number> | undefined): Appended | undefined {
+function outcomeOf(event: NewEvent, found: readonly FoundRow[], own: Set<number> | undefined): Appended | undefined {
+  const [first] = found;
   if (first === undefined) return undefined;
-  const sameKey = [first, ...others].find(({ rank }) => rank === 2);
-  if (sameKey?.isSame === false) return { id: sameKey.id, recorded: false, conflict: true };
+  for (const other of found.filter(({ rank }) => rank > 1)) {
+    const key = other.rank === 2 ? 'idempotencyKey' : 'webhookId';
+    const conflict = conflictBetween(key, event, other, () => other.isSame);
+    if (conflict !== undefined) return { id: other.id, recorded: false, conflict };
+  }
   const isOwn = own !== undefined && first.isOwn && !own.has(first.position);
   if (isOwn) own.add(first.position);
   return { id: first.id, recorded: isOwn };

@@ -1,5 +1,5 @@
-import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import { isRepetition, type Appended, type Retention } from '../engine';
+import type { KeyConflict, NewEvent, StoredEvent } from '../../events/stored-event';
+import { conflictOf, type Appended, type Retention } from '../engine';
 import type { Database } from './database';
 import { LAST, TOTAL } from './reader';
 
@@ -7,7 +7,10 @@ const INSERT = `
   INSERT INTO events (recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 
-const FIND_BY_IDEMPOTENCY_KEY = 'SELECT id, attributes, data FROM events WHERE idempotency_key = ?';
+const FIND_BY_KEY = {
+  idempotencyKey: 'SELECT id, attributes, arrival, data FROM events WHERE idempotency_key = ?',
+  webhookId: 'SELECT id, attributes, arrival, data FROM events WHERE webhook_id = ?',
+};
 
 const FIND_FIRST_ID = `
   SELECT id FROM events WHERE (id = ? AND source = ?) OR idempotency_key = ? OR webhook_id = ? ORDER BY sequence LIMIT 1`;
@@ -83,13 +86,22 @@ export class SqliteRecorder {
   }
 
   /** Finds the event that keeps another from being recorded. */
-  #first([, id, source, idempotencyKey, webhookId, attributes, , data]: NewRow): Appended {
-    const sameKey = this.#database.prepare(FIND_BY_IDEMPOTENCY_KEY).get(idempotencyKey) as
-      { id: string; attributes: string; data: string | null } | undefined;
-    if (sameKey !== undefined && !isRepetition({ attributes, data }, sameKey))
-      return { id: sameKey.id, recorded: false, conflict: true };
+  #first(row: NewRow): Appended {
+    const [, id, source, idempotencyKey, webhookId] = row;
+    const conflict =
+      this.#conflict('idempotencyKey', idempotencyKey, row) ?? this.#conflict('webhookId', webhookId, row);
+    if (conflict !== undefined) return conflict;
     const first = this.#database.prepare(FIND_FIRST_ID).get(id, source, idempotencyKey, webhookId);
     return { id: (first as { id: string }).id, recorded: false };
+  }
+
+  /** Finds the event that has a key of another one, and is not the same. */
+  #conflict(key: KeyConflict['key'], value: string | null, row: NewRow): Appended | undefined {
+    const [, , , , , attributes, arrival, data] = row;
+    const first = this.#database.prepare(FIND_BY_KEY[key]).get(value) as
+      { id: string; attributes: string; arrival: string; data: string | null } | undefined;
+    const conflict = first && conflictOf(key, { attributes, arrival, data }, first);
+    return conflict && { id: first.id, recorded: false, conflict };
   }
 
   #addToTotal(events: number): void {

@@ -80,8 +80,16 @@ export class Downloads {
     this.#waiters = new EventWaiters(log);
   }
 
-  /** @throws {RequestError} 400: the query makes no sense; 503: too many searches are under way. */
-  async send(response: HttpResponse, parameters: URLSearchParams, ticket: PageTicket): Promise<void> {
+  /**
+   * @param check - throws if the caller may not have events any more; the answer then ends as if the connection did.
+   * @throws {RequestError} 400: the query makes no sense; 503: too many searches are under way.
+   */
+  async send(
+    response: HttpResponse,
+    parameters: URLSearchParams,
+    ticket: PageTicket,
+    check: () => void,
+  ): Promise<void> {
     const query = downloadQuery(parameters);
     const { wait, isSearch } = query;
     if (isSearch && this.#searches >= MAX_SEARCHES) throw HTTP_ERRORS.downloads(MAX_SEARCHES);
@@ -94,7 +102,7 @@ export class Downloads {
       await ticket.whileIdle((stop) => {
         const found = () => linesOf(this.#found(query, last, stop), query);
         const lines = wait === undefined ? found() : this.#followed(query, performance.now() + wait, stop);
-        return response.replyInParts('application/x-ndjson', lines, headers, stop);
+        return response.replyInParts('application/x-ndjson', checked(lines, check), headers, stop);
       });
     } finally {
       this.#searches -= Number(isSearch);
@@ -140,6 +148,13 @@ export class Downloads {
       else await delay(GATHERING);
     }
     yield EMPTY_LINE;
+  }
+}
+
+async function* checked(parts: AsyncIterable<string>, check: () => void): AsyncGenerator<string> {
+  for await (const part of parts) {
+    check();
+    yield part;
   }
 }
 

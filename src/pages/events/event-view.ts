@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { eventJson, sequenceOf, type StoredEvent } from '../../events/stored-event';
+import { APART, eventJson, sequenceOf, type StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
 import { Arrival } from '../../events/arrival';
 import { EventData } from '../../events/payload';
@@ -104,12 +104,19 @@ function arrivalView(event: StoredEvent) {
 
 /** The keys under which the log records the event once. Before them may stand what they are about, each with a line feed. */
 function keysOf({ idempotencyKey, webhookId }: StoredEvent): Pair[] {
-  const lines = webhookId?.split('\n') ?? [];
+  const [key, keyOfCaller] = idempotencyKey?.split(APART) ?? [];
+  const [delivery = '', dataOfDelivery] = webhookId?.split(APART) ?? [];
+  const lines = webhookId === undefined ? [] : delivery.split('\n');
   const keys = [
-    ['Idempotency-Key', idempotencyKey?.split('\n').at(-1)],
+    ['Idempotency-Key', key?.split('\n').at(-1)],
     [lines.length > 1 ? (lines[0] ?? '') : 'webhook-id', lines.at(-1)],
+    ['Recorded although', keyOfCaller === undefined ? undefined : 'another caller used that key before'],
+    [
+      'Recorded although',
+      dataOfDelivery === undefined ? undefined : 'that id came before, with other data or from another sender',
+    ],
   ] as const;
-  return pairs(keys.filter(([, key]) => key !== undefined));
+  return pairs(keys.filter(([, text]) => text !== undefined));
 }
 
 /** Returns a file of an event, if it has one of this name: `event`, `data`, or `file0` and so on of a form. */

@@ -165,7 +165,9 @@ class EventsPages {
   async #sendAll(response: HttpResponse, parameters: URLSearchParams, ticket: PageTicket): Promise<void> {
     this.#inProgress--;
     try {
-      await this.#downloads.send(response, parameters, ticket);
+      await this.#downloads.send(response, parameters, ticket, () => {
+        this.endpoint.access.checkViewer(response.req);
+      });
     } finally {
       this.#inProgress++;
     }

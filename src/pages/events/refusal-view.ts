@@ -74,5 +74,5 @@ function deliveryOf({ sender }: Refused, fields: ReadonlyMap<string, string>): s
   const known = Sender.all.find(({ name }) => name === sender);
   const key = known?.keyOf(Object.fromEntries(fields), {});
   const standard = fields.get('webhook-id') ?? fields.get('svix-id');
-  return standard ?? key?.split('\n')[1] ?? fields.get('idempotency-key') ?? fields.get('ce-id');
+  return standard ?? key?.split('\n').at(-1) ?? fields.get('idempotency-key') ?? fields.get('ce-id');
 }
