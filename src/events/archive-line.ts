@@ -70,7 +70,7 @@ function archivedEvent(line: string, members: Readonly<Record<string, unknown>>)
     source: attributes.source,
     attributes: JSON.stringify(attributes),
     data: value === undefined ? undefined : xmlSafe(`"${name}":${value}`),
-    arrival: new JsonText(texts?.get(LOG)?.value ?? '').members()?.get('arrival')?.value ?? '{}',
+    arrival: new JsonText(texts?.get(LOG)?.value ?? '').members()?.get('arrival')?.value.trim() ?? '{}',
     recordedAt,
     idempotencyKey: keyIn(log, 'idempotencyKey'),
     webhookId: keyIn(log, 'webhookId'),

@@ -3,7 +3,7 @@ import { ArchiveLine } from '../../src/events/archive-line';
 import { senderAttributes } from '../../src/events/cloudevents/attributes';
 import { EventFactory } from '../../src/events/event';
 import { arrivalOf, type GivenArrival } from '../support/arrival';
-import type { NewEvent } from '../../src/events/stored-event';
+import { problemOf, type NewEvent } from '../../src/events/stored-event';
 import { anyCharacter } from '../support/arbitraries';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
@@ -102,6 +102,14 @@ describe('an archive', () => {
       .replace('"type"', `${' '.repeat(50_000)}"t\\u0079pe"`);
     const { attributes, data } = read(line);
     expect([attributes, data]).toEqual([JSON.stringify(REQUIRED), '"data_base64":"AA=="']);
+  });
+
+  it('reads a line that another program wrote anew, with white space around each value', () => {
+    const event = make({ payload: { mediaType: 'application/json', json: '{"a":1}' } });
+    const line = ArchiveLine.of({ ...event, position: 7 }).replaceAll('":', '": ');
+    const { data, arrival, ...others } = read(line);
+    expect(problemOf({ ...others, data, arrival })).toBeUndefined();
+    expect([JSON.parse(`{${String(data)}}`), arrival[0]]).toEqual([{ data: { a: 1 } }, '{']);
   });
 
   it('reads a CloudEvent of another origin as one that a sender sent', () => {
