@@ -119,10 +119,10 @@ async function decoded(
 }
 
 /** Waits for the end of a body that is not used. Throws 413 for more than 64 KiB, 400 if it is broken or cut short. */
-export function skipBody(request: HttpRequest, response: HttpResponse): Promise<unknown> {
+export async function skipBody(request: HttpRequest, response: HttpResponse): Promise<void> {
   const tooLarge = () => HTTP_ERRORS.unneededBodyTooLarge(String(request.method), MAX_SKIPPED);
-  if (Number(request.headers['content-length'] ?? 0) > MAX_SKIPPED) return Promise.reject(tooLarge());
+  if (Number(request.headers['content-length'] ?? 0) > MAX_SKIPPED) throw tooLarge();
   const skipped = request.takeBody((bytes) => (bytes > MAX_SKIPPED ? tooLarge() : undefined));
   if (request.headers.expect !== undefined) response.sendContinue();
-  return skipped;
+  request.hadUnreadBody = (await skipped).length > 0;
 }
