@@ -142,7 +142,7 @@ export const HTTP_ERRORS = {
     new RequestError(400, `The Content-Type has more than ${String(maxLength)} characters.`),
   tooManyFields: () => new RequestError(400, 'The query string or the form has too many fields.'),
   tooManyJsonParts: () => new RequestError(400, 'The JSON has more than 100,000 objects, arrays and members.'),
-  notAnObject: () => new RequestError(400, 'The body must be a JSON object of the parameters.'),
+  notAnObject: () => new RequestError(400, 'The body must be a JSON object of the parameters, each given once.'),
   /** Something in a request that was read cannot be used; `problem` is a sentence. */
   invalidInput: (problem: string) => new RequestError(400, problem),
   formWithFiles: () =>

@@ -104,7 +104,7 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
       Authorization: 'Bearer sesame',
     };
     await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: HOSTILE });
-    await rows(page).getByText('The CloudEvent is not a JSON object.').waitFor();
+    await rows(page).getByText('The CloudEvent is not a JSON object, or has a member twice.').waitFor();
     expect(await page.locator('#count').textContent()).toBe('1');
     await rows(page).getByText('Header fields').click();
     expect(await rows(page).getByText('Sender/1').last().isVisible()).toBe(true);
