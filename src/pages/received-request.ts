@@ -42,7 +42,8 @@ export function receivedRequest(event: StoredEvent, contract: Contract): Receive
   if (arrival.method === 'GET' || arrival.method === 'HEAD')
     return { method: arrival.method, target, headers, body: undefined };
   if (data === undefined || arrival.sentAs === 'query') return { method, target, headers, body: undefined };
-  return { method, target, headers: withUtf8(headers), body: () => httpBody(data, arrival, event) };
+  const fields = data.kind === 'bytes' ? headers : withUtf8(headers);
+  return { method, target, headers: fields, body: () => httpBody(data, arrival, event) };
 }
 
 /** Writes an event as a CloudEvent in the JSON format, without the attribute that the log added. */

@@ -147,6 +147,11 @@ const SENT: Readonly<Record<string, Sent>> = {
     ),
     differs: [],
   },
+  'a form that cannot be decoded': {
+    headers: { 'content-type': 'application/x-www-form-urlencoded; charset=euc-jp' },
+    body: 'a=%FF',
+    differs: [],
+  },
   'a form with files that cannot be read': {
     headers: { 'content-type': 'multipart/form-data; boundary=x' },
     body: Buffer.from('--x\r\n\r\n\u00ff\r\n--x--', 'latin1'),
