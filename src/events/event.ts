@@ -5,7 +5,7 @@ import { mayBeSecret, memoized } from '../util/text';
 import { isMediaType, type SenderAttributes, traceAttributes, withoutReservedNames } from './cloudevents/attributes';
 import { JsonText } from './cloudevents/json-text';
 import { SentEvent } from './cloudevents/sent-event';
-import { SENDER } from './arrival';
+import { SENDER, type SoapPart } from './arrival';
 import type { NewEvent } from './stored-event';
 import { dataMember, type EventPayload } from './payload';
 
@@ -30,8 +30,7 @@ export interface RecordedCall {
 export interface EventContent {
   readonly attributes?: SenderAttributes | undefined;
   readonly payload?: EventPayload | undefined;
-  /** Whether the payload was the content of a SOAP body, and not that of the operation's element in it. */
-  readonly isSoapBody?: boolean | undefined;
+  readonly soapPart?: SoapPart | undefined;
   /** The question of a sender that the request is; then it has no attributes. */
   readonly handshake?: { readonly type: string } | undefined;
   /** By default what the header fields say. */
@@ -165,7 +164,7 @@ export class EventFactory {
     return about === '' ? key : `${name}${about}${key}`;
   }
 
-  #arrival(call: RecordedCall, { payload, isSoapBody }: EventContent, sender: string | undefined): string {
+  #arrival(call: RecordedCall, { payload, soapPart }: EventContent, sender: string | undefined): string {
     const { method, target, headers, signedBy } = call;
     const isShown = ([name]: readonly [string, unknown]) => !this.#mayBeSecret(name);
     const hasSecret = Object.keys(headers).some(this.#mayBeSecret);
@@ -178,7 +177,7 @@ export class EventFactory {
       [SENDER]: sender,
       headers: hasSecret ? Object.fromEntries(Object.entries(headers).filter(isShown)) : headers,
       sentAs: method === 'GET' || method === 'HEAD' ? undefined : payload?.sentAs,
-      soap: isSoapBody ? { of: 'body' } : undefined,
+      soap: soapPart && { of: soapPart },
     });
   }
 }

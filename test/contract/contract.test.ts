@@ -73,6 +73,20 @@ describe('the contract', () => {
       /<wsdl:operation name="Add">\s*<wsdl:input message="tns:AddHttpGetIn".*?<\/wsdl:operation>/s,
       'The operation Add is in the port type WebHookSoap but not in the port type WebHookHttpGet.',
     ],
+    [
+      '',
+      /(?<=<wsdl:binding name="WebHookSoap12" .*)<wsdl:operation name="Add">.*?<\/wsdl:operation>/s,
+      'The operation Add is in the port type WebHookSoap but not in the binding WebHookSoap12.',
+    ],
+    [
+      '.extended',
+      'message="tns:AddSoapIn"',
+      'WebHookSoap of the extended WSDL, the operation Add has no message for its input.',
+    ],
+    ['', ' name="AddHttpPostOut"', 'WebHookHttpPost of the WSDL, the operation Add has no message for its output.'],
+    ['', ' element="tns:Add"', 'WebHookSoap of the WSDL, the operation Add has no element for its input.'],
+    ['', / name="AddResponse"/, 'WebHookSoap of the WSDL, the operation Add has no element for its output.'],
+    ['', / name="string"/, 'the operation RecordEvent has no element for its output.'],
     ['', /<wsdl:types>.*<\/wsdl:types>/s, 'is missing in the WSDL.'],
     ['.extended', / type="s:int"/, 'has the type ""'],
   ])('refuses two WSDLs that do not fit: WebHooks%s.wsdl without %s', async (file, part, message) => {

@@ -41,6 +41,7 @@ describe('the payload of a form', () => {
     [FORM, 'a=1&b=%C3%A9', json('{"a":"1","b":"é"}')],
     [`${FORM}; charset=utf-8`, 'a=1', json('{"a":"1"}')],
     [`${FORM}; charset=iso-8859-1`, Buffer.from('a=%E9&b=\xe9', 'latin1'), json('{"a":"é","b":"é"}')],
+    [`${FORM}; charset=euc-kr`, Buffer.from('a=%8Cc&b=\x8cc', 'latin1'), json('{"a":"똠","b":"똠"}')],
     [`${FORM}; charset=klingon`, 'a=é', json('{"a":"é"}')],
     [FORM, '\uFEFFa=%EF%BB%BF1', json('{"\uFEFFa":"\uFEFF1"}')],
     [FORM, 'a=%FF&b=é', bytes(Buffer.from('a=%FF&b=é'), FORM)],

@@ -165,7 +165,7 @@ describe('the service as a process', () => {
     await service.end('SIGTERM');
     const packages = /^Loaded packages: (.*)$/m.exec(service.output())?.[1]?.split(' ') ?? [];
     expect(packages).toEqual(expect.arrayContaining(['soap', 'express', 'prom-client']));
-    const unused = /^(?:@nats-io\/|@opentelemetry\/|axios$|send$|qs$|mime-db$|zod$|xml-crypto$)/;
+    const unused = /^(?:@exodus\/|@nats-io\/|@opentelemetry\/|axios$|send$|qs$|mime-db$|zod$|xml-crypto$)/;
     expect(packages.filter((name) => unused.test(name))).toEqual([]);
   });
 
