@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { BUILD } from '../config/package-info';
-import type { RequestError } from '../http/errors';
+import { REFUSALS, type RequestError } from '../http/errors';
 import { within } from '../util/promises';
 
 /** How a call ended: with a result, refused for what it was, or failed although it was valid. */
@@ -50,6 +50,8 @@ export class Metrics {
 
   /** @param state - of a process that answers calls. */
   constructor(state?: MeasuredState) {
+    // A rate needs a series before the first refusal.
+    for (const reason of REFUSALS) this.#refusals.inc({ reason }, 0);
     if (state === undefined) return;
     const registers = this.#registers;
     new Gauge({

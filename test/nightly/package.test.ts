@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { callOperation } from '../support/bindings';
 import { temporaryFolder } from '../support/temporary-folder';
+import { itUnless } from '../support/tools';
 
 const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
@@ -125,8 +126,8 @@ describe('the packed package', () => {
       await run(compiler, [...options, 'program.ts'], { cwd: project });
     }, 60_000);
 
-    const isRoot = process.getuid?.() === 0;
-    (isRoot ? it : it.skip)(
+    itUnless(
+      process.getuid?.() === 0 ? undefined : 'the rights of root',
       'runs as a user who may write to nothing but the folder of the log',
       async () => {
         const data = join(folder.path, 'data');

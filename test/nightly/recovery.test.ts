@@ -8,7 +8,7 @@ import { send } from '../support/http';
 import { everyEvent } from '../support/load';
 import { startProcess, type ServiceProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
-import { describeUnless } from '../support/tools';
+import { describeUnless, missingMount } from '../support/tools';
 import { openDirectly } from '../support/sqlite';
 
 const WORKERS = [{}, { WORKERS: '2' }];
@@ -90,9 +90,7 @@ describe.each(WORKERS)('with %j the service goes on by itself, with all that was
   }, 60_000);
 });
 
-const cannotMount = process.getuid?.() === 0 && process.platform === 'linux' ? undefined : 'mount (as root, on Linux)';
-
-describeUnless(cannotMount, 'the service on a disk that gets full', () => {
+describeUnless(missingMount, 'the service on a disk that gets full', () => {
   const folder = useTemporaryFolder();
 
   it.each(WORKERS)('with %j refuses what it cannot keep and goes on when there is room again', async (workers) => {

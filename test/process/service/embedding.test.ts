@@ -286,9 +286,10 @@ describe('a program with the package', () => {
     const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules', '@types')];
     const modules = ['--moduleResolution', moduleResolution, '--module', module];
     const args = [compiler, ...options, ...types, ...modules, join(folder.path, 'program.ts')];
-    await run(process.execPath, args, { cwd: folder.path }).catch((error: unknown) => {
-      expect((error as { stdout: string }).stdout).toBe('');
-    });
+    const { stdout, stderr } = await run(process.execPath, args, { cwd: folder.path }).catch(
+      (error: unknown) => error as { stdout: string; stderr: string },
+    );
+    expect([stdout, stderr]).toEqual(['', '']);
   });
 
   it('may use the libraries that the service uses, which are as they were', async () => {

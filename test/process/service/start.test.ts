@@ -31,7 +31,7 @@ describe('the service as a process', () => {
 
   it('reads a .env file in the working directory; the environment wins over it', async () => {
     await writeFile(join(folder.path, '.env'), 'SERVICE_ROOT=hooks\nEVENT_TYPE=from.file\n');
-    const service = await startProcess({ EVENT_TYPE: 'from.environment' }, folder.path);
+    const service = await startProcess({ SERVICE_ROOT: undefined, EVENT_TYPE: 'from.environment' }, folder.path);
     expect(new URL(service.url).pathname).toBe('/hooks/Services/WebHooks.asmx');
     await callOperation(service.url, 'httpget', 'RecordEvent');
     const [event] = eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
