@@ -20,6 +20,7 @@ const SUITES = [
   },
   { files: ['postgres-faults', 'postgres-silence'], rooms: ['src/log/postgres/', 'src/log/[^/]*$'] },
   { files: ['recovery'], rooms: ['src/log/sqlite/', 'src/log/[^/]*$', 'src/workers/'] },
+  { files: ['power-failure'], rooms: ['src/log/sqlite/', 'src/util/files.ts', 'src/cli/forward/position.ts'] },
   {
     files: ['hold-ups', 'hold-ups-postgres', 'large-attacks', 'fuzz'],
     rooms: [...MESSAGES, 'pages', 'log', 'service']

@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { flushFile, flushFolder, makeFolder } from '../../util/files';
 import { reasonOf } from '../../util/text';
 import { provideSchema } from './schema';
 
@@ -68,6 +69,7 @@ export class Database {
     });
     this.#wal = walOf(this.#file);
     this.#opened = filesAt(this.#file, this.#wal);
+    this.flushWal();
   }
 
   /** Prepares a statement once: parsing it may cost as much as an insert. */
@@ -145,6 +147,15 @@ export class Database {
         pause(Math.random() * LOCK_PAUSE);
       }
     }
+  }
+
+  /**
+   * Waits until the write-ahead log is on disk, name included. SQLite syncs what it commits, but neither what it finds there after a process
+   * was killed, nor that it cuts it.
+   */
+  flushWal(): void {
+    flushFile(this.#wal);
+    flushFolder(dirname(this.#wal));
   }
 
   bytes(): number {
@@ -248,21 +259,9 @@ function requireFiles(file: string, create: boolean): void {
   }
   if (found.file === undefined && !create) throw new Error('the file is not there');
   if (found.file?.isDirectory()) throw new Error(`it is a folder. ${ADVICE}`);
-  makeFolder(dirname(file));
+  if (found.file === undefined) makeFolder(dirname(file));
   for (const path of found.file === undefined ? [dirname(file)] : [file, dirname(file)])
     accessSync(path, constants.R_OK | constants.W_OK);
-}
-
-/** Creates a folder, and missing ones above it. `recursive` of `mkdirSync` never returns below /proc. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolder(dirname(folder));
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    // Another process that starts may have made it meanwhile.
-    if (!existsSync(folder)) throw error;
-  }
 }
 
 /** Blocks the thread. */

@@ -65,7 +65,9 @@ function openOperations(options: SqliteOptions) {
     /** Writes the write-ahead log back and empties it; false if a reader still needs it. */
     emptyWal: () => {
       database.look();
-      return database.number('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
+      const isEmpty = database.number('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
+      if (isEmpty) database.flushWal();
+      return isEmpty;
     },
     look: () => {
       database.look();
