@@ -21,6 +21,7 @@ const SUITES = [
   },
   { files: ['postgres-faults', 'postgres-silence'], rooms: [...ENGINES, 'src/log/postgres/'] },
   { files: ['recovery'], rooms: [...ENGINES, 'src/log/sqlite/', 'src/workers/'] },
+  { files: ['power-failure'], rooms: ['src/log/sqlite/', 'src/util/files.ts', 'src/cli/forward/position.ts'] },
   {
     files: ['hold-ups', 'hold-ups-postgres', 'large-attacks', 'fuzz'],
     // A message may pass all of it but the tools.
