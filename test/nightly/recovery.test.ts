@@ -120,7 +120,7 @@ describeUnless(missingMount, 'the service on a disk that gets full', () => {
   });
 });
 
-describeUnless(cannotMount, 'the tool on a read-only file system', () => {
+describeUnless(missingMount, 'the tool on a read-only file system', () => {
   const folder = useTemporaryFolder();
 
   it.each(['stopped', 'killed', 'running'])('reads, verifies and copies the log of a %s service', async (state) => {
