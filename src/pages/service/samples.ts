@@ -18,8 +18,6 @@ interface SampleRequest {
   readonly url: string;
   readonly headers: Headers;
   readonly body?: string;
-  /** The body in one line, without quotation marks. */
-  readonly line?: string;
 }
 
 /**
@@ -45,7 +43,6 @@ export async function sampleWriter(contract: Contract, soap: SoapBindings | unde
       url: endpointUrl,
       headers: { 'Content-Type': version.contentType, ...headers, ...key },
       body: version.request(name, contract, true, given),
-      line: withApostrophes(version.request(name, contract, false, given)),
     });
     const form = { 'Content-Type': MediaType.form, ...key };
     const all: readonly (readonly [Binding, SampleRequest, string | undefined])[] = [
@@ -99,20 +96,19 @@ function message(start: string, headers: Readonly<Record<string, unknown>>, body
   return [start, ...lines, '', body].join('\n');
 }
 
-/** As in a command of any shell, and between double quotes there: angle brackets and apostrophes, too. */
+/** In a command for any shell, between double quotes. */
 const SAFE = /^[A-Za-z0-9 \-._~:/?&=,;@+*()#<>']*$/;
 
-function curlOf({ method, url, headers, body, line = body }: SampleRequest): string | undefined {
+function curlOf({ method, url, headers, body = '' }: SampleRequest): string | undefined {
   // The service also takes a SOAPAction without its quotation marks.
   const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value.replaceAll('"', '')}`]);
+  // Attributes between apostrophes, and all in one line.
+  const line = body
+    .replace(/\n */g, '')
+    .replace(/="([^"]*)"/g, (_, value: string) => `='${value.replaceAll("'", '&apos;')}'`);
   // PowerShell leaves out an empty word.
-  const sent = line ? ['--data-raw', line] : method === 'GET' ? [] : ['-X', method];
+  const sent = line !== '' ? ['--data-raw', line] : method === 'GET' ? [] : ['-X', method];
   return command('curl', [url, ...fields, ...sent], SAFE);
-}
-
-/** Writes the attributes of a message between apostrophes. */
-function withApostrophes(xml: string): string {
-  return xml.replace(/="([^"]*)"/g, (_text, value: string) => `='${value.replaceAll("'", '&apos;')}'`);
 }
 
 /**

@@ -46,15 +46,17 @@ describe('the service as a process, while callers send and take only a part', ()
       const service = await startProcess({}, folder.path);
       const body = gzipSync('x'.repeat(60_000));
       const fields = `Content-Encoding: gzip\r\nContent-Length: ${String(body.length)}\r\n`;
-      const callers = await Promise.all(Array.from({ length: 700 }, () => openWire(service.url)));
+      const callers = await Promise.all(Array.from({ length: 3000 }, () => openWire(service.url)));
       for (const caller of callers)
         caller.write(Buffer.concat([Buffer.from(head(service, fields)), body.subarray(0, -1)]));
       for (const caller of callers) caller.write(body.subarray(-1));
-      for (const answer of await answersOf(callers)) expect(answer).toMatch(/^HTTP\/1.1 200 /);
-      // All at once they take 290 MB.
-      expect(await peakOf(service)).toBeLessThan(200_000_000);
+      for (const answer of await answersOf(callers)) expect(answer).toMatch(/^HTTP\/1.1 (?:200|503) /);
+      // Of which 64 MB or more are buffers that V8 has not collected yet: 250 to 410 MB in all. All at once they take 540 to 700 MB.
+      expect(await peakOf(service)).toBeLessThan(512_000_000);
       expect(await service.end('SIGTERM')).toBe(0);
     },
+    // Of many connections, on a machine that has other things to do.
+    60_000,
   );
 });
 
