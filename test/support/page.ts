@@ -20,6 +20,9 @@ export function samplesOn(html: string, binding: string): { request: string; res
   return {
     request: codeOf(html, `${slug}-request`),
     response: codeOf(html, `${slug}-response`),
-    curl: codeOf(html, `${slug}-curl`),
+    // A page has none if no command fits every shell.
+    get curl() {
+      return codeOf(html, `${slug}-curl`);
+    },
   };
 }
