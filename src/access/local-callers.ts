@@ -28,8 +28,8 @@ export function otherSites(callers: Pick<Callers, 'baseUrl'>): OtherSite {
 
 /**
  * Returns the check of calls that no key guards: none for a service that others reach. Otherwise it throws 403 for requests from
- * pages of other sites, and for names under which a browser would not say so: others than loopback ones may have been made to lead
- * here, as `0.0.0.0` does by itself. Another address is that of a program that passes calls on.
+ * pages of other sites, and for names under which a browser would not say so. A name that is not loopback's may have been pointed here (DNS rebinding);
+ * so may `0.0.0.0`. On another address the caller is a program that passes calls on.
  */
 export function localCallerCheck(config: LocalConfig, otherSite: OtherSite): (request: IncomingMessage) => void {
   if (!isLocal(config)) return () => undefined;

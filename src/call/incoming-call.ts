@@ -126,7 +126,7 @@ export abstract class IncomingCall implements Call {
     this.mediaType = type === undefined ? undefined : this.endpoint.mediaType(type);
     this.route();
     const body = this.hasBody ? await bodies.read(request, response, access.beforeBody(this)) : EMPTY;
-    // Recorded as empty, it would take the key that the same call, repeated, comes with.
+    // Recorded empty, it would use up the key with which the sender repeats the call.
     if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
     ticket.takeSlot();
     const reading = this.read(body);

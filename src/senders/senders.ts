@@ -18,7 +18,7 @@ interface SenderForm {
   };
   readonly signature?: Signature;
   readonly handshake?: Handshake;
-  /** The sender shows what a form of its own is answered with to a person, and expects nothing. */
+  /** A person sees the answer to a form of this sender, so it is left empty. */
   readonly wantsFormsUnanswered?: true;
 }
 

@@ -75,7 +75,7 @@ export class Metrics {
     gauge('webhook_log_bytes', 'Bytes that the log takes up', state.bytes, registers, 'max');
   }
 
-  /** Counts a call that ended so long after its header arrived. Each text has few values. */
+  /** Counts a call by the time from its header to its end. Each text has few values. */
   call(binding: string, operation: string, outcome: CallOutcome, milliseconds: number): void {
     this.#calls.add(binding, operation, outcome, milliseconds / 1000);
   }

@@ -104,7 +104,10 @@ describe('the contract', () => {
   it.each<[string, object]>([
     ['The operation GetEvents is in the WSDL but not in the service object.', { GetEvents: undefined }],
     ['The operation GetEvents of the service object does not say who may call it (access).', { GetEvents: { run } }],
-    ['The operation Ping is in the service object but not in the WSDL.', { Ping: { access: 'open', run } }],
+    [
+      'The operation NotInTheWsdl is in the service object but not in the WSDL.',
+      { NotInTheWsdl: { access: 'open', run } },
+    ],
   ])('refuses a service object: %s', async (message, changed) => {
     const contract = await Contract.load('http://tempuri.org/');
     const operations = contract.operations.map(({ name }) => [name, { access: 'open', run }] as const);

@@ -4,6 +4,7 @@ import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { callOperation } from '../support/bindings';
+import { send } from '../support/http';
 import { temporaryFolder } from '../support/temporary-folder';
 import { itUnless } from '../support/tools';
 
@@ -83,6 +84,8 @@ describe('the packed package', () => {
     try {
       const url = await addressOf(child);
       expect(await callOperation(url, 'soap11', 'HelloWorld')).toBe('Hello World');
+      await callOperation(url, 'httpget', 'RecordEvent');
+      expect((await send(`${url}?event=1`)).body).toContain('>asmx-webhook-events forward URL ');
     } finally {
       // The whole group: npx starts the service through a shell.
       if (child.exitCode === null && child.pid !== undefined) {

@@ -41,7 +41,7 @@ export class BodyReader {
 
   /**
    * Resolves to the body after `Content-Encoding` is undone; a text that is not coded is left as it is. Sends `100 Continue` to a caller
-   * that waits for it, once nothing in the header speaks against the body. Call it once for each request.
+   * that waits for it, once the header fields are accepted. Call it once for each request.
    *
    * @throws {RequestError} the body is larger than allowed (413, or as `lower` says), in an unknown content coding (415), broken or cut
    * short (400), or no memory is left for it (503). The rest of it is then not read.

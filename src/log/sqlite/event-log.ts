@@ -222,7 +222,7 @@ class DatabaseThread {
     }
   }
 
-  /** Closes the database after the questions before, and ends the thread, with which SQLite lets go of the files. */
+  /** Answers what was asked before, closes the database and ends the thread; only then has SQLite released the files. */
   async close(): Promise<void> {
     const { worker, database, hold } = (await this.#opened?.catch(() => undefined)) ?? {};
     const isClosed = await database?.ask('close').then(
