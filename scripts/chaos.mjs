@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { everyEvent, randomOf, retried, run, SERVICE, TOOL } from './support.mjs';
+import { everyEvent, randomOf, retried, run, SERVICE, SERVICE_ROOT, TOOL } from './support.mjs';
 
 const CALLERS = 8;
 const [minutes = '2', seed = String(Date.now() % 1e9)] = process.argv.slice(2);
@@ -18,7 +18,7 @@ const data = join(folder, 'data');
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 console.log(`Seed ${seed}`);
 
-const surroundings = { cwd: folder, variables: { PORT: '0', LOG_LEVEL: 'warn' } };
+const surroundings = { cwd: folder, variables: { PORT: '0', SERVICE_ROOT, LOG_LEVEL: 'warn' } };
 let service;
 let url;
 async function start(variables = {}) {
@@ -29,13 +29,13 @@ async function start(variables = {}) {
 const answered = new Map();
 let isLoading = true;
 
-/** Calls until the service answers 200; another answer than 503 fails the run. */
+/** Calls until the service answers 200, and fails the run after a minute. Resolves to the body and the address that answered. */
 async function answer(path, options) {
   return retried(async () => {
     const response = await fetch(url + path, { ...options, signal: AbortSignal.timeout(20_000) });
     const body = await response.text();
     if (response.status !== 200) throw new Error(`${path}: ${response.status} ${body}`);
-    return body;
+    return { body, url: response.url };
   }, 60_000);
 }
 
@@ -43,8 +43,12 @@ async function record(caller) {
   for (let n = 0; isLoading; n++) {
     const key = `${caller}-${n}`;
     const headers = { 'Idempotency-Key': key, Accept: 'application/json', 'Content-Type': 'text/plain' };
-    const id = await answer('/RecordEvent', { method: 'POST', headers, body: 'x'.repeat(Math.floor(random() * 2000)) });
-    answered.set(key, JSON.parse(id));
+    const { body, url } = await answer('/RecordEvent', {
+      method: 'POST',
+      headers,
+      body: 'x'.repeat(Math.floor(random() * 2000)),
+    });
+    answered.set(key, { id: JSON.parse(body), url, time: new Date().toISOString() });
   }
 }
 
@@ -53,7 +57,7 @@ async function follow() {
   let after = '0';
   for (let isBehind = true; isLoading || isBehind;) {
     const headers = { Accept: 'application/json' };
-    const events = JSON.parse(await answer(`/GetEvents?after=${after}&wait=500ms`, { headers }));
+    const events = JSON.parse((await answer(`/GetEvents?after=${after}&wait=500ms`, { headers })).body);
     isBehind = events.length > 0;
     read.push(...events.map(({ id }) => id));
     after = events.at(-1)?.sequence ?? after;
@@ -123,18 +127,20 @@ isLoading = false;
 await load;
 await accidents.verify();
 
-const get = (path, headers) => answer(path, { headers });
+const get = async (path, headers) => (await answer(path, { headers })).body;
 const logged = [];
 for await (const { id } of everyEvent(get)) logged.push(id);
 const known = new Set(logged);
+const lost = [...answered.values()].filter(({ id }) => !known.has(id));
 const problems = {
-  lost: [...answered.values()].filter((id) => !known.has(id)).length,
+  lost: lost.length,
   twice: logged.length - known.size,
   unread: read.join() === logged.join() ? 0 : logged.filter((id) => !read.includes(id)).length || 'in another order',
 };
 const counts = Object.fromEntries(names.map((name) => [name, happened.filter((one) => one === name).length]));
 console.log(`${answered.size} events answered, ${logged.length} in the log; accidents: ${JSON.stringify(counts)}`);
 console.log(`not in the log, twice in it, not read: ${JSON.stringify(problems)}`);
+for (const { id, url, time } of lost) console.log(`lost: ${id}, which ${url} answered at ${time}`);
 if (Object.values(problems).some((count) => count !== 0)) {
   process.exitCode = 1;
   console.log(`last accidents: ${happened.slice(-5).join(', ')}; open files: ${openFiles().join(', ')}`);

@@ -10,21 +10,22 @@ const PASSED = '.ci/nightly-passed';
 
 /** What every suite depends on. */
 const EVERYWHERE = ['package-lock.json', 'jest.config.mjs', 'tsconfig.json', 'test/support/', 'scripts/nightly.mjs'];
-const MESSAGES = ['soap', 'get-post', 'xml', 'http', 'call', 'events', 'senders', 'contract', 'app.ts'];
+/** What every engine of the event log uses. */
+const ENGINES = ['src/log/[^/]*$', 'src/util/'];
 
 /** Each suite: its files in test/nightly, and the files and folders that it tests. */
 const SUITES = [
   {
     files: ['cluster', 'jetstream-faults', 'jetstream-large', 'jetstream-restores'],
-    rooms: ['src/log/jetstream/', 'src/log/[^/]*$', 'scripts/cluster/'],
+    rooms: [...ENGINES, 'src/log/jetstream/', 'src/cli/', 'scripts/cluster/'],
   },
-  { files: ['postgres-faults', 'postgres-silence'], rooms: ['src/log/postgres/', 'src/log/[^/]*$'] },
-  { files: ['recovery'], rooms: ['src/log/sqlite/', 'src/log/[^/]*$', 'src/workers/'] },
+  { files: ['postgres-faults', 'postgres-silence'], rooms: [...ENGINES, 'src/log/postgres/'] },
+  { files: ['recovery'], rooms: [...ENGINES, 'src/log/sqlite/', 'src/workers/'] },
+  { files: ['power-failure'], rooms: ['src/log/sqlite/', 'src/util/files.ts', 'src/cli/forward/position.ts'] },
   {
     files: ['hold-ups', 'hold-ups-postgres', 'large-attacks', 'fuzz'],
-    rooms: [...MESSAGES, 'pages', 'log', 'service']
-      .map((name) => `src/${name}`)
-      .concat('scripts/measure/', 'test/security/'),
+    // A message may pass all of it but the tools.
+    rooms: ['src/(?!cli/)', 'scripts/measure/', 'test/security/'],
   },
   {
     files: ['package', 'container', 'compose'],
@@ -35,6 +36,7 @@ const SUITES = [
       '.dockerignore',
       'deploy/',
       'scripts/',
+      'src/cli/',
       'src/config/',
       'src/main.ts',
     ],

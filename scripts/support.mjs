@@ -1,5 +1,6 @@
 // What several scripts need: programs that run beside them, none of which outlives its script, calls, and random numbers.
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
@@ -10,6 +11,12 @@ import { fileURLToPath } from 'node:url';
 
 export const SERVICE = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 export const TOOL = fileURLToPath(new URL('../dist/cli/events.js', import.meta.url));
+
+/**
+ * For the services that a script restarts while it calls them. Meanwhile their port is free, and another service may get it: it answers
+ * 404 on this path, which no caller takes for an answer of its own.
+ */
+export const SERVICE_ROOT = `run-${randomUUID()}`;
 
 const running = new Set();
 process.on('exit', () => {

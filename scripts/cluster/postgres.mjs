@@ -2,6 +2,7 @@
 // and restarts it, then kills it and promotes its synchronous standby. Checks that every answered event is in the log exactly once
 // and that a reader that goes on `after` the last one missed none: node scripts/cluster/postgres.mjs. Needs `npm run build` and PostgreSQL.
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +18,8 @@ const CALM = Number(process.env.CALM ?? 2000);
 const PROGRAMS = '/usr/lib/postgresql';
 /** PostgreSQL refuses to run as root. */
 const user = process.getuid() === 0 ? Number(execFileSync('id', ['-u', 'nobody'])) : undefined;
+/** No other server that gets the port of a killed one has a database of this name. */
+const DATABASE = `run-${randomUUID()}`;
 const release = (await readdir(PROGRAMS)).sort((one, other) => other - one)[0];
 
 let ok = true;
@@ -59,10 +62,11 @@ async function play(round) {
   await done('initdb', ['-D', first, '-U', 'webhook', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '-N']);
   let primary = await start(first, ports[0], 'max_connections=60');
   await done('pg_basebackup', [...`-h 127.0.0.1 -p ${ports[0]} -U webhook -R -X stream -D`.split(' '), second]);
+  await sql(ports[0], `CREATE DATABASE "${DATABASE}"`);
   const standby = await start(second, ports[1], 'max_connections=60', 'wal_retrieve_retry_interval=500ms');
   await primary.end('SIGINT');
   primary = await start(first, ports[0], ...replicated);
-  const EVENT_LOG = `postgres://webhook@${ports.map((port) => `127.0.0.1:${port}`).join(',')}/postgres?sslmode=disable`;
+  const EVENT_LOG = `postgres://webhook@${ports.map((port) => `127.0.0.1:${port}`).join(',')}/${DATABASE}?sslmode=disable`;
   const instances = [];
   for (let i = 0; i < 2; i++) {
     const instance = run([process.execPath, SERVICE], {
@@ -83,11 +87,12 @@ async function play(round) {
         payload: `<m>${number}-${i}</m>`,
         form: `m=${number}-${i}`,
       });
-      const { status, body } = await ask(instances[number % 2].url + path, request).catch(() => ({}));
+      const { url } = instances[number % 2];
+      const { status, body } = await ask(url + path, request).catch(() => ({}));
       const id = status === 200 ? />([\da-f-]{36})</.exec(body)?.[1] : undefined;
       if (id === undefined) failed++;
       else {
-        answered.push(id);
+        answered.push({ id, url, time: new Date().toISOString() });
         successes.push(performance.now());
       }
     }
@@ -139,15 +144,16 @@ async function play(round) {
   for await (const { id } of everyEvent(read)) log.push(id);
   const times = new Map();
   for (const id of log) times.set(id, (times.get(id) ?? 0) + 1);
-  const lost = answered.filter((id) => !times.has(id)).length;
-  const doubled = answered.filter((id) => times.get(id) > 1).length;
+  const lost = answered.filter(({ id }) => !times.has(id));
+  const doubled = answered.filter(({ id }) => times.get(id) > 1).length;
   const missed = log.filter((id) => !followed.has(id)).length;
   console.log(
-    `Round ${round}: ${answered.length} events answered, ${failed} calls failed, ${log.length} in the log; ${lost} lost, ${doubled} doubled, ` +
+    `Round ${round}: ${answered.length} events answered, ${failed} calls failed, ${log.length} in the log; ${lost.length} lost, ${doubled} doubled, ` +
       `${missed} missed by the reader; longest pause after the crash ${restarted}; after the promotion ${promoted}.`,
   );
+  for (const { id, url, time } of lost) console.log(`lost: ${id}, which ${url} answered at ${time}`);
   await Promise.all(instances.map((instance) => instance.end()));
   await standby.end('SIGINT');
   await rm(folder, { recursive: true, force: true });
-  return answered.length > 0 && lost + doubled + missed === 0;
+  return answered.length > 0 && lost.length + doubled + missed === 0;
 }

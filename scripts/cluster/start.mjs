@@ -5,11 +5,13 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, retried, run, SERVICE } from '../support.mjs';
+import { freePort, retried, run, SERVICE, SERVICE_ROOT } from '../support.mjs';
 
 const PATH = `${process.env.PATH}:/usr/sbin`;
 const PASSWORD = randomBytes(12).toString('hex');
 const SERVERS = 3;
+
+const urlAt = (port) => `http://127.0.0.1:${port}/${SERVICE_ROOT}/Services/WebHooks.asmx`;
 
 function start(program, args, variables) {
   return run([program, ...args], { variables: { ...variables, PATH } });
@@ -59,9 +61,9 @@ async function startNats(folder) {
 /** Starts an instance of the service and resolves once it is ready. */
 async function startInstance(variables) {
   const port = await freePort();
-  const instance = { port, url: `http://127.0.0.1:${port}/webhooks/Services/WebHooks.asmx` };
+  const instance = { port, url: urlAt(port) };
   instance.start = async () => {
-    const env = { ...variables, PORT: String(port), TRUST_PROXY: 'loopback' };
+    const env = { ...variables, PORT: String(port), SERVICE_ROOT, TRUST_PROXY: 'loopback' };
     instance.process = start(process.execPath, [SERVICE], env);
     await instance.process.prints(/WebHook answers at/);
   };
@@ -90,6 +92,8 @@ async function startNginx(folder, instances) {
   const upstream = '  server 127.0.0.1:8080 max_fails=1 fail_timeout=1s;\n';
   const server = adapted(deployed, {
     [upstream]: instances.map(({ port: inner }) => upstream.replace('8080', String(inner))).join(''),
+    '^/webhooks/.*/RecordEvent': `^/${SERVICE_ROOT}/.*/RecordEvent`,
+    '^/webhooks/ {': `^/${SERVICE_ROOT}/ {`,
     'listen 443 ssl': `listen 127.0.0.1:${port}`,
     '  ssl_certificate     /etc/ssl/hooks.pem;\n': '',
     '  ssl_certificate_key /etc/ssl/hooks.key;\n': '',
@@ -110,7 +114,7 @@ ${server}
     }`,
   );
   const nginx = start('nginx', ['-c', file, '-e', 'stderr']);
-  const url = `http://127.0.0.1:${port}/webhooks/Services/WebHooks.asmx`;
+  const url = urlAt(port);
   await retried(async () => {
     const { ok } = await fetch(url);
     if (!ok) throw new Error(`nginx does not answer: ${nginx.output()}`);

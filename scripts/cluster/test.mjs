@@ -48,7 +48,7 @@ async function run() {
         if (id === undefined) failed++;
         else {
           successes.push(performance.now());
-          answered.set(mark, id);
+          answered.set(mark, { id, time: new Date().toISOString() });
         }
         await setTimeout(PAUSE);
         if (id !== undefined || number % 2 !== 0) break;
@@ -102,17 +102,20 @@ async function run() {
   for await (const event of everyEvent(read)) log.push(event);
   const times = grouped(log, ({ id }) => id);
   const marks = grouped(log, markOf);
-  const lost = [...answered.values()].filter((id) => !times.has(id)).length;
-  const doubled = [...answered.values()].filter((id) => (times.get(id)?.length ?? 0) > 1).length;
+  const lost = [...answered.values()].filter(({ id }) => !times.has(id));
+  const doubled = [...answered.values()].filter(({ id }) => (times.get(id)?.length ?? 0) > 1).length;
   const keyed = [...answered].filter(([mark]) => isKeyed(mark));
-  const keyedTwice = keyed.filter(([mark, id]) => marks.get(mark)?.length !== 1 || marks.get(mark)[0].id !== id).length;
+  const keyedTwice = keyed.filter(
+    ([mark, { id }]) => marks.get(mark)?.length !== 1 || marks.get(mark)[0].id !== id,
+  ).length;
   console.log(`${answered.size} events were answered and ${failed} calls failed; ${log.length} events are in the log.`);
-  console.log(`Of the answered ids ${lost} are missing from the log and ${doubled} are in it more than once.`);
+  console.log(`Of the answered ids ${lost.length} are missing from the log and ${doubled} are in it more than once.`);
   console.log(
     `Of the ${keyed.length} keys that were repeated until answered ${keyedTwice} do not have exactly one event.`,
   );
+  for (const { id, time } of lost) console.log(`lost: ${id}, which ${cluster.url} answered at ${time}`);
   const gap = Math.max(...rows.map((row) => row['of it while led'])) * 1000;
-  return lost + doubled + keyedTwice === 0 && keyed.length > 0 && gap < LIMIT;
+  return lost.length + doubled + keyedTwice === 0 && keyed.length > 0 && gap < LIMIT;
 }
 
 function isKeyed(mark) {

@@ -101,7 +101,7 @@ function saidBy(read) {
       hasAddressing,
       element,
       arguments: { texts: [...texts], otherNamespace, withElements },
-      isSoapBody: content.result?.isSoapBody,
+      soapPart: content.result?.soapPart,
       data: content.result?.payload?.data,
       thrown: content.thrown?.message,
     };

@@ -92,7 +92,7 @@ export class Ticket {
     }
   }
 
-  /** Gives back the slot. That of a call that still waits has been given back already. */
+  /** Gives the slot back, unless the call waits: then it was given back before. */
   giveBack(): void {
     if (this.#hasSlot && !this.#isWaiting) this.#calls.inFlight--;
     this.#hasSlot = false;

@@ -125,7 +125,7 @@ export abstract class IncomingCall implements Call {
     this.route();
     const unproved = this.hasBody ? caller.beforeBody(this.needs, this.hasEnvelope) : undefined;
     const body = this.hasBody ? await bodies.read(request, response, unproved) : EMPTY;
-    // Recorded as empty, it would take the key that the same call, repeated, comes with.
+    // Recorded empty, it would use up the key with which the sender repeats the call.
     if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
     if (caller.isSigned(this.needs)) await caller.verify(body, this.needs);
     ticket.takeSlot(caller.isUnproved);

@@ -82,7 +82,11 @@ export class ReaderThread {
       return await answer.promise;
     } finally {
       worker.unref();
-      this.#idle = setTimeout(() => void this.#worker?.terminate(), IDLE).unref();
+      this.#idle = setTimeout(() => {
+        // Ending takes a while, in which the next message must find no thread.
+        this.#worker = undefined;
+        void worker.terminate();
+      }, IDLE).unref();
     }
   }
 

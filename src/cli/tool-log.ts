@@ -69,7 +69,7 @@ export function textOf(file: string): Promise<string> {
 
 /**
  * The position after which a start begins, by default the end of the log. What is recorded later comes after it, whatever its time: the
- * clock may be set back. A start in a log without such events is its end.
+ * clock may be set back. If no event matches, the end of the log.
  */
 export async function positionBefore(log: Pick<EventLog, 'scan' | 'stats'>, start?: Start): Promise<number> {
   const { last } = await log.stats();

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 // Loaded on every version of Node, so it may use only what old ones know.
-const { version, engines } = JSON.parse(readFileSync(join(__dirname, '..', '..', 'package.json'), 'utf8')) as {
+const ROOT = join(__dirname, '..', '..');
+const { version, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly version: string;
   readonly engines: { readonly node: string };
 };
@@ -11,6 +12,9 @@ const commit = commitOfBuild();
 
 /** The commit is that of the sources, as the build found it; `unknown` if that was outside git. The name is for people. */
 export const BUILD = { version, commit, name: `${version} (${commit})` };
+
+/** The command that starts the tool. The package has no sources: a clone has them, and no command of this name. Not npm: PowerShell takes `--` out. */
+export const TOOL = existsSync(join(ROOT, 'src')) ? 'node dist/cli/events.js' : 'asmx-webhook-events';
 
 function commitOfBuild(): string {
   try {

@@ -39,7 +39,7 @@ export const VARIABLES = {
   }),
   trustProxy: address.required('TRUST_PROXY', read.trustProxy, {
     default: '0',
-    description: 'proxies whose forwarded header fields count',
+    description: 'proxies whose forwarded header fields are trusted',
   }),
   forwardedHeader: address.required('FORWARDED_HEADER', read.forwardedHeader, {
     default: 'x-forwarded',
@@ -78,7 +78,7 @@ export const VARIABLES = {
     description: 'senders granted the CloudEvents webhook handshake; `*`: all',
   }),
   senderHandshakes: events.optional('SENDER_HANDSHAKES', read.handshakes, {
-    description: 'senders whose question about the address is answered',
+    description: 'senders whose verification requests are answered',
   }),
   idempotencyFields: events.optional('IDEMPOTENCY_FIELDS', read.fieldNames, {
     description: 'further header fields that hold the id of a delivery',

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config';
 import type { Service } from '../service/call';
-import { namesOf, Protocols, wsdlWith } from './protocols';
-import { ContractError, OperationInput } from './schema';
+import { namesOf, Protocols, reference, wsdlWith } from './protocols';
+import { ContractError, OperationInput, SCHEMA_NAMESPACE } from './schema';
 import { xmlAttribute } from '../xml/characters';
 import { XmlElement } from '../xml/xml-tree';
 
@@ -154,9 +154,34 @@ function definitionsOf(xml: string, document: string) {
   if (service === undefined || schema === undefined || portType === undefined)
     throw new ContractError(`The service, the schema or the port type is missing in ${document}.`);
   const names = namesIn(portType);
-  for (const other of others)
-    sameOperations(names, `the port type ${nameOf(portType)}`, namesIn(other), `the port type ${nameOf(other)}`);
+  const where = `the port type ${nameOf(portType)}`;
+  for (const other of others) sameOperations(names, where, namesIn(other), `the port type ${nameOf(other)}`);
+  for (const binding of elements(definitions, 'binding'))
+    sameOperations(names, where, namesIn(binding), `the binding ${nameOf(binding)}`);
+  checkMessages(definitions, schema, [portType, ...others], document);
   return { service, schema, portType };
+}
+
+/** @throws {ContractError} an operation lacks a message, or an element of the schema; what HTTP GET and POST take needs none. */
+function checkMessages(
+  definitions: XmlElement,
+  schema: XmlElement,
+  portTypes: readonly XmlElement[],
+  document: string,
+) {
+  const messages = elements(definitions, 'message');
+  const known = schema.children(SCHEMA_NAMESPACE, 'element').map(nameOf);
+  for (const portType of portTypes)
+    for (const operation of elements(portType, 'operation'))
+      for (const direction of ['input', 'output']) {
+        const [end] = elements(operation, direction);
+        const message = end && messages.find((one) => nameOf(one) === reference(end, 'message'));
+        const isHttpInput = direction === 'input' && portType !== portTypes[0];
+        const names = message && elements(message, 'part').map((part) => reference(part, 'element'));
+        if (names !== undefined && (isHttpInput || names.some((name) => known.includes(name)))) continue;
+        const missing = `the operation ${nameOf(operation)} has no ${message ? 'element' : 'message'} for its ${direction}`;
+        throw new ContractError(`In the port type ${nameOf(portType)} of ${document}, ${missing}.`);
+      }
 }
 
 function nameOf(element: XmlElement): string {

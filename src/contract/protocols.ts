@@ -2,6 +2,7 @@ import { Binding } from '../config/values';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import { shortened } from '../util/text';
 import { XmlElement } from '../xml/xml-tree';
+import { SCHEMA_NAMESPACE } from './schema';
 
 /** Lists the names of bindings: "SOAP 1.1, HTTP GET and HTTP POST". */
 export function namesOf(bindings: ReadonlySet<Binding>): string {
@@ -49,7 +50,6 @@ export class Protocols {
 const WSDL = 'http://schemas.xmlsoap.org/wsdl/';
 const SOAP = `${WSDL}soap/`;
 const SOAP12 = `${WSDL}soap12/`;
-const XSD = 'http://www.w3.org/2001/XMLSchema';
 
 /**
  * Leaves out of a WSDL the bindings that are off, as ASP.NET does, and everything to which nothing refers then. Without SOAP 1.1, port
@@ -75,7 +75,7 @@ export function wsdlWith(wsdl: string, on: ReadonlySet<Binding>): string {
   const operations = inside(portTypes, 'operation');
   const used = ['input', 'output'].flatMap((direction) => inside(operations, direction));
   const messages = keep(child('message'), named(used.map((message) => reference(message, 'message'))));
-  const schemaElements = inside(inside(child('types'), 'schema', XSD), 'element', XSD);
+  const schemaElements = inside(inside(child('types'), 'schema', SCHEMA_NAMESPACE), 'element', SCHEMA_NAMESPACE);
   keep(schemaElements, named(inside(messages, 'part').map((part) => reference(part, 'element'))));
 
   const kept = without(leftOut, wsdl);
@@ -103,6 +103,7 @@ function kindOf(binding: XmlElement): Binding {
   return http !== undefined && http.attribute('verb') === 'GET' ? 'httpget' : 'httppost';
 }
 
-function reference(element: XmlElement, attribute: string): string {
+/** The name in an attribute that refers to another part of the WSDL, without its prefix. */
+export function reference(element: XmlElement, attribute: string): string {
   return element.attribute(attribute)?.replace(/^.*:/, '') ?? '';
 }

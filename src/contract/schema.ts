@@ -4,7 +4,7 @@ import { detached, shortened } from '../util/text';
 import { parseTime } from '../util/time';
 import { CallError, type ParameterValues } from '../service/call';
 
-const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
+export const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
 
 /** A parameter of an operation, as the schema describes it. */
 export interface Parameter {

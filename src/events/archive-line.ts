@@ -1,7 +1,6 @@
 import { parseTime } from '../util/time';
-import { CloudEventError, senderAttributes } from './cloudevents/attributes';
-import { JsonText } from './cloudevents/json-text';
-import { bytesOf, parseJsonObject } from './cloudevents/sent-event';
+import { CloudEventError } from './cloudevents/attributes';
+import { attributesIn, bytesOf, type Members, membersIn, valueIn } from './cloudevents/sent-event';
 import { EventFactory } from './event';
 import { xmlSafe } from './payload';
 import { eventJson, type NewEvent, positionIn, type StoredEvent } from './stored-event';
@@ -17,11 +16,11 @@ const NO_ATTRIBUTES: readonly string[] = ['sequence', 'data', 'data_base64', LOG
 
 /** One line of an archive: an event with everything that the log keeps of it, or any other CloudEvent in the JSON format. */
 export class ArchiveLine {
-  readonly #members: Readonly<Record<string, unknown>>;
+  readonly #members: Members;
 
-  /** @throws {CloudEventError} the text is not a JSON object. */
+  /** @throws {CloudEventError} the text is not a JSON object, or has a member twice. */
   constructor(private readonly text: string) {
-    this.#members = parseJsonObject(text);
+    this.#members = membersIn('The CloudEvent', text);
   }
 
   /**
@@ -36,7 +35,7 @@ export class ArchiveLine {
   }
 
   get position(): number | undefined {
-    return positionIn(String(this.#members.sequence));
+    return positionIn(String(valueIn(this.#members, 'sequence')));
   }
 
   /**
@@ -45,47 +44,40 @@ export class ArchiveLine {
    * @throws {CloudEventError} it is not a valid CloudEvent, or its `_log` is not one that this version knows.
    */
   event(): NewEvent {
-    return Object.hasOwn(this.#members, LOG) ? archivedEvent(this.text, this.#members) : EventFactory.read(this.text);
+    return this.#members.has(LOG) ? archivedEvent(this.#members) : EventFactory.read(this.text);
   }
 }
 
-function archivedEvent(line: string, members: Readonly<Record<string, unknown>>): NewEvent {
-  const log = objectIn(members, LOG);
-  const unknown = Object.keys(log).find((name) => !LOG_MEMBERS.includes(name));
+function archivedEvent(members: Members): NewEvent {
+  const log = membersIn(`The member ${LOG}`, members.get(LOG)?.value);
+  const unknown = [...log.keys()].find((name) => !LOG_MEMBERS.includes(name));
   if (unknown !== undefined)
     throw new CloudEventError(`The member ${LOG} has ${unknown}, which this version does not know.`);
-  const recordedAt = typeof log.recordedAt === 'string' ? parseTime(log.recordedAt) : undefined;
+  const time = valueIn(log, 'recordedAt');
+  const recordedAt = typeof time === 'string' ? parseTime(time) : undefined;
   if (recordedAt === undefined)
     throw new CloudEventError(`The member recordedAt in ${LOG} must be a time as in RFC 3339.`);
-  objectIn(log, 'arrival');
+  const arrival = log.get('arrival')?.value.trim() ?? '';
+  membersIn('The member arrival', arrival);
   // Those that the log added are within the rules for senders too.
-  const given = Object.entries(members).filter(([name]) => !NO_ATTRIBUTES.includes(name));
-  const attributes = senderAttributes(Object.fromEntries(given));
-  const texts = new JsonText(line).members();
-  const { data, data_base64: base64 } = members;
-  const name = bytesOf(data, base64) === undefined ? 'data' : 'data_base64';
-  const value = texts?.get(name)?.value;
+  const attributes = attributesIn(members, NO_ATTRIBUTES);
+  const name = bytesOf(members) === undefined ? 'data' : 'data_base64';
+  const value = members.get(name)?.value;
   return {
     id: attributes.id,
     source: attributes.source,
     attributes: JSON.stringify(attributes),
     data: value === undefined ? undefined : xmlSafe(`"${name}":${value}`),
-    arrival: new JsonText(texts?.get(LOG)?.value ?? '').members()?.get('arrival')?.value ?? '{}',
+    arrival,
     recordedAt,
     idempotencyKey: keyIn(log, 'idempotencyKey'),
     webhookId: keyIn(log, 'webhookId'),
   };
 }
 
-function objectIn(members: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> {
-  const value = members[name];
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  throw new CloudEventError(`The member ${name} must be a JSON object.`);
-}
-
 /** An empty key is no key: it would make one event of all that have it. */
-function keyIn(log: Readonly<Record<string, unknown>>, name: string): string | undefined {
-  const value = log[name];
+function keyIn(log: Members, name: string): string | undefined {
+  const value = valueIn(log, name);
   if (value === undefined || value === '') return undefined;
   if (typeof value !== 'string') throw new CloudEventError(`The member ${name} in ${LOG} must be a string.`);
   if (KEY.test(value)) return value;

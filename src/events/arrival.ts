@@ -7,6 +7,9 @@ type HeaderFields = readonly (readonly [name: string, value: string])[];
 /** The member that names a known sender. */
 export const SENDER = 'webhook-sender';
 
+/** The element of a SOAP message whose content the payload is, unless that is the operation's; the envelope's without its header. */
+export type SoapPart = 'body' | 'envelope';
+
 /** How an event arrived, as the log keeps it. Events that were imported may have none of it. */
 export class Arrival {
   readonly method: string | undefined;
@@ -23,8 +26,7 @@ export class Arrival {
   readonly headers: HeaderFields;
   /** The form of the body, if its content type does not say so. */
   readonly sentAs: SentAs | undefined;
-  /** Whether the payload was the content of a SOAP body, and not that of the operation's element in it. */
-  readonly isSoapBody: boolean;
+  readonly soapPart: SoapPart | undefined;
 
   constructor({ arrival }: Pick<StoredEvent, 'arrival'>) {
     const members = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
@@ -39,7 +41,8 @@ export class Arrival {
       [value].flat().flatMap((one: unknown) => (typeof one === 'string' ? [[name, one] as const] : [])),
     );
     this.sentAs = sentAs === 'json' || sentAs === 'query' ? sentAs : undefined;
-    this.isSoapBody = (soap as { readonly of?: unknown } | undefined | null)?.of === 'body';
+    const { of: part } = Object(soap) as { readonly of?: unknown };
+    this.soapPart = part === 'body' || part === 'envelope' ? part : undefined;
   }
 
   header(name: string): string | undefined {

@@ -6,7 +6,7 @@ import { memoized } from '../util/text';
 import { isMediaType, type SenderAttributes, traceAttributes, withoutReservedNames } from './cloudevents/attributes';
 import { JsonText } from './cloudevents/json-text';
 import { SentEvent } from './cloudevents/sent-event';
-import { callerIn, SENDER } from './arrival';
+import { callerIn, SENDER, type SoapPart } from './arrival';
 import { APART, type KeyConflict, type NewEvent } from './stored-event';
 import { dataMember, type EventPayload } from './payload';
 
@@ -36,8 +36,7 @@ export interface RecordedCall {
 export interface EventContent {
   readonly attributes?: SenderAttributes | undefined;
   readonly payload?: EventPayload | undefined;
-  /** Whether the payload was the content of a SOAP body, and not that of the operation's element in it. */
-  readonly isSoapBody?: boolean | undefined;
+  readonly soapPart?: SoapPart | undefined;
   /** The question of a sender that the request is; then it has no attributes. */
   readonly handshake?: { readonly type: string } | undefined;
   /** By default what the header fields say. */
@@ -220,7 +219,7 @@ export class EventFactory {
     return `${about}\n${key}`;
   }
 
-  #arrival(call: RecordedCall, { payload, isSoapBody }: EventContent, sender: string | undefined): string {
+  #arrival(call: RecordedCall, { payload, soapPart }: EventContent, sender: string | undefined): string {
     const { method, target, headers, caller: { signedBy, keyName } = NOBODY } = call;
     const isShown = ([name]: readonly [string, unknown]) => !this.#mayBeSecret(name);
     const hasSecret = Object.keys(headers).some(this.#mayBeSecret);
@@ -235,7 +234,7 @@ export class EventFactory {
       [SENDER]: sender,
       headers: hasSecret ? Object.fromEntries(Object.entries(headers).filter(isShown)) : headers,
       sentAs: method === 'GET' || method === 'HEAD' ? undefined : payload?.sentAs,
-      soap: isSoapBody ? { of: 'body' } : undefined,
+      soap: soapPart && { of: soapPart },
     });
     return this.cut(arrival);
   }

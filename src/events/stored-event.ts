@@ -61,7 +61,7 @@ export function problemOf(event: Pick<StoredEvent, 'attributes' | 'data' | 'arri
 function isJson(text: string, start = ''): boolean {
   try {
     JSON.parse(text);
-    return text.startsWith(start);
+    return text.trimStart().startsWith(start);
   } catch {
     return false;
   }

@@ -49,21 +49,20 @@ const METHODS_BELOW = ['DELETE', 'PATCH', 'POST', 'PUT'];
 const ALLOW_BELOW = [...METHODS_BELOW, 'OPTIONS'].sort().join(', ');
 const METHOD_BELOW = `Below RecordEvent/ events are recorded with ${METHODS_BELOW.join(', ')}.`;
 
-/** Returns the operation that the path names and, with RECORD_PATHS, the rest below it as it was written: it need not be UTF-8. */
+/** Returns the operation that the path names and, with RECORD_PATHS, whether the path goes on below it. */
 function targetOf({ path }: HttpRequest, { config, service, path: endpoint }: Endpoint) {
   const named = path.slice(endpoint.length + 1);
   const slash = named.indexOf('/');
   const name = named.slice(0, slash);
-  if (config.recordPaths && slash !== -1 && service[name]?.access === 'record')
-    return { name, below: named.slice(slash) };
-  return { name: decoded(named), below: undefined };
+  if (config.recordPaths && slash !== -1 && service[name]?.access === 'record') return { name, isBelow: true };
+  return { name: decoded(named), isBelow: false };
 }
 
 /** Names the methods, or grants or refuses (405) the delivery of events (CloudEvents HTTP 1.1 Web Hooks, section 4.1). */
 function answerOptions(request: HttpRequest, response: HttpResponse, endpoint: Endpoint, bindings: HttpBindings): void {
   const { service, config } = endpoint;
-  const { name, below } = targetOf(request, endpoint);
-  const allow = below === undefined ? bindings.allow : ALLOW_BELOW;
+  const { name, isBelow } = targetOf(request, endpoint);
+  const allow = isBelow ? ALLOW_BELOW : bindings.allow;
   const origin = request.headers['webhook-request-origin'];
   if (origin === undefined) {
     response.replyWithoutBody(204, { Allow: allow });
@@ -122,8 +121,7 @@ class HttpCall extends IncomingCall {
     const { binding, method, headers, request } = this;
     const { contract } = this.endpoint;
     const { protocols } = contract;
-    const { name, below } = this.#target;
-    const isBelow = below !== undefined;
+    const { name, isBelow } = this.#target;
     const allow = isBelow ? ALLOW_BELOW : this.#bindings.allow;
     const asked = { method, headers, query: request.queryString, hasBody: false };
     if (binding === 'httpget') this.#handshake = Sender.handshakeOf(this.#handshakes(), asked);
@@ -132,16 +130,26 @@ class HttpCall extends IncomingCall {
       throw HTTP_ERRORS.method(isBelow ? METHOD_BELOW : this.#bindings.methodText, allow);
     if (!protocols.bindings.has(binding)) throw protocols.callRefusal(binding, name, allow);
     this.operation = operationNamed(name, contract);
+    if (request.hadUnreadBody && this.needs === 'record') throw HTTP_ERRORS.bodyOfGet();
   }
 
   override read(body: Buffer): void {
     this.#body = body;
   }
 
+  override get target(): string {
+    const { receivedPath, path, url = '' } = this.request;
+    return receivedPath + url.slice(path.length);
+  }
+
   /** Method and path, where the path may be anything: the same key under another path is another delivery. */
   get keyScope(): string | undefined {
-    const { below } = this.#target;
-    return below === undefined ? undefined : `${this.method} ${below}`;
+    const { isBelow, name } = this.#target;
+    if (!isBelow) return undefined;
+    const { path, receivedPath } = this.request;
+    // The keys of earlier versions have the path below the operation, in its normal form.
+    const place = path === receivedPath ? path.slice(`${this.endpoint.path}/${name}`.length) : receivedPath;
+    return `${this.method} ${place}`;
   }
 
   #handshakes(): readonly string[] {

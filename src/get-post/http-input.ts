@@ -17,23 +17,20 @@ export class HttpInput {
   ) {}
 
   /**
-   * Reads the payload: the fields of a form, any other body by its content type or, without a body, the query string. A form
-   * that is one JSON object or array is read as JSON: `curl -d` labels everything a form.
+   * Reads the payload: the fields of a form, or its bytes if fields cannot say the same; any other body by its content type or, without
+   * a body, the query string. A form that is one JSON object or array is read as JSON: `curl -d` labels everything a form.
    */
   payload(): Payload | undefined {
     const { query, body } = this;
     if (body.length === 0) {
       if (query === '') return undefined;
-      return { ...fieldsPayload(FormFields.parse(query), query.length, () => query), sentAs: 'query' };
+      return { ...(fieldsPayload(query) ?? { mediaType: MediaType.form, text: query }), sentAs: 'query' };
     }
     if (this.mediaType?.isForm !== true) return this.bodyPayload();
     const json = this.jsonForm();
     if (json !== undefined) return { mediaType: 'application/json', ...json, sentAs: 'json' };
-    const encoded = body.toString('latin1');
-    return fieldsPayload(
-      FormFields.parse(encoded, this.charset),
-      encoded.length,
-      () => Charset.utf8.decode(body) ?? encoded,
+    return (
+      fieldsPayload(body.toString('latin1'), this.charset) ?? { mediaType: this.headers['content-type'], bytes: body }
     );
   }
 
@@ -81,10 +78,11 @@ export class HttpInput {
   }
 }
 
-function fieldsPayload(fields: FormFields | undefined, length: number, text: () => string): Payload {
-  const json = fields && !fields.hasUndecodable ? fields.json(length) : undefined;
+function fieldsPayload(encoded: string, charset?: Charset): Payload | undefined {
+  const fields = FormFields.parse(encoded, charset);
+  const json = fields?.hasUndecodable === false ? fields.json(encoded.length) : undefined;
   return json === undefined
-    ? { mediaType: MediaType.form, text: text() }
+    ? undefined
     : { mediaType: 'application/json', json, value: fields && Object.fromEntries(fields.values) };
 }
 
@@ -123,7 +121,8 @@ export class FormFields {
     const decoder = charset.decoder();
     let hasUndecodable = false;
     const decoded = (part: string): string => {
-      const text = PLAIN.test(part) ? part : decoder?.(unescapeBuffer(part.replaceAll('+', ' ')));
+      // Decoders drop a byte order mark at the beginning, where a field may have U+FEFF: nothing begins after another byte.
+      const text = PLAIN.test(part) ? part : decoder?.(unescapeBuffer(`.${part.replaceAll('+', ' ')}`))?.slice(1);
       if (text === undefined) hasUndecodable = true;
       return text ?? UNDECODABLE;
     };

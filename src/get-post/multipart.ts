@@ -9,8 +9,11 @@ const MAX_HEADER = 1024;
 /** RFC 2046, section 5.1.1 */
 const BOUNDARY = /^[\x20-\x7e]{1,70}$/;
 
-/** Parts that say so are read as they came: no other encodings are in use (RFC 7578, section 4.7). */
-const AS_IT_IS = /^(?:7bit|8bit|binary)$/i;
+/** A field that says no more than is known: nothing is encoded (RFC 7578, section 4.7). */
+const AS_IT_IS = /^content-transfer-encoding:[ \t]*(?:7bit|8bit|binary)$/i;
+
+/** The type of a part for which a string can stand. */
+const TEXT = /^text\/plain(?:;[ \t]*charset=("?)([\w.:-]+)\1)?$/i;
 
 interface FormPart {
   readonly name: string;
@@ -22,7 +25,7 @@ interface FormPart {
 
 /**
  * Reads a form with files as a JSON object: a string for each text, an object with `filename`, `contentType` and `base64` for each file
- * and for what cannot be decoded; a list for a repeated name. Undefined for a body that cannot be read in full: nothing may be lost.
+ * and for what a string does not say; a list for a repeated name. Undefined for a body that says more than the object can.
  */
 export function multipartPayload(mediaType: MediaType | undefined, body: Buffer): Payload | undefined {
   if (!mediaType?.isMultipart || mediaType.boundary === undefined) return undefined;
@@ -58,46 +61,37 @@ function partsOf(body: Buffer, boundary: string): FormPart[] | undefined {
 }
 
 /** One parameter of a `Content-Disposition`, as browsers (HTML, section 4.10.21.8), curl, .NET and Java write it: nothing in it is escaped. */
-const PARAMETER = /; *([\w-]+\*?)=(?:"([^"]*)"|([^\s";]*)) *(?=;|$)/gy;
+const PARAMETER = /; *(name|filename\*?)=(?:"([^"]*)"|([^\s";]*)) *(?=;|$)/giy;
 
-/** Undefined if anything in the header is not understood. */
+/** Undefined if the header says anything but one name, one file name and the type of the content, or is not understood. */
 function partWith(header: string, content: Buffer): FormPart | undefined {
-  const fields = new Map<string, string>();
-  for (const line of header.split('\r\n')) {
-    const [, name = '', value = ''] = /^([\w-]+):[ \t]*(.*)$/.exec(line) ?? [];
-    if (name === '' || fields.has(name.toLowerCase())) return undefined;
-    fields.set(name.toLowerCase(), value);
-  }
-  if (!AS_IT_IS.test(fields.get('content-transfer-encoding') ?? 'binary')) return undefined;
-  const disposition = Charset.utf8.decode(Buffer.from(fields.get('content-disposition') ?? '', 'latin1'));
-  if (disposition === undefined || !/^form-data(?=;)/i.test(disposition)) return undefined;
-  const given = disposition.slice('form-data'.length).trimEnd().replace(/;$/, '');
-  const parameters = new Map(
-    [...given.matchAll(PARAMETER)].map(([, name = '', quoted, token = '']) => [name.toLowerCase(), quoted ?? token]),
+  const length = `content-length: ${String(content.length)}`;
+  const lines = header.split('\r\n').filter((line) => !AS_IT_IS.test(line) && line.toLowerCase() !== length);
+  const [contentType] = lines.flatMap((line) => /^content-type:[ \t]*(.*)$/i.exec(line)?.[1] ?? []);
+  const [disposition = ''] = lines.flatMap(
+    (line) => /^content-disposition:[ \t]*form-data(;.*)$/i.exec(line)?.[1] ?? [],
   );
-  const isUnderstood =
-    given.replace(PARAMETER, '') === '' && [...parameters.keys()].every((name) => PARAMETERS.has(name));
-  const name = textOf(parameters, 'name');
-  const filename = textOf(parameters, 'filename');
-  if (!isUnderstood || name === undefined || (filename === undefined && FILE_NAMES.some((one) => parameters.has(one))))
-    return undefined;
-  return { name, filename, contentType: fields.get('content-type'), content };
+  const given = Charset.utf8.decode(Buffer.from(disposition, 'latin1'))?.trimEnd().replace(/;$/, '');
+  if (lines.length !== (contentType === undefined ? 1 : 2) || given?.replace(PARAMETER, '') !== '') return undefined;
+  const texts = [...given.matchAll(PARAMETER)].map(([, name = '', quoted, token = '']) => ({
+    isName: name.toLowerCase() === 'name',
+    text: textOf(quoted ?? token, name.endsWith('*')),
+  }));
+  const [name, ...names] = new Set(texts.filter(({ isName }) => isName).map(({ text }) => text));
+  const [filename, ...filenames] = new Set(texts.filter(({ isName }) => !isName).map(({ text }) => text));
+  const isSaid = names.length === 0 && filenames.length === 0 && texts.every(({ text }) => text !== undefined);
+  return isSaid && name !== undefined ? { name, filename, contentType, content } : undefined;
 }
 
-const FILE_NAMES = ['filename', 'filename*'];
-const PARAMETERS: ReadonlySet<string> = new Set(['name', ...FILE_NAMES]);
-
 /** The text of a parameter: in UTF-8 with escapes (RFC 8187), or else plain or, of .NET, an encoded word (RFC 2047). */
-function textOf(parameters: ReadonlyMap<string, string>, name: string): string | undefined {
-  const extended = parameters.get(`${name}*`);
-  if (extended !== undefined) {
-    const [, escaped] = /^utf-8'[\w-]*'(.*)$/i.exec(extended) ?? [];
+function textOf(given: string, isExtended: boolean): string | undefined {
+  if (isExtended) {
+    const [, escaped] = /^utf-8''(.*)$/i.exec(given) ?? [];
     const text = escaped && decoded(escaped);
     return text === escaped && text?.includes('%') ? undefined : text;
   }
-  const text = parameters.get(name);
-  const [, word] = /^=\?utf-8\?B\?([A-Za-z\d+/]*=*)\?=$/i.exec(text ?? '') ?? [];
-  return word === undefined ? text : Charset.utf8.decode(Buffer.from(word, 'base64'));
+  const [, word] = /^=\?utf-8\?B\?([A-Za-z\d+/]*=*)\?=$/i.exec(given) ?? [];
+  return word === undefined ? given : Charset.utf8.decode(Buffer.from(word, 'base64'));
 }
 
 /** Undefined if the JSON is more than twice as long as the form: full of escapes. */
@@ -112,9 +106,11 @@ function formJson(parts: readonly FormPart[], length: number): string | undefine
   return json.length > 2 * length ? undefined : json;
 }
 
-/** A text for a part without a file name, in the character set that it names; a file, or what cannot be decoded, as an object. */
+/** A string for a text, in the character set that its part names; else an object with the bytes. */
 function partJson({ filename, contentType, content }: FormPart): string {
-  const [, label = 'utf-8'] = /; *charset="?([\w.:-]+)"?/i.exec(contentType ?? '') ?? [];
-  const text = filename === undefined ? Charset.named(label.toLowerCase()).decode(content) : undefined;
+  const [isText, , charset = 'utf-8'] = TEXT.exec(contentType ?? 'text/plain') ?? [];
+  // A string does not have the byte order mark.
+  const isString = filename === undefined && isText !== undefined && Charset.ofMark(content) === undefined;
+  const text = isString ? Charset.named(charset.toLowerCase()).decode(content) : undefined;
   return JSON.stringify(text ?? { filename, contentType, base64: content.toString('base64') });
 }

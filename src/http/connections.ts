@@ -234,8 +234,8 @@ export class Connections {
   }
 
   /**
-   * Reads from no connection until the next turn of the event loop: Node makes up to 2,000 requests of 64 KiB before it can be stopped,
-   * and frees those of a connection that was destroyed when it has read from all others that had sent something.
+   * Reads from no connection until the next turn of the event loop. One read of 64 KiB can make 2,000 requests before Node can be stopped, and it
+   * frees those of a closed connection only after it has read from all others.
    */
   #hold(): void {
     if (this.#isHeld) return;

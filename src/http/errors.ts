@@ -63,6 +63,7 @@ export const HTTP_ERRORS = {
   transferCoding: (status: 400 | 501) => closing(status, 'The only transfer coding that is supported is chunked.'),
   expectation: () => closing(417, 'The only expectation that is supported is 100-continue.'),
   invalidTarget: () => closing(400, 'The target is not valid.'),
+  fragment: () => closing(400, 'The target has a #, which no target may have: write it as %23.'),
   missingHost: () => closing(400, 'The request has no Host header, which HTTP/1.1 requires.'),
   repeatedHost: () => closing(400, 'The request has more than one Host header.'),
   invalidHost: () => new RequestError(400, 'The Host header is not a valid authority.'),
@@ -122,6 +123,8 @@ export const HTTP_ERRORS = {
   eventTooLarge: tooLarge,
   unneededBodyTooLarge: (method: string, maxBytes: number) =>
     tooLarge(`The body of a ${method} request may have at most ${String(maxBytes)} bytes.`),
+  bodyOfGet: () =>
+    new RequestError(400, 'Over GET only the query is recorded, and this request has a body, too. Send it with POST.'),
   contentCoding: (coding: string) =>
     new RequestError(
       415,
@@ -141,7 +144,7 @@ export const HTTP_ERRORS = {
     new RequestError(400, `The Content-Type has more than ${String(maxLength)} characters.`),
   tooManyFields: () => new RequestError(400, 'The query string or the form has too many fields.'),
   tooManyJsonParts: () => new RequestError(400, 'The JSON has more than 100,000 objects, arrays and members.'),
-  notAnObject: () => new RequestError(400, 'The body must be a JSON object of the parameters.'),
+  notAnObject: () => new RequestError(400, 'The body must be a JSON object of the parameters, each given once.'),
   /** Something in a request that was read cannot be used; `problem` is a sentence. */
   invalidInput: (problem: string) => new RequestError(400, problem),
   formWithFiles: () =>

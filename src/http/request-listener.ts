@@ -159,6 +159,7 @@ function protocolProblem(request: IncomingMessage): RequestError | undefined {
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue' && httpVersion === '1.1')
     return HTTP_ERRORS.expectation();
   if (!url.startsWith('/') && url !== '*') return HTTP_ERRORS.invalidTarget();
+  if (url.includes('#')) return HTTP_ERRORS.fragment();
   return undefined;
 }
 

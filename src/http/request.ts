@@ -10,7 +10,8 @@ import { HTTP_ERRORS, type RequestError } from './errors';
 export class HttpRequest extends IncomingMessage {
   /** The id in logs and in the reply. */
   id = '';
-  /** The path and, without its question mark, the query of the target, once {@link HttpRequest.normalizeTarget} has read it. */
+  /** The path of the target as it came, the path in its normal form and, without its question mark, the query. */
+  receivedPath = '';
   path = '';
   queryString = '';
   /** The keys in the query's `access_token` (RFC 6750, section 2.3), which is taken off the target before other code sees it. */
@@ -23,6 +24,8 @@ export class HttpRequest extends IncomingMessage {
   isCounted = false;
   /** Whether its caller waited for `100 Continue` and then closed the connection: the body counts as empty. */
   isBodyMissing = false;
+  /** Whether it had a body that nobody reads, as the method gives it no meaning. */
+  hadUnreadBody = false;
   #hasBegun = false;
   #failure: RequestError | undefined;
   /** Whether the body bypasses the stream; `#taking` gathers it until it has ended. */
@@ -89,18 +92,16 @@ export class HttpRequest extends IncomingMessage {
    * section 3.2.2). Leaves any other target as it is.
    */
   normalizeTarget(): void {
-    const { url = '/' } = this;
-    if (url.startsWith('/')) {
-      if (MAY_BE_UNUSUAL.test(url)) this.url = normalized(url);
-    } else if (/^https?:\/\//i.test(url) && URL.canParse(url)) {
-      const { host, pathname, search } = new URL(url);
-      this.headers.host = host;
-      this.url = normalized(pathname + search);
+    let { url = '/' } = this;
+    if (/^https?:\/\//i.test(url) && URL.canParse(url)) {
+      this.headers.host = new URL(url).host;
+      url = url.replace(/^[^/]*\/\/[^/?#]*(\/)?/, '/');
     }
-    const { url: target = '/' } = this;
-    const query = target.indexOf('?');
-    this.path = query === -1 ? target : target.slice(0, query);
-    this.queryString = query === -1 ? '' : target.slice(query + 1);
+    const query = url.indexOf('?');
+    this.receivedPath = query === -1 ? url : url.slice(0, query);
+    this.path = MAY_BE_UNUSUAL.test(this.receivedPath) ? normalized(this.receivedPath) : this.receivedPath;
+    this.queryString = query === -1 ? '' : url.slice(query + 1);
+    this.url = this.path + url.slice(this.receivedPath.length);
     if (MAY_HAVE_TOKEN.test(this.queryString)) this.#takeTokens();
   }
 
@@ -160,16 +161,14 @@ export function decoded(text: string): string {
   }
 }
 
-const MAY_BE_UNUSUAL = /[%#]|\/[/.]/;
+const MAY_BE_UNUSUAL = /^\/(?:[/.]|.*(?:%|\/[/.]))/;
 const ESCAPED_UNRESERVED = /%(?:4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae]|3\d|2[de])/gi;
 
-/** Without a fragment, escapes of unreserved characters, dot segments (RFC 3986, section 6.2.2) and double slashes. */
-function normalized(given: string): string {
-  const [target = ''] = given.split('#', 1);
-  const [path = ''] = target.split('?', 1);
+/** Without escapes of unreserved characters, dot segments (RFC 3986, section 6.2.2) and double slashes. */
+function normalized(path: string): string {
   const unescaped = path.replace(ESCAPED_UNRESERVED, (escape) => String.fromCharCode(parseInt(escape.slice(1), 16)));
   // A dot segment at the end leaves the slash before it.
-  return posix.normalize(unescaped.replace(/\/\.\.?$/, '$&/')) + target.slice(path.length);
+  return posix.normalize(unescaped.replace(/\/\.\.?$/, '$&/'));
 }
 
 const EMPTY = Buffer.alloc(0);

@@ -42,7 +42,8 @@ export function receivedRequest(event: StoredEvent, contract: Contract): Receive
   if (arrival.method === 'GET' || arrival.method === 'HEAD')
     return { method: arrival.method, target, headers, body: undefined };
   if (data === undefined || arrival.sentAs === 'query') return { method, target, headers, body: undefined };
-  return { method, target, headers: withUtf8(headers), body: () => httpBody(data, arrival, event) };
+  const fields = data.kind === 'bytes' ? headers : withUtf8(headers);
+  return { method, target, headers: fields, body: () => httpBody(data, arrival, event) };
 }
 
 /** Writes an event as a CloudEvent in the JSON format, without the attribute that the log added. */
@@ -56,7 +57,7 @@ function structuredEvent({ attributes, data }: StoredEvent): Buffer {
 /** Writes the message of a call anew. Its payload has the namespaces that were declared around it. */
 function soapBody(
   data: EventData | undefined,
-  { isSoapBody }: Arrival,
+  { soapPart }: Arrival,
   contract: Contract,
   binding: 'soap11' | 'soap12',
 ): Buffer {
@@ -67,7 +68,8 @@ function soapBody(
   // With a prefix its namespace does not become that of elements that have none.
   const name = payload.includes('<') ? 'w:RecordEvent' : 'RecordEvent';
   const declared = payload.includes('<') ? 'xmlns:w' : 'xmlns';
-  const full = isSoapBody ? payload : `<${name} ${declared}${namespace}>${payload}</${name}>`;
+  if (soapPart === 'envelope') return Buffer.from(message.replace(/<(\w+:Body)>.*<\/\1>/s, () => payload));
+  const full = soapPart === 'body' ? payload : `<${name} ${declared}${namespace}>${payload}</${name}>`;
   return Buffer.from(payload === '' ? message : message.replace(element, () => full));
 }
 

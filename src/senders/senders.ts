@@ -24,7 +24,7 @@ interface SenderForm {
   /** Other senders sign so, too, and are known by their own fields where the signed body names no type. */
   readonly isScheme?: true;
   readonly handshake?: Handshake;
-  /** The sender shows what a form of its own is answered with to a person, and expects nothing. */
+  /** A person sees the answer to a form of this sender, so it is left empty. */
   readonly wantsFormsUnanswered?: true;
 }
 

@@ -1,12 +1,13 @@
 import { outcomeOf } from '../call/reader-thread';
+import type { SoapPart } from '../events/arrival';
 import { eventPayload } from '../events/payload';
 import type { CallContent } from '../service/call';
 import { shortened } from '../util/text';
 import { ElementContent } from '../xml/element-content';
-import type { ElementName, Tag } from '../xml/handler';
+import { NO_DECLARATIONS, type ElementName, type Tag } from '../xml/handler';
 import { ArgumentCollector, NO_ARGUMENTS, type Arguments } from './arguments';
 import { FAULTS, type Fault } from './fault';
-import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
+import { SoapVersion } from './soap-version';
 import { isSecurityHeader, SecurityHeaderReader, type SecurityHeader } from './ws-security';
 
 /** A SOAP message, as far as the service needs it, and the content of its call if that records. */
@@ -61,8 +62,6 @@ const ATTRIBUTES_OF_SOAP: ReadonlySet<string> = new Set([
   ...SoapVersion.all.map(({ namespace }) => namespace),
   'http://schemas.xmlsoap.org/soap/encoding/',
   'http://www.w3.org/2003/05/soap-encoding',
-  ...Object.values(SCHEMA_NAMESPACES),
-  'http://www.w3.org/XML/1998/namespace',
 ]);
 
 /** Finds in the XML of a message, while that is read, what the service needs of it, and refuses what is not SOAP. */
@@ -76,14 +75,17 @@ export class EnvelopeBuilder {
   readonly #mandatoryHeaders: ElementName[] = [];
   #security: SecurityHeaderReader | undefined;
   #insideSecurity = false;
+  #scope = NO_DECLARATIONS;
+  /** The body's element, if its attributes say something. */
+  #envelope: ElementContent | undefined;
   #body: ElementContent | undefined;
   /** The first element of the body, its content, and the arguments in it if it is an operation's. */
   #element: ElementName | undefined;
   #content: ElementContent | undefined;
   #arguments: ArgumentCollector | undefined;
   #beginsWithText = false;
-  /** Whether the body says something beside the content of its first element: other elements, or attributes of that one. */
-  #hasMore = false;
+  /** Whether the attributes of that element say something. */
+  #hasAttributes = false;
 
   constructor(xml: string, contract: MessageContract) {
     this.#xml = xml;
@@ -108,12 +110,20 @@ export class EnvelopeBuilder {
     };
   }
 
-  /** The content of the body's first element if that is the operation's and all that the body says, or else of the body. */
   #contentFor(operation: string): CallContent {
+    const [content, soapPart] = this.#recordedPart(operation);
+    const text = content?.text(FAULTS.payloadGrowth);
+    return text === undefined ? {} : { payload: eventPayload({ mediaType: 'application/xml', text }), soapPart };
+  }
+
+  /** The content of the body's first element if that is the operation's and all that the body says, or else of what says more. */
+  #recordedPart(operation: string): [content: ElementContent | undefined, part?: SoapPart] {
+    if (this.#envelope !== undefined) return [this.#envelope, 'envelope'];
     const isNamed = this.#element?.name === operation && this.#element.namespace === this.#contract.namespace;
-    const isSoapBody = !isNamed || this.#hasMore || this.#body?.hasText === true;
-    const text = (isSoapBody ? this.#body : this.#content)?.text(FAULTS.payloadGrowth);
-    return text === undefined ? {} : { payload: eventPayload({ mediaType: 'application/xml', text }), isSoapBody };
+    const content = this.#content;
+    const isAll =
+      isNamed && !this.#hasAttributes && content !== undefined && this.#body?.hasMoreThan(content) === false;
+    return isAll ? [content] : [this.#body, 'body'];
   }
 
   openElement(tag: Tag, start: number, end: number): void {
@@ -124,7 +134,7 @@ export class EnvelopeBuilder {
         this.#openEnvelope(tag);
         break;
       case BODY_DEPTH:
-        this.#openHeaderOrBody(tag, end);
+        this.#openHeaderOrBody(tag, start, end);
         break;
       case OPERATION_DEPTH:
         this.#openBlock(tag, start, end);
@@ -160,7 +170,10 @@ export class EnvelopeBuilder {
       this.#insideSecurity = false;
       if (this.#content !== undefined) this.#content.end ??= contentEnd;
     }
-    if (depth === BODY_DEPTH && this.#body !== undefined) this.#body.end ??= contentEnd;
+    if (depth === BODY_DEPTH && this.#body !== undefined) {
+      this.#body.end ??= contentEnd;
+      if (this.#envelope !== undefined) this.#envelope.end = this.#body.elementEnd;
+    }
   }
 
   #openEnvelope(tag: Tag): void {
@@ -171,12 +184,13 @@ export class EnvelopeBuilder {
     );
     if (version === undefined) throw FAULTS.envelopeNamespace(tag.uri, bindings);
     this.#version = version;
+    this.#scope = tag.scope;
   }
 
-  #openHeaderOrBody(tag: Tag, end: number): void {
+  #openHeaderOrBody(tag: Tag, start: number, end: number): void {
     const part = tag.uri === this.#version.namespace ? tag.local : undefined;
     if (this.#body === undefined) {
-      if (part === 'Body') this.#body = new ElementContent(this.#xml, end, tag.scope);
+      if (part === 'Body') this.#openBody(tag, start, end);
       else if (part === 'Header' && !this.#hasHeader) this.#hasHeader = true;
       else throw missingBody();
       // Otherwise what follows the body is ignored, as in the original. SOAP 1.1, section 4, allows elements of other namespaces there.
@@ -184,19 +198,25 @@ export class EnvelopeBuilder {
       throw FAULTS.invalidFormat(`The element ${shortened(tag.name)} is not allowed after soap:Body.`);
   }
 
+  #openBody(tag: Tag, start: number, end: number): void {
+    this.#body = new ElementContent(this.#xml, end, tag.scope);
+    if (!hasOwnAttributes(tag)) return;
+    this.#envelope = new ElementContent(this.#xml, start, this.#scope);
+    this.#envelope.addChild(start, tag);
+  }
+
   #openBlock(tag: Tag, start: number, end: number): void {
     if (this.#body === undefined) this.#openHeaderBlock(tag);
     else if (isOpen(this.#body)) {
       this.#body.addChild(start, tag);
       if (this.#element === undefined) this.#openOperation(tag, end);
-      else this.#hasMore = true;
     }
   }
 
   #openOperation(tag: Tag, end: number): void {
-    const { uri, local, attributes } = tag;
+    const { uri, local } = tag;
     this.#element = { namespace: uri, name: local };
-    this.#hasMore = attributes.some((attribute) => !ATTRIBUTES_OF_SOAP.has(attribute.uri));
+    this.#hasAttributes = hasOwnAttributes(tag);
     this.#content = new ElementContent(this.#xml, end, tag.scope);
     if (uri !== this.#contract.namespace || this.#beginsWithText) return;
     const parameters = this.#contract.parameters.get(local);
@@ -226,6 +246,10 @@ export class EnvelopeBuilder {
     const isKnown = blocks.some(({ namespace, name }) => namespace === uri && name === local);
     if (!isKnown && blocks.length < MAX_MANDATORY_HEADERS) blocks.push({ namespace: uri, name: local });
   }
+}
+
+function hasOwnAttributes({ attributes }: Tag): boolean {
+  return attributes.some(({ uri }) => !ATTRIBUTES_OF_SOAP.has(uri));
 }
 
 function isOpen(content: ElementContent | undefined): content is ElementContent {

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { BUILD } from '../config/package-info';
-import type { RequestError } from '../http/errors';
+import { REFUSALS, type RequestError } from '../http/errors';
 import { within } from '../util/promises';
 
 /** How a call ended: with a result, refused for what it was, or failed although it was valid. */
@@ -50,6 +50,8 @@ export class Metrics {
 
   /** @param state - of a process that answers calls. */
   constructor(state?: MeasuredState) {
+    // A rate needs a series before the first refusal.
+    for (const reason of REFUSALS) this.#refusals.inc({ reason }, 0);
     if (state === undefined) return;
     const registers = this.#registers;
     new Gauge({
@@ -73,7 +75,7 @@ export class Metrics {
     gauge('webhook_log_bytes', 'Bytes that the log takes up', state.bytes, registers, 'max');
   }
 
-  /** Counts a call that ended so long after its header arrived. Each text has few values. */
+  /** Counts a call by the time from its header to its end. Each text has few values. */
   call(binding: string, operation: string, outcome: CallOutcome, milliseconds: number): void {
     this.#calls.add(binding, operation, outcome, milliseconds / 1000);
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, open, rename, rm } from 'node:fs/promises';
+import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { lstat, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
@@ -13,11 +14,10 @@ export async function writeNewFile(file: string, write: (temporary: string) => P
   const temporary = join(dirname(file), `${basename(file).slice(0, 40)}-${randomUUID()}.unfinished`);
   try {
     await write(temporary);
-    await flush(temporary, 'r+');
+    flushFile(temporary);
     await requireFree(file);
     await rename(temporary, file);
-    // The name, too, must survive a loss of power. Windows has no way to ask for it, and does not open folders.
-    if (process.platform !== 'win32') await flush(dirname(file), 'r');
+    flushFolder(dirname(file));
   } finally {
     await rm(temporary, { force: true });
   }
@@ -32,11 +32,47 @@ async function requireFree(file: string): Promise<void> {
   if (found !== undefined) throw new Error(`${file} exists already. Choose another name or move that file away.`);
 }
 
-async function flush(path: string, flags: string): Promise<void> {
-  const handle = await open(path, flags);
+/**
+ * Creates a folder and missing ones above it, with their names on disk: also of those that another start made and could not sync.
+ * `recursive` of `mkdirSync` never returns below /proc.
+ */
+export function makeFolder(folder: string): void {
+  const above = dirname(folder);
+  if (above === folder) return;
+  makeFolder(above);
   try {
-    await handle.sync();
+    mkdirSync(folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
+  }
+  flushFolder(above);
+}
+
+/** Waits until the names in a folder are on disk, where that can be asked for: Windows and some file systems cannot. */
+export function flushFolder(folder: string): void {
+  try {
+    flushFile(folder, 'r');
+  } catch (error) {
+    if (!['EACCES', 'EINVAL', 'EISDIR', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+/** Waits until a file is on disk. Not for the file of an open database: closing it would let go of SQLite's locks. */
+export function flushFile(file: string, flags = 'r+'): void {
+  const descriptor = openSync(file, flags);
+  try {
+    fsyncSync(descriptor);
   } finally {
-    await handle.close();
+    closeSync(descriptor);
+  }
+}
+
+/** Whether the file system of a file is read-only. */
+export function isReadOnly(file: string): boolean {
+  try {
+    accessSync(file, constants.W_OK);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EROFS';
   }
 }

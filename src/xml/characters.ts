@@ -108,7 +108,7 @@ export const XML_DECLARATION = '<?xml version="1.0" encoding="utf-8"?>';
 
 const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' };
 
-/** Halves of characters are rarely alone. */
+/** A surrogate without its other half is rare. */
 const NOT_AS_IT_IS = /[^\t\n\u0020-\uD7FF\uE000-\uFFFD]|[&<>]/;
 
 /**

@@ -1,6 +1,8 @@
 import { isNameCharacter, isSpaceCode, xmlAttribute } from './characters';
 import { NO_DECLARATIONS, type Scope, type Tag } from './handler';
 
+const SLASH = 0x2f;
+
 /** How many times the length of its document a content may gain in declarations, and how many characters at most. */
 const MAX_GROWTH = 8;
 const MAX_GAIN = 4 * 1024 * 1024;
@@ -39,6 +41,20 @@ export class ElementContent {
     this.#children.push({ start, nameEnd: start + 1 + name.length, scope });
   }
 
+  /** The offset after the end tag, once that has been read. */
+  get elementEnd(): number {
+    const { end = this.#xml.length } = this;
+    const isEmptyTag = this.#xml.charCodeAt(this.#start - 2) === SLASH;
+    return isEmptyTag ? end : this.#xml.indexOf('>', end) + 1;
+  }
+
+  /** Whether it holds something beside its first child element, which has this content. */
+  hasMoreThan(child: ElementContent): boolean {
+    const xml = this.#xml;
+    const before = xml.slice(this.#start, this.#children[0]?.start);
+    return !isBlank(before) || !isBlank(xml.slice(child.elementEnd, this.end));
+  }
+
   /**
    * Writes it, without the white space around its elements, unless there is text beside them. Undefined if it is only white space
    * and comments.
@@ -46,8 +62,8 @@ export class ElementContent {
    * @param tooLong - returns the error to throw if declarations add more than `maxGrowth` characters.
    */
   text(tooLong: (maxGrowth: number) => Error): string | undefined {
-    if (this.#children.length === 0 && !this.hasText) return undefined;
     const xml = this.#xml;
+    if (this.#children.length === 0 && isBlank(xml.slice(this.#start, this.end))) return undefined;
     const maxGrowth = Math.min(MAX_GROWTH * xml.length, MAX_GAIN);
     let growth = 0;
     let position = this.#start;
@@ -89,6 +105,14 @@ export class ElementContent {
       this.#written.set(prefix, text);
     }
     return text;
+  }
+}
+
+/** Whether a part of well-formed XML is only white space and comments. */
+function isBlank(xml: string): boolean {
+  for (let at = 0; ; at = xml.indexOf('-->', at) + 3) {
+    while (isSpaceCode(xml.charCodeAt(at))) at++;
+    if (!xml.startsWith('<!--', at)) return at === xml.length;
   }
 }
 

@@ -36,8 +36,12 @@ export function readWithSaxes(xml: string, handler: XmlHandler): void {
 const MAX_ATTRIBUTES = 256;
 const MAX_NAME_LENGTH = 1024;
 
-function checkName(name: string): void {
+/** A character after the colon that may stand in a name, but not first (Namespaces in XML 1.0, section 3): `saxes` takes it. */
+const MALFORMED = /:[\u0300-\u036f\u203f\u2040\xb7\d.-]/;
+
+function checkName(name: string, parser: SaxesParser<{ xmlns: true }>): void {
   if (name.length > MAX_NAME_LENGTH) throw tooMuch(`a name of more than ${String(MAX_NAME_LENGTH)} characters`);
+  if (MALFORMED.test(name)) parser.fail(`malformed name: ${name}.`);
 }
 
 /**
@@ -54,11 +58,11 @@ function parserFor(xml: string, handler: XmlHandler): SaxesParser<{ xmlns: true 
   });
   parser.on('attribute', ({ name }) => {
     if (++attributes > MAX_ATTRIBUTES) throw tooMuch(`an element with more than ${String(MAX_ATTRIBUTES)} attributes`);
-    checkName(name);
+    checkName(name, parser);
   });
   parser.on('opentag', (tag) => {
     attributes = 0;
-    checkName(tag.name);
+    checkName(tag.name, parser);
     const declared = Object.entries(tag.ns);
     const outer = scopes.at(-1) ?? NO_DECLARATIONS;
     const scope = declared.length === 0 ? outer : new Scope(new Map(declared), outer);

@@ -13,7 +13,7 @@ afterAll(() => service.stop());
 const LARGE = 'ä"<&'.repeat(40_000);
 const XML = 'text/xml; charset=utf-8';
 
-const post = (contentType: string, body: string, more: Record<string, string> = {}): Question => ({
+const post = (contentType: string, body: string | Buffer, more: Record<string, string> = {}): Question => ({
   method: 'POST',
   headers: { 'Content-Type': contentType, ...more },
   body,
@@ -27,6 +27,7 @@ describe('a message over 64 KiB', () => {
     ['JSON', 'application/json', JSON.stringify({ action: LARGE }), { action: LARGE }],
     ['a form', 'application/x-www-form-urlencoded', `a=${encodeURIComponent(LARGE)}`, { a: LARGE }],
     ['text', 'text/plain; charset=utf-8', LARGE, LARGE],
+    ['Korean', 'text/plain; charset=euc-kr', Buffer.alloc(100_000, '8c63', 'hex'), '똠'.repeat(50_000)],
   ])('of %s is recorded whole', async (_what, contentType, body, data) => {
     const { status } = await send(`${service.url}/RecordEvent`, post(contentType, body));
     expect(status).toBe(200);

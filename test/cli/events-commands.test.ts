@@ -1,4 +1,5 @@
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
+import { Sender } from '../../src/senders/sender';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { runToolHere } from '../support/tool-here';
 
@@ -81,7 +82,7 @@ describe('the arguments of the tool', () => {
     ],
     [
       ['forward', 'http://h', '--follow', '--as-received', '--sign', 'trello'],
-      '--sign trello is not one of github, gitlab, stripe, shopify, slack, standard-webhooks, svix.',
+      `--sign trello is not one of ${Sender.signing.join(', ')}.`,
     ],
     ...[
       ['--as-received', '--sign', 'github'],

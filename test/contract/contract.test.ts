@@ -73,6 +73,20 @@ describe('the contract', () => {
       /<wsdl:operation name="Add">\s*<wsdl:input message="tns:AddHttpGetIn".*?<\/wsdl:operation>/s,
       'The operation Add is in the port type WebHookSoap but not in the port type WebHookHttpGet.',
     ],
+    [
+      '',
+      /(?<=<wsdl:binding name="WebHookSoap12" .*)<wsdl:operation name="Add">.*?<\/wsdl:operation>/s,
+      'The operation Add is in the port type WebHookSoap but not in the binding WebHookSoap12.',
+    ],
+    [
+      '.extended',
+      'message="tns:AddSoapIn"',
+      'WebHookSoap of the extended WSDL, the operation Add has no message for its input.',
+    ],
+    ['', ' name="AddHttpPostOut"', 'WebHookHttpPost of the WSDL, the operation Add has no message for its output.'],
+    ['', ' element="tns:Add"', 'WebHookSoap of the WSDL, the operation Add has no element for its input.'],
+    ['', / name="AddResponse"/, 'WebHookSoap of the WSDL, the operation Add has no element for its output.'],
+    ['', / name="string"/, 'the operation RecordEvent has no element for its output.'],
     ['', /<wsdl:types>.*<\/wsdl:types>/s, 'is missing in the WSDL.'],
     ['.extended', / type="s:int"/, 'has the type ""'],
   ])('refuses two WSDLs that do not fit: WebHooks%s.wsdl without %s', async (file, part, message) => {
@@ -90,7 +104,10 @@ describe('the contract', () => {
   it.each<[string, object]>([
     ['The operation GetEvents is in the WSDL but not in the service object.', { GetEvents: undefined }],
     ['The operation GetEvents of the service object does not say who may call it (access).', { GetEvents: { run } }],
-    ['The operation Ping is in the service object but not in the WSDL.', { Ping: { access: 'open', run } }],
+    [
+      'The operation NotInTheWsdl is in the service object but not in the WSDL.',
+      { NotInTheWsdl: { access: 'open', run } },
+    ],
   ])('refuses a service object: %s', async (message, changed) => {
     const contract = await Contract.load('http://tempuri.org/');
     const operations = contract.operations.map(({ name }) => [name, { access: 'open', run }] as const);

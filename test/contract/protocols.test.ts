@@ -89,10 +89,11 @@ describe.each(SUBSETS.map((on) => [on.join(), on] as const))('PROTOCOLS=%s', (_t
       expect(defined(body, 'wsdl:port')).toEqual(ports);
       expect(defined(body, 'wsdl:portType')).toEqual(kinds.map((kind) => `WebHook${kind}`));
       const messages = kinds.flatMap((kind) => names.flatMap((name) => [`${name}${kind}In`, `${name}${kind}Out`]));
-      expect(defined(body, 'wsdl:message')).toEqual(messages);
+      // The order of messages and elements says nothing.
+      expect(defined(body, 'wsdl:message').sort()).toEqual(messages.sort());
       const elements = hasSoap ? names.flatMap((name) => [name, `${name}Response`]) : [];
-      expect(defined(body, 's:element')).toEqual([...elements, ...(http.length > 0 ? ['string'] : [])]);
-      expect(referred(body, 'message')).toEqual(messages);
+      expect(defined(body, 's:element').sort()).toEqual([...elements, ...(http.length > 0 ? ['string'] : [])].sort());
+      expect(referred(body, 'message').sort()).toEqual(messages);
       expect(referred(body, 'type')).toEqual(defined(body, 'wsdl:portType'));
       expect(referred(body, 'binding')).toEqual(ports);
       expect(body).not.toMatch(/\n\s*\n/);

@@ -3,7 +3,7 @@ import { ArchiveLine } from '../../src/events/archive-line';
 import { senderAttributes } from '../../src/events/cloudevents/attributes';
 import { EventFactory } from '../../src/events/event';
 import { arrivalOf, type GivenArrival } from '../support/arrival';
-import type { NewEvent } from '../../src/events/stored-event';
+import { problemOf, type NewEvent } from '../../src/events/stored-event';
 import { anyCharacter } from '../support/arbitraries';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
@@ -104,6 +104,14 @@ describe('an archive', () => {
     expect([attributes, data]).toEqual([JSON.stringify(REQUIRED), '"data_base64":"AA=="']);
   });
 
+  it('reads a line that another program wrote anew, with white space around each value', () => {
+    const event = make({ payload: { mediaType: 'application/json', json: '{"a":1}' } });
+    const line = ArchiveLine.of({ ...event, position: 7 }).replaceAll('":', '": ');
+    const { data, arrival, ...others } = read(line);
+    expect(problemOf({ ...others, data, arrival })).toBeUndefined();
+    expect([JSON.parse(`{${String(data)}}`), arrival[0]]).toEqual([{ data: { a: 1 } }, '{']);
+  });
+
   it('reads a CloudEvent of another origin as one that a sender sent', () => {
     const line = JSON.stringify({ ...REQUIRED, sequence: '7', binding: 'amqp', idempotencykey: 'k', data: [1] });
     const before = Date.now();
@@ -115,10 +123,12 @@ describe('an archive', () => {
   });
 
   it.each<[object, string]>([
-    [{ _log: 'x' }, 'The member _log must be a JSON object.'],
+    [{ _log: 'x' }, 'The member _log is not a JSON object, or has a member twice.'],
+    [{ _log: { ...LOG, '\\u0061rrival': {} } }, 'The member _log is not a JSON object, or has a member twice.'],
+    [{ _log: LOG, '\\u0069d': 'e-2' }, 'The CloudEvent is not a JSON object, or has a member twice.'],
     [{ _log: {} }, 'The member recordedAt in _log must be a time as in RFC 3339.'],
     [{ _log: { ...LOG, recordedAt: '2018-02-30T00:00:00Z' } }, 'recordedAt in _log must be a time'],
-    [{ _log: { ...LOG, arrival: undefined } }, 'The member arrival must be a JSON object.'],
+    [{ _log: { ...LOG, arrival: undefined } }, 'The member arrival is not a JSON object'],
     [{ _log: { ...LOG, webhookId: 1 } }, 'webhookId in _log must be a string'],
     [{ _log: { ...LOG, idempotencyKey: 'k\0' } }, 'idempotencyKey in _log must hold only what a header field may hold'],
     [{ _log: { ...LOG, webhookId: 'w\udc00' } }, 'webhookId in _log must hold only what a header field may hold'],
@@ -127,6 +137,7 @@ describe('an archive', () => {
     [{ _log: LOG, data_base64: '*' }, 'must be a base64 string'],
     [{ time: '2018-02-30T00:00:00Z' }, 'attribute time must be a time as in RFC 3339'],
   ])('is refused with %j', (members, problem) => {
-    expect(() => read(JSON.stringify({ ...REQUIRED, ...members }))).toThrow(problem);
+    const line = JSON.stringify({ ...REQUIRED, ...members }).replace('\\\\', '\\');
+    expect(() => read(line)).toThrow(problem);
   });
 });

@@ -41,10 +41,13 @@ describe('the payload of a form', () => {
     [FORM, 'a=1&b=%C3%A9', json('{"a":"1","b":"é"}')],
     [`${FORM}; charset=utf-8`, 'a=1', json('{"a":"1"}')],
     [`${FORM}; charset=iso-8859-1`, Buffer.from('a=%E9&b=\xe9', 'latin1'), json('{"a":"é","b":"é"}')],
+    [`${FORM}; charset=euc-kr`, Buffer.from('a=%8Cc&b=\x8cc', 'latin1'), json('{"a":"똠","b":"똠"}')],
     [`${FORM}; charset=klingon`, 'a=é', json('{"a":"é"}')],
-    [FORM, 'a=%FFé', text('a=%FFé', FORM)],
-    [FORM, Buffer.from('a=\xff', 'latin1'), text('a=\xff', FORM)],
-    [FORM, MANY, text(MANY, FORM)],
+    [FORM, '\uFEFFa=%EF%BB%BF1', json('{"\uFEFFa":"\uFEFF1"}')],
+    [FORM, 'a=%FF&b=é', bytes(Buffer.from('a=%FF&b=é'), FORM)],
+    [FORM, Buffer.from('a=%FF&b=\xe9', 'latin1'), bytes(Buffer.from('a=%FF&b=\xe9', 'latin1'), FORM)],
+    [`${FORM}; charset=euc-jp`, 'a=%FF', bytes(Buffer.from('a=%FF'), `${FORM}; charset=euc-jp`)],
+    [FORM, MANY, bytes(Buffer.from(MANY), FORM)],
     [FORM, ' \r\n{"order":19}\n', inForm('{"order":19}')],
     [FORM, '\uFEFF{"order":19}', inForm('{"order":19}')],
     [FORM, '[]', inForm('[]')],
@@ -211,9 +214,9 @@ describe('a long form', () => {
     expect(JSON.parse(payload.json)).toEqual(value);
   });
 
-  it('of control characters, whose escapes would be many times as long, is text', () => {
+  it('of control characters, whose escapes would be many times as long, is kept as bytes', () => {
     const form = `a=${'\u0001'.repeat(2 * LONG)}`;
-    expect(payloadOf(form)).toEqual({ mediaType: FORM, text: form });
+    expect(payloadOf(form)).toEqual(bytes(Buffer.from(form), FORM));
   });
 
   it('that is JSON is found after white space and byte order marks', () => {

@@ -86,13 +86,18 @@ describe('parameters over GET and POST are refused', () => {
     'if a body of JSON is not an object: %s',
     (body) => {
       expect(() => textsOf(inputOf('', JSON_TYPE, body), [])).toThrow(
-        expect.objectContaining({ status: 400, message: 'The body must be a JSON object of the parameters.' }) as Error,
+        expect.objectContaining({
+          status: 400,
+          message: 'The body must be a JSON object of the parameters, each given once.',
+        }) as Error,
       );
     },
   );
 
   it('if a form is a JSON array', () => {
-    expect(() => textsOf(inputOf('', FORM, '[1]'), [])).toThrow('The body must be a JSON object of the parameters.');
+    expect(() => textsOf(inputOf('', FORM, '[1]'), [])).toThrow(
+      'The body must be a JSON object of the parameters, each given once.',
+    );
   });
 
   it('if the JSON has too many parts', () => {

@@ -64,7 +64,7 @@ describe('a form with files is an object', () => {
     ],
     [
       'with a text in the character set that its part names',
-      part('Content-Disposition: form-data; name=a\r\nContent-Type: text/plain; charset=utf-16le', 'a\0b\0') +
+      part('Content-Disposition: form-data; name=a\r\nContent-Type: text/plain;\tcharset=utf-16le', 'a\0b\0') +
         part(
           'Content-Disposition: form-data; name=b\r\nContent-Type: text/plain; charset="iso-2022-jp"',
           '\x1b$B$"\x1b(B',
@@ -75,6 +75,19 @@ describe('a form with files is an object', () => {
       'with a text in a character set that is not known in base64',
       part('Content-Disposition: form-data; name=a\r\nContent-Type: text/plain; charset=x-own'),
       { a: { contentType: 'text/plain; charset=x-own', base64: 'dg==' } },
+    ],
+    ...['application/json', 'text/plain; charset = utf-8', "text/plain; charset='utf-8'", 'text/plain; x=y'].map(
+      (type): [string, string, object] => [
+        `with a text as ${type} in base64`,
+        part(`Content-Disposition: form-data; name=a\r\nContent-Type: ${type}`),
+        { a: { contentType: type, base64: 'dg==' } },
+      ],
+    ),
+    ['with a text after a byte order mark in base64', field('a', '\uFEFFv'), { a: { base64: '77u/dg==' } }],
+    [
+      'with the fields in which OkHttp and others say what is known',
+      part('Content-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: binary\r\nContent-Length: 1'),
+      { a: 'v' },
     ],
     [
       'as .NET sends it',
@@ -118,6 +131,16 @@ describe('a body is kept as bytes', () => {
         'with an encoded part',
         part('Content-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: base64', 'dg==') + END,
       ],
+      ...['Content-ID: <1>', 'X-Checksum: 1', '__proto__: 1', 'Content-Length: 2'].map((other) => [
+        `with a part with ${other}`,
+        part(`Content-Disposition: form-data; name="a"\r\n${other}`) + END,
+      ]),
+      ['with two names of a part', part('Content-Disposition: form-data; name="a"; name="b"') + END],
+      [
+        'with two names of a file',
+        part("Content-Disposition: form-data; name=a; filename=b; filename*=utf-8''c") + END,
+      ],
+      ['with the language of a name', part("Content-Disposition: form-data; name=a; filename*=utf-8'en'b") + END],
       ['with a quote within a name', field('a\\"b') + END],
       ['with a parameter that is not known', part('Content-Disposition: form-data; name=a; size=1') + END],
       [

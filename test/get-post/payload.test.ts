@@ -1,6 +1,6 @@
 import * as iconv from 'iconv-lite';
 import { callOperation, eventsOf, resultOf, type CloudEvent } from '../support/bindings';
-import { send } from '../support/http';
+import { send, type Question } from '../support/http';
 import { startService, type TestService } from '../support/service';
 
 describe('the payload of HTTP POST', () => {
@@ -31,6 +31,16 @@ describe('the payload of HTTP POST', () => {
     expect(await post({ 'Content-Type': `application/json; charset=${charset}` }, json)).toMatchObject({
       data: { text },
     });
+  });
+
+  it('is not dropped with GET: RecordEvent refuses a body that is not empty', async () => {
+    const get = (path: string, question: Question = {}) => send(service.url + path, { method: 'GET', ...question });
+    const before = await service.log.stats();
+    const refused = await get('/RecordEvent?a=1', { body: '{"b":2}' });
+    expect([refused.status, refused.body]).toEqual([400, expect.stringContaining('Send it with POST.')]);
+    expect(await service.log.stats()).toEqual(before);
+    expect((await get('/HelloWorld', { body: 'x' })).status).toBe(200);
+    expect((await get('/RecordEvent?a=1', { headers: { 'Transfer-Encoding': 'chunked' } })).status).toBe(200);
   });
 
   it('is the query string if there is no body', async () => {

@@ -3,6 +3,7 @@ import { Arrival } from '../../src/events/arrival';
 import { BINDINGS, callOperation, resultOf } from '../support/bindings';
 import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';
+import { openWire } from '../support/wire';
 
 const KEY = 'record-key-0123456789';
 const GITHUB_SECRET = 'the-text-of-a-GitHub-secret';
@@ -119,6 +120,20 @@ it.each(['Idempotency-Key', 'svix-id'])('one %s under another path or method is 
   expect(ids.size).toBe(4);
   const page = await send(`${service.url}?event=3`);
   expect(page.body).toMatch(new RegExp(`${field === 'svix-id' ? 'webhook-id' : field}[^]*?<bdi>k</bdi>`));
+  await service.stop();
+});
+
+it('each way to write a path is a delivery of its own, and is recorded as it came', async () => {
+  const service = await startService({ RECORD_PATHS: 'true' });
+  const place = '/webhooks/Services/WebHooks.asmx/RecordEvent';
+  const ways = ['/a/b', '/a//b', '/a/./b', '/a/x/../b', '/%61/b', '/../RecordEvent/a/b?b=//'].map((way) => place + way);
+  for (const target of [...ways, ...ways.map((way) => `http://localhost${way}`)]) {
+    const wire = await openWire(service.url);
+    wire.write(`POST ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`);
+    wire.write('Idempotency-Key: k\r\nContent-Length: 0\r\n\r\n');
+    await wire.untilClosed();
+  }
+  expect((await arrivals(service)).map(([, target]) => target)).toEqual(ways);
   await service.stop();
 });
 

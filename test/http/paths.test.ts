@@ -14,7 +14,6 @@ const WRITTEN: readonly (readonly [string, (path: string) => string])[] = [
   ['escaped dot segments', (path) => path.replace('/Services', '/other/%2e%2E/Services/%2e')],
   ['more dot segments than there are segments', (path) => `/../..${path}`],
   ['an absolute target', (path) => `http://localhost/x/../${path}`],
-  ['a fragment', (path) => `${path}#x`],
 ];
 
 describe.each(WRITTEN)('a path with %s', (_how, write) => {

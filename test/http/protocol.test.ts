@@ -26,6 +26,8 @@ describe('HTTP/1.1', () => {
     ['two Host lines in another case', 400, `GET ${HELLO} HTTP/1.1\r\nhost: x\r\nX: y\r\nHOST: y\r\n\r\n`],
     ['two Host lines of HTTP/1.0', 400, `GET ${HELLO} HTTP/1.0\r\nHost: localhost\r\nHost: y\r\n\r\n`],
     ['a target that is no path', 400, `GET ftp://x${HELLO} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
+    ['a fragment', 400, `GET ${HELLO}?a=1#b HTTP/1.1\r\nHost: localhost\r\n\r\n`],
+    ['a fragment and an absolute target', 400, `GET http://localhost${HELLO}#b HTTP/1.1\r\nHost: localhost\r\n\r\n`],
     ['gzip before chunked', 501, post('Transfer-Encoding: gzip, chunked\r\n', '0\r\n\r\n')],
     ['chunked before gzip', 400, post('Transfer-Encoding: chunked, gzip\r\n', '0\r\n\r\n')],
     ['chunks and a length', 400, post('Transfer-Encoding: chunked\r\nContent-Length: 5\r\n', '0\r\n\r\n')],

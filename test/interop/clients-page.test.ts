@@ -8,7 +8,7 @@ import { startProcess, type ServiceProcess } from '../support/process';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeUnless, missingPrograms } from '../support/tools';
 import { CLIENTS, type Check, type Client } from './clients';
-import { ENVIRONMENT } from './toolchain';
+import { ENVIRONMENT, missingFor } from './toolchain';
 
 const execute = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
@@ -26,21 +26,21 @@ const sections = new Map(
     .map((text) => [text.slice(0, text.indexOf('\n')), text]),
 );
 
-/** What each program of the page needs, by the title of its section: programs with the packages that provide them. */
-const PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '.NET Framework: Add Web Reference, `wsdl.exe`': programsOf('dotnet-framework'),
-  '.NET: WCF': programsOf('wcf'),
-  '.NET without a proxy: `HttpClient`': programsOf('dotnet-http'),
-  PowerShell: { pwsh: 'powershell, or dotnet tool install powershell' },
-  'Java: JAX-WS': programsOf('jax-ws'),
-  'Java: Axis 1.4': programsOf('axis'),
-  'Node: node-soap': programsOf('node-soap'),
-  'Node: strong-soap': programsOf('strong-soap'),
-  'Python: zeep': programsOf('zeep'),
-  PHP: programsOf('php'),
-  'Perl: SOAP::Lite': programsOf('soap-lite'),
-  'C++: gSOAP': programsOf('gsoap'),
-  curl: programsOf('curl'),
+/** What this machine lacks for each program of the page, by the title of its section. */
+const MISSING: Readonly<Record<string, string | undefined>> = {
+  '.NET Framework: Add Web Reference, `wsdl.exe`': missingOf('dotnet-framework'),
+  '.NET: WCF': missingOf('wcf'),
+  '.NET without a proxy: `HttpClient`': missingOf('dotnet-http'),
+  PowerShell: missingPrograms({ pwsh: 'powershell, or dotnet tool install powershell' }),
+  'Java: JAX-WS': missingOf('jax-ws'),
+  'Java: Axis 1.4': missingOf('axis'),
+  'Node: node-soap': missingOf('node-soap'),
+  'Node: strong-soap': missingOf('strong-soap'),
+  'Python: zeep': missingOf('zeep'),
+  PHP: missingOf('php'),
+  'Perl: SOAP::Lite': missingOf('soap-lite'),
+  'C++: gSOAP': missingOf('gsoap'),
+  curl: missingOf('curl'),
 };
 
 describe('docs/clients.md', () => {
@@ -51,7 +51,7 @@ describe('docs/clients.md', () => {
 
   it('has a program in each section about a client that runs here', () => {
     const withProgram = [...sections].filter(([, text]) => text.includes('```')).map(([title]) => title);
-    expect(withProgram).toEqual(Object.keys(PROGRAMS));
+    expect(withProgram).toEqual(Object.keys(MISSING));
     for (const title of withProgram) expect(programOf(title).files).toHaveLength(1);
   });
 });
@@ -76,8 +76,8 @@ describe('the programs of docs/clients.md', () => {
     const ended = await execute('bash', ['-euo', 'pipefail', '-c', written(commands)], options);
     return ended.stdout;
   };
-  for (const [title, programs] of Object.entries(PROGRAMS)) {
-    describeUnless(missingPrograms(programs), `the program for ${title}`, () => {
+  for (const [title, missing] of Object.entries(MISSING)) {
+    describeUnless(missing, `the program for ${title}`, () => {
       it(
         'records, pages and waits as it is pasted, with a key',
         async () => {
@@ -99,10 +99,10 @@ describe('the programs of docs/clients.md', () => {
   }
 });
 
-function programsOf(folder: string): Readonly<Record<string, string>> {
+function missingOf(folder: string): string | undefined {
   const client = CLIENTS.find((candidate) => candidate.folder === folder);
   if (client === undefined) throw new Error(`There is no client ${folder}.`);
-  return client.programs;
+  return missingFor(client);
 }
 
 /** The commands of a section, and the files that they need. */

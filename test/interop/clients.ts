@@ -93,7 +93,7 @@ export const CLIENTS: readonly Client[] = [
   {
     name: 'PHP SoapClient',
     folder: 'php',
-    programs: { php: 'php-cli', '/usr/share/php8.2-soap': 'php-soap' },
+    programs: { php: 'php-cli' },
     checks: { soap11: ALL, soap12: ALL },
   },
   {

@@ -86,6 +86,11 @@ export function describeEventLog(
       watch.end();
     });
 
+    it('reads an event with white space before its values, as imports once stored it', async () => {
+      await log.append(newEvent({ id: 'spaced', data: '"data": {}', arrival: ' {}' }));
+      expect(await ids()).toEqual(['spaced']);
+    });
+
     it('shows no event at a position below one that is visible already', async () => {
       const data = `"data":"${'x'.repeat(100_000)}"`;
       let isWriting = true;

@@ -4,7 +4,9 @@ import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { callOperation } from '../support/bindings';
+import { send } from '../support/http';
 import { temporaryFolder } from '../support/temporary-folder';
+import { itUnless } from '../support/tools';
 
 const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
@@ -82,6 +84,8 @@ describe('the packed package', () => {
     try {
       const url = await addressOf(child);
       expect(await callOperation(url, 'soap11', 'HelloWorld')).toBe('Hello World');
+      await callOperation(url, 'httpget', 'RecordEvent');
+      expect((await send(`${url}?event=1`)).body).toContain('>asmx-webhook-events forward URL ');
     } finally {
       // The whole group: npx starts the service through a shell.
       if (child.exitCode === null && child.pid !== undefined) {
@@ -125,8 +129,8 @@ describe('the packed package', () => {
       await run(compiler, [...options, 'program.ts'], { cwd: project });
     }, 60_000);
 
-    const isRoot = process.getuid?.() === 0;
-    (isRoot ? it : it.skip)(
+    itUnless(
+      process.getuid?.() === 0 ? undefined : 'the rights of root',
       'runs as a user who may write to nothing but the folder of the log',
       async () => {
         const data = join(folder.path, 'data');

@@ -8,7 +8,8 @@ import { send } from '../support/http';
 import { everyEvent } from '../support/load';
 import { startProcess, type ServiceProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
-import { describeUnless } from '../support/tools';
+import { runToolHere } from '../support/tool-here';
+import { describeUnless, missingMount } from '../support/tools';
 import { openDirectly } from '../support/sqlite';
 
 const WORKERS = [{}, { WORKERS: '2' }];
@@ -90,9 +91,7 @@ describe.each(WORKERS)('with %j the service goes on by itself, with all that was
   }, 60_000);
 });
 
-const cannotMount = process.getuid?.() === 0 && process.platform === 'linux' ? undefined : 'mount (as root, on Linux)';
-
-describeUnless(cannotMount, 'the service on a disk that gets full', () => {
+describeUnless(missingMount, 'the service on a disk that gets full', () => {
   const folder = useTemporaryFolder();
 
   it.each(WORKERS)('with %j refuses what it cannot keep and goes on when there is room again', async (workers) => {
@@ -115,6 +114,32 @@ describeUnless(cannotMount, 'the service on a disk that gets full', () => {
       expectFaults(calls.faults);
       await expectKept(service, calls.answered);
       expect(await service.end('SIGTERM')).toBe(0);
+    } finally {
+      execFileSync('umount', ['-l', disk]);
+    }
+  });
+});
+
+describeUnless(missingMount, 'the tool on a read-only file system', () => {
+  const folder = useTemporaryFolder();
+
+  it.each(['stopped', 'killed', 'running'])('reads, verifies and copies the log of a %s service', async (state) => {
+    const service = await startProcess({}, folder.path);
+    const id = await callOperation(service.url, 'httppost', 'RecordEvent', 'x');
+    if (state !== 'running') await service.end(state === 'stopped' ? 'SIGTERM' : 'SIGKILL');
+    const disk = join(folder.path, 'disk');
+    await mkdir(disk);
+    execFileSync('mount', ['--bind', join(folder.path, 'data'), disk]);
+    try {
+      execFileSync('mount', ['-o', 'remount,bind,ro', disk]);
+      const run = (...args: string[]) => runToolHere(args, { EVENT_LOG: 'sqlite:disk/events.db' }, folder.path);
+      expect(await run('print', '--json')).toMatchObject({ code: 0, output: expect.stringContaining(id) as string });
+      expect((await run('verify')).errors).toBe('1 events verified. The log is whole.\n');
+      expect(await run('backup', join(folder.path, 'copy.db'))).toMatchObject({ code: 0 });
+      expect(await run('forget', id)).toMatchObject({
+        code: 1,
+        errors: expect.stringContaining('attempt to write a readonly database') as string,
+      });
     } finally {
       execFileSync('umount', ['-l', disk]);
     }

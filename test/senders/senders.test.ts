@@ -172,6 +172,11 @@ describe('a known sender', () => {
     expect(rows).toEqual(recognised.map(({ name, field }) => [name, field]));
   });
 
+  it('stands in the list of docs/tools.md if a request can be signed as its own', async () => {
+    const [list = ''] = /^`--sign` takes [^.]*\./m.exec(await readFile('docs/tools.md', 'utf8')) ?? [];
+    expect([...list.matchAll(/`([a-z][\w-]*)`/g)].map(([, name]) => name)).toEqual(Sender.signing);
+  });
+
   it('has a row in docs/webhooks.md for its handshake', async () => {
     const page = await readFile('docs/webhooks.md', 'utf8');
     const [table = ''] = /^\| `SENDER_HANDSHAKES` .*\n(?:\|.*\n)+/m.exec(page) ?? [];

@@ -60,9 +60,11 @@ describe.each(VERSIONS)('what the original reads on through is answered over %s'
     expect((await post(`${type}${charset}`, body)).body).toContain('Hello World');
   });
 
-  it('ISO-2022-JP', async () => {
-    // "日本" between the escape sequences of JIS X 0208 and of ASCII.
-    expect(await recorded('; charset=iso-2022-jp', Buffer.from('\x1b$BF|K\\\x1b(B', 'latin1'))).toBe('日本');
+  it.each([
+    ['iso-2022-jp', '1b2442467c4b5c1b2842', '日本'],
+    ['ks_c_5601-1987', '8c63b9e6', '똠방'],
+  ])('%s', async (charset, hex, text) => {
+    expect(await recorded(`; charset=${charset}`, Buffer.from(hex, 'hex'))).toBe(text);
   });
 
   it.each([1, 2, 700])('%i NULs after the message', async (count) => {

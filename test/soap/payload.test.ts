@@ -13,7 +13,10 @@ const S = ` xmlns:s="${SOAP_11_NAMESPACE}"`;
 describe('the payload of a message', () => {
   it.each<[inside: string, payload: string | undefined, declarations?: string]>([
     ['', undefined],
-    ['  \n <!-- nothing --><?pi?>', undefined],
+    ['  \n <!-- nothing -->', undefined],
+    [' <?pi?>', '<?pi?>'],
+    ['<![CDATA[ ]]>\n', '<![CDATA[ ]]>'],
+    ['&#32;', '&#32;'],
     ['\u00a0', '\u00a0'],
     [' a &lt; b &#38; c ', ' a &lt; b &#38; c '],
     ['<![CDATA[a < b]]>', '<![CDATA[a < b]]>'],
@@ -42,7 +45,12 @@ describe('the payload of a message', () => {
   it.each([
     ['elements beside the operation’s', `<${RECORD_TAG}><a href="#1"/></RecordEvent><multiRef id="1">x</multiRef>`],
     ['text after the operation’s', `<${RECORD_TAG}><a/></RecordEvent>x`],
+    ['an instruction after the operation’s', `<${RECORD_TAG}/><?pi?>`],
+    ['white space in a CDATA section before it', `<!-- --><![CDATA[ ]]><${RECORD_TAG} ></RecordEvent >`],
     ['attributes of the operation’s', `<${RECORD_TAG} number="7"/>`],
+    ['a language of the operation’s', `<${RECORD_TAG} xml:lang="en"><a/></RecordEvent>`],
+    ['a null', `<${RECORD_TAG} xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:nil="true"/>`],
+    ['an instruction alone', '<?pi?>'],
     ['another element', '<a><b/></a>'],
     ['that element in another namespace', '<r:RecordEvent xmlns:r="urn:r">x</r:RecordEvent>'],
     ['text before an element', 'x<a/> '],
@@ -50,12 +58,20 @@ describe('the payload of a message', () => {
     expect(payloadOf(body(inside))).toBe(inside);
   });
 
+  it('is the content of the operation’s element if that only says how it is encoded', () => {
+    const style = 's:encodingStyle="http://schemas.xmlsoap.org/soap/encoding/"';
+    const xml = body(`<!-- --><${RECORD_TAG} ${style}><a xmlns=""/></RecordEvent ><!-- -->`);
+    expect(payloadOf(xml.replace('<s:Body', `<s:Body ${style}`))).toBe('<a xmlns=""/>');
+  });
+
   it.each([
-    ['encodingStyle', 's:encodingStyle="http://schemas.xmlsoap.org/soap/encoding/"'],
-    ['a type', 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="t"'],
-    ['a language', 'xml:lang="en"'],
-  ])('is the content of the operation’s element if that only has %s', (_what, attribute) => {
-    expect(payloadOf(body(`<${RECORD_TAG} ${attribute}><a xmlns=""/></RecordEvent><!-- -->`))).toBe('<a xmlns=""/>');
+    ['an element', `<${RECORD_TAG}/>`, '</s:Body>'],
+    ['nothing', '', '</s:Body >'],
+  ])('is soap:Body itself if that has attributes, with %s in it', (_what, inside, end) => {
+    const xml = `<s:Envelope${S} xmlns:u="urn:u"><s:Body u:Id="1">${inside}${end}<!-- --></s:Envelope>`;
+    const payload = `<s:Body${S} xmlns:u="urn:u" u:Id="1">${inside}${end}`;
+    expect(payloadOf(xml)).toBe(payload);
+    expect(payloadOf(xml.replace(/>([^<]*)<\/s:Body >/, '/>'))).toBe(payload.replace('></s:Body >', '/>'));
   });
 
   it('keeps the service’s namespace on thousands of small elements', () => {

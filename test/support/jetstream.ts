@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { JetStreamManager } from '@nats-io/jetstream';
 import { EventLogError } from '../../src/log/engine';
@@ -5,8 +6,6 @@ import type { EventLog } from '../../src/log/event-log';
 import { openJetStreamLog, type JetStreamOptions } from '../../src/log/jetstream/event-log';
 import { killNatsServers, startNats, withStreams, type NatsServer } from './nats';
 import { temporaryFolder } from './temporary-folder';
-
-let streams = 0;
 
 /** A nats-server for the tests of a block, and logs on it that are closed after each test. */
 export interface JetStreamUnderTest {
@@ -43,7 +42,8 @@ export function useJetStream(
       servers: [`127.0.0.1:${String(server.port)}`],
       tls: false,
       login,
-      stream: `S${String(++streams)}`,
+      // No other server that gets the port of a killed one has a stream of this name.
+      stream: `S${randomUUID()}`,
       replicas: 1,
       timeout: 20_000,
       retention: { maxEvents: undefined, maxAge: undefined },

@@ -21,18 +21,17 @@ export async function recordFrom(callers: number, url: string, stop: () => boole
 
 /**
  * As {@link recordFrom}, but sends each event twice at the same moment, over two bindings under one `Idempotency-Key`. Adds
- * the ids that were answered to those of the key.
+ * the ids that were answered to those of the key, which says when and where it was sent.
  */
 export async function recordTwice(
   callers: number,
   url: string,
-  prefix: string,
   answers: Map<string, Set<string>>,
   stop: () => boolean,
 ): Promise<void> {
   const caller = async (_value: unknown, first: number): Promise<void> => {
     for (let i = 0; !stop(); i++) {
-      const key = `${prefix}-${String(first)}-${String(i)}`;
+      const key = `${new Date().toISOString()} ${url} ${String(first)}-${String(i)}`;
       const ids = new Set<string>();
       answers.set(key, ids);
       const copies = [i, i + 1].map(async (n) => {

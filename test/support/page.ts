@@ -7,12 +7,22 @@ export function codeOf(html: string, id: string): string {
   return escaped.replace(/&(\w+|#39);/g, (_entity, name: string) => ENTITIES[name] ?? `&${name};`);
 }
 
+/** An address as the pages write it: lines break after its slashes. */
+export const wrapped = (address: string): string => `${address.replaceAll('/', '/<wbr>')}<wbr>`;
+
+/** A command that every shell takes as it stands: words, and texts between double quotes. */
+export const ANY_SHELL =
+  /^(?:curl|node dist\/cli\/events\.js)(?: (?:[A-Za-z-]+|"[A-Za-z0-9 \-._~:/?&=,;@+*()#<>']*"))+$/;
+
 /** The samples that the page of an operation shows for a binding. */
 export function samplesOn(html: string, binding: string): { request: string; response: string; curl: string } {
   const slug = binding.toLowerCase().replace(/\W+/g, '-');
   return {
     request: codeOf(html, `${slug}-request`),
     response: codeOf(html, `${slug}-response`),
-    curl: codeOf(html, `${slug}-curl`),
+    // A page has none if no command fits every shell.
+    get curl() {
+      return codeOf(html, `${slug}-curl`);
+    },
   };
 }

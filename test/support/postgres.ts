@@ -1,4 +1,5 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, chown, mkdir } from 'node:fs/promises';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -110,8 +111,6 @@ export interface PostgresUnderTest {
   readonly restart: (pause?: () => Promise<void>) => Promise<void>;
 }
 
-let databases = 0;
-
 /** Starts a server before the tests of the block that calls it. */
 export function usePostgres(...settings: string[]): PostgresUnderTest {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -142,7 +141,8 @@ export function usePostgres(...settings: string[]): PostgresUnderTest {
   };
   return {
     async options(given = {}) {
-      const database = `log${String(++databases)}`;
+      // No other server that gets the port of a killed one has a database of this name.
+      const database = `log_${randomUUID().replaceAll('-', '')}`;
       await sql('postgres', `CREATE DATABASE ${database}`);
       return {
         hosts: [{ host: '127.0.0.1', port: server.port }],

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,6 +7,12 @@ import { eventually } from './eventually';
 import { freePort } from './free-port';
 
 const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
+
+/**
+ * First segment of the path of the services of a test file. While one of them is restarted its port is free, and another service may get it:
+ * it answers 404 on this path, which no caller takes for an answer of its own.
+ */
+const SERVICE_ROOT = `test-${randomUUID()}`;
 
 export interface ServiceProcess {
   readonly child: ChildProcess;
@@ -39,7 +46,7 @@ async function run(
   const PORT = variables.WORKERS === undefined ? '0' : String(await freePort());
   const child = spawn(node, [MAIN, ...args], {
     cwd,
-    env: { PATH, PORT, ...variables },
+    env: { PATH, PORT, SERVICE_ROOT, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);

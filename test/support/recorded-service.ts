@@ -4,12 +4,19 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { NAMESPACE } from './bindings';
+import { ORIGINAL_OPERATIONS } from './contract';
 
 const FIXTURES = join(__dirname, '..', 'fixtures');
 const PATH = '/webhooks/Services/WebHooks.asmx';
 
-/** The WSDL of the original, with the address under which it was. */
-export const RECORDED_WSDL = readFileSync(join(FIXTURES, 'WebHooks.wsdl'), 'utf8')
+const ORIGINAL_WSDL = readFileSync(join(FIXTURES, 'WebHooks.wsdl'), 'utf8');
+const OWN_WSDL = readFileSync(join(__dirname, '..', '..', 'wsdl', 'WebHooks.wsdl'), 'utf8');
+const hasAdded = [...OWN_WSDL.matchAll(/<wsdl:operation name="(\w+)"/g)].some(
+  ([, name = '']) => !ORIGINAL_OPERATIONS.includes(name),
+);
+
+/** The WSDL of the original, with the address under which it was; with operations that were added here it is that of this service. */
+export const RECORDED_WSDL = (hasAdded ? OWN_WSDL.replace(/\{action (\w+)\}/g, '{namespace}$1') : ORIGINAL_WSDL)
   .replaceAll('{namespace}', NAMESPACE)
   .replaceAll('{address}', `http://old.example.com${PATH}`);
 

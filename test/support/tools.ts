@@ -3,13 +3,13 @@ import { delimiter, join } from 'node:path';
 
 /** Finds a program, given by name or path, on this machine; undefined if it is missing. */
 export function programPath(name: string): string | undefined {
-  if (name.startsWith('/')) return isThere(name, constants.F_OK) ? name : undefined;
+  if (name.startsWith('/')) return isFound(name, constants.F_OK) ? name : undefined;
   return [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
     .map((folder) => join(folder, name))
-    .find((path) => isThere(path, constants.X_OK));
+    .find((path) => isFound(path, constants.X_OK));
 }
 
-function isThere(path: string, mode: number): boolean {
+function isFound(path: string, mode: number): boolean {
   try {
     accessSync(path, mode);
     return true;
@@ -25,15 +25,27 @@ export function missingPrograms(programs: Readonly<Record<string, string>>): str
   return missing.map(([program, name]) => `${program} (package ${name})`).join(', ');
 }
 
-/** `describe`, unless something is missing: then the tests are skipped with a warning that says why. */
+/** `describe`, unless something is missing: then the tests are skipped with a warning that says why, which `.ci/run` repeats at its end. */
 export function describeUnless(missing: string | undefined, what: string, tests: () => void): void {
-  if (missing === undefined) {
-    describe(what, tests);
-    return;
-  }
-  console.warn(`SKIPPED: ${what}: not on this machine: ${missing}`);
-  describe.skip(what, tests);
+  (isThere(missing, what) ? describe : describe.skip)(what, tests);
 }
+
+/** As {@link describeUnless}, for one test. */
+export function itUnless(missing: string | undefined, what: string, test: () => Promise<void>, timeout?: number): void {
+  (isThere(missing, what) ? it : it.skip)(what, test, timeout);
+}
+
+function isThere(missing: string | undefined, what: string): boolean {
+  if (missing !== undefined) console.warn(`SKIPPED: ${what}: not on this machine: ${missing}`);
+  return missing === undefined;
+}
+
+/** Missing where a test needs `/proc`. */
+export const missingLinux = process.platform === 'linux' ? undefined : 'Linux';
+
+/** Missing where a test cannot mount a disk. */
+export const missingMount =
+  process.getuid?.() === 0 && process.platform === 'linux' ? undefined : 'mount (as root, on Linux)';
 
 /** `describe` if all programs are installed; each is given with the package that provides it. */
 export function describeWith(programs: Readonly<Record<string, string>>, what: string, tests: () => void): void {

@@ -39,7 +39,7 @@ describeWith({ curl: 'curl', bash: 'bash' }, 'the curl lines on the pages', () =
     ['HTTP POST', { order: '17' }],
   ])('over %s record the example and find it, with a key in place of KEY', async (binding, data) => {
     const recordLine = await lineOn('RecordEvent', binding);
-    expect(recordLine).toContain("-H 'X-API-Key: KEY'");
+    expect(recordLine).toContain('-H "X-API-Key: KEY"');
     const id = await resultOf(recordLine.replace(': KEY', `: ${RECORD_KEY}`));
     const found = await resultOf((await lineOn('GetEvents', binding)).replace(': KEY', `: ${READ_KEY}`));
     expect(JSON.parse(found ?? '')).toContainEqual(expect.objectContaining({ id, data }));

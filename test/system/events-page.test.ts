@@ -104,7 +104,7 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
       Authorization: 'Bearer sesame',
     };
     await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: HOSTILE });
-    await rows(page).getByText('The CloudEvent is not a JSON object.').waitFor();
+    await rows(page).getByText('The CloudEvent is not a JSON object, or has a member twice.').waitFor();
     expect(await page.locator('#count').textContent()).toBe('1');
     await rows(page).getByText('Header fields').click();
     expect(await rows(page).getByText('Sender/1').last().isVisible()).toBe(true);
@@ -290,6 +290,33 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
     await record('seen');
     await rows(page).getByText('seen').waitFor();
     expect(page.url()).not.toContain('key');
+  });
+
+  it.each([1280, 390])('move no button when one opens what it has, at %i pixels', async (width) => {
+    await record('x');
+    const page = await open('?event=1', { viewport: { width, height: 900 } });
+    const places = () =>
+      page.evaluate<string>(
+        `JSON.stringify([...document.querySelectorAll('.actions .button')].filter((button) => !button.closest('section')).map((button) => button.getBoundingClientRect()))`,
+      );
+    const before = await places();
+    for (const name of ['Send again', 'Forward', 'Compare with …']) {
+      await page.getByText(name, { exact: true }).click();
+      expect([name, await places()]).toEqual([name, before]);
+      await page.locator('.actions details[open] :is(code, input[type=text])').first().waitFor();
+    }
+  });
+
+  it('scroll bytes to the side on a small screen, as each line has an offset', async () => {
+    await record('\u0000'.repeat(64), 'application/octet-stream');
+    const page = await open('?event=1', { viewport: { width: 390, height: 900 } });
+    const text = page.locator('#data-text');
+    const lines = (await text.textContent())?.split('\n').length;
+    const height = 'getComputedStyle(document.querySelector("#data-text"))';
+    const shown = await page.evaluate<number>(
+      `(document.querySelector('#data-text').clientHeight - parseFloat(${height}.paddingTop) * 2) / parseFloat(${height}.lineHeight)`,
+    );
+    expect(Math.round(shown)).toBe(lines);
   });
 
   it('copy a command as it is, and the data with the characters that the page shows as code points', async () => {

@@ -80,7 +80,10 @@ describeWithPostgres('with PostgreSQL', () => {
     const event = newEvent({ webhookId: 'evt\0', data: '"data":"a\\u0000"' });
     await log.append(event);
     await log.append(newEvent({ data: '"data":{"price":1.10}' }));
-    expect(await outcome(log.append(newEvent({ webhookId: 'evt\0', data: event.data })))).toEqual({ id: event.id, recorded: false });
+    expect(await outcome(log.append(newEvent({ webhookId: 'evt\0', data: event.data })))).toEqual({
+      id: event.id,
+      recorded: false,
+    });
     expect((await log.read(everyEvent))[0]?.data).toBe(event.data);
     const rows = await sql(under.database, 'SELECT data FROM webhook_report ORDER BY sequence');
     expect(rows).toEqual([{ data: null }, { data: { price: 1.1 } }]);

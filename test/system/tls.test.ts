@@ -265,7 +265,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await delay(300);
     const connection = connect({ socket: slow, rejectUnauthorized: false });
     const answer = untilClosed(connection);
-    connection.write('GET /webhooks/Services/WebHooks.asmx/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    connection.write(`GET ${new URL(service.url).pathname}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     expect(await answer).toContain('Hello World');
     expect(await ended).toBe(0);
   });

@@ -1,4 +1,5 @@
 import { BUILD } from '../../src/config/package-info';
+import { REFUSALS } from '../../src/http/errors';
 import { BINDINGS, callOperation, requestOf } from '../support/bindings';
 import { send } from '../support/http';
 import { metricsAt } from '../support/metrics';
@@ -13,6 +14,13 @@ describe('GET /metrics', () => {
     service = await startService();
   });
   afterAll(() => service.stop());
+
+  it('has a series for each reason before the first refusal', async () => {
+    const metrics = await metricsAt(service.url);
+    expect(REFUSALS.map((reason) => metrics.get(`webhook_refusals_total{reason="${reason}"}`))).toEqual(
+      REFUSALS.map(() => 0),
+    );
+  });
 
   it('counts calls by binding, operation and outcome', async () => {
     for (const binding of BINDINGS) {

@@ -1,7 +1,9 @@
-import { open, readFile, rename } from 'node:fs/promises';
+import { open, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { positionIn, sequenceOf, type StoredEvent } from '../../events/stored-event';
 import { fileError } from '../terminal';
 import type { LogChange, ReadableLog } from '../../log/readable-log';
+import { flushFolder } from '../../util/files';
 
 /** The position up to which a log has been forwarded. */
 export interface ForwardPosition {
@@ -47,21 +49,18 @@ export class PositionFile {
   }
 
   /**
-   * Keeps a position. Whenever the process is killed or the power fails, the file has a whole one: this one or, after a loss of power, one of
-   * those before it. `NAME.unfinished` beside it may stay behind, and is used again.
+   * Keeps a position. Whenever the process is killed or the power fails, the file has a whole one: this one once this resolves.
+   * `NAME.unfinished` beside it may stay behind, and is used again.
    */
   async write({ sequence, event }: ForwardPosition): Promise<void> {
     const kept = event && { id: event.id, recordedAt: event.recordedAt };
     const temporary = `${this.file}.unfinished`;
     try {
-      const handle = await open(temporary, 'w');
-      try {
-        await handle.writeFile(`${JSON.stringify({ sequence: sequenceOf(sequence), event: kept })}\n`);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
+      await writeFile(temporary, `${JSON.stringify({ sequence: sequenceOf(sequence), event: kept })}\n`, {
+        flush: true,
+      });
       await rename(temporary, this.file);
+      flushFolder(dirname(this.file));
     } catch (error) {
       throw fileError(this.file, 'written', error);
     }

@@ -33,17 +33,19 @@ export class JsonText {
     }
   }
 
-  /** Returns the members of a JSON object by name, of equal names the last; undefined if the text is anything else. */
+  /** Returns the members of a JSON object by name; undefined if the text is anything else, or two have one name: either may be meant. */
   members(): Map<string, MemberText> | undefined {
     const { json } = this;
     const value = this.parsed()?.value;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    return new Map(
-      partsOf(json).map(({ start, colon, end }) => [
+    const parts = partsOf(json);
+    const members = new Map(
+      parts.map(({ start, colon, end }) => [
         JSON.parse(json.slice(start, colon)) as string,
         { text: json.slice(start, end), value: json.slice(colon + 1, end) },
       ]),
     );
+    return members.size === parts.length ? members : undefined;
   }
 
   /** Returns the first elements of a JSON array, each as it was written; undefined if the text is anything else. */

@@ -18,7 +18,7 @@ const PREFIX = 'ce-';
 /** One of the attributes that every CloudEvent has announces an event in binary content mode. */
 const ANNOUNCING = ['ce-specversion', 'ce-id', 'ce-source', 'ce-type'];
 
-const DATA_NAMES = ['data', 'data_base64'];
+const DATA_NAMES: readonly string[] = ['data', 'data_base64'];
 
 /** A CloudEvent as a sender wrote it, read from one of the content modes of HTTP (HTTP Protocol Binding 1.0.2, section 3). */
 export class SentEvent {
@@ -77,19 +77,18 @@ export class SentEvent {
 
   /** Reads an event of any size. Its data is taken from the text, so that numbers keep their digits. @throws {CloudEventError} */
   static read(json: string): SentEvent {
-    const members = new JsonText(json).members();
-    if (members === undefined) throw noObject();
+    const members = membersIn('The CloudEvent', json);
     const attributes = attributesIn(members);
+    const bytes = bytesOf(members);
     const data = members.get('data')?.value.trim();
-    const base64 = members.get('data_base64')?.value;
-    const bytes = bytesOf(data, base64 && parse(base64));
     if (bytes !== undefined) return new SentEvent(attributes, { mediaType: undefined, bytes });
     return new SentEvent(attributes, data === undefined ? undefined : { mediaType: undefined, json: data });
   }
 }
 
-function attributesIn(members: ReadonlyMap<string, MemberText>): SenderAttributes {
-  const given = [...members].filter(([name]) => !DATA_NAMES.includes(name));
+/** Reads the context attributes among the members of an event, of which `others` are none. @throws {CloudEventError} */
+export function attributesIn(members: Members, others = DATA_NAMES): SenderAttributes {
+  const given = [...members].filter(([name]) => !others.includes(name));
   // No attribute within the limits is written with more characters.
   if (given.some(([, { value }]) => value.length > 100_000)) throw tooLarge();
   return senderAttributes(Object.fromEntries(given.map(([name, { value }]) => [name, JSON.parse(value) as unknown])));
@@ -114,30 +113,28 @@ function attributeValue(name: string, value: string): string {
   return isEncoded ? decoded : Buffer.from(text, 'latin1').toString();
 }
 
-/** Reads the text of a JSON object. @throws {CloudEventError} it is anything else. */
-export function parseJsonObject(json: string): Record<string, unknown> {
-  const value = parse(json);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  throw noObject();
-}
+/** The members of an event, by name. */
+export type Members = ReadonlyMap<string, MemberText>;
 
-function noObject(): CloudEventError {
-  return new CloudEventError('The CloudEvent is not a JSON object.');
+/** Reads the text of a JSON object. @throws {CloudEventError} it is anything else, or which of two members is meant cannot be known. */
+export function membersIn(what: string, json = ''): Members {
+  const members = new JsonText(json).members();
+  if (members === undefined) throw new CloudEventError(`${what} is not a JSON object, or has a member twice.`);
+  return members;
 }
 
 /** Reads the `data_base64` of an event, if it has one. @throws {CloudEventError} it has `data` too, or is not base64. */
-export function bytesOf(data: unknown, base64: unknown): Buffer | undefined {
+export function bytesOf(members: Members): Buffer | undefined {
+  const base64 = valueIn(members, 'data_base64');
   if (base64 === undefined || base64 === null) return undefined;
-  if (data !== undefined) throw new CloudEventError('The CloudEvent has both data and data_base64.');
+  if (members.has('data')) throw new CloudEventError('The CloudEvent has both data and data_base64.');
   if (typeof base64 !== 'string' || base64.length % 4 !== 0 || !/^[A-Za-z\d+/]*={0,2}$/.test(base64))
     throw new CloudEventError("The CloudEvent's member data_base64 must be a base64 string.");
   return Buffer.from(base64, 'base64');
 }
 
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
+/** Returns what a member stands for; undefined if there is none. */
+export function valueIn(members: Members, name: string): unknown {
+  const text = members.get(name)?.value;
+  return text === undefined ? undefined : JSON.parse(text);
 }

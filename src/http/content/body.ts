@@ -52,7 +52,7 @@ export class BodyReader {
 
   /**
    * Resolves to the body after `Content-Encoding` is undone; a text that is not coded is left as it is. Sends `100 Continue` to a caller
-   * that waits for it, once nothing in the header speaks against the body. Call it once for each request.
+   * that waits for it, once the header fields are accepted. Call it once for each request.
    *
    * @param unproved - the limit of a caller who has proved nothing; such callers share a part of the memory and of the connections.
    * @throws {RequestError} the body is larger than allowed (413, or as `unproved` says), in an unknown content coding (415), broken or
@@ -155,10 +155,10 @@ async function decoded(
 }
 
 /** Waits for the end of a body that is not used. Throws 413 for more than 64 KiB, 400 if it is broken or cut short. */
-export function skipBody(request: HttpRequest, response: HttpResponse): Promise<unknown> {
+export async function skipBody(request: HttpRequest, response: HttpResponse): Promise<void> {
   const tooLarge = () => HTTP_ERRORS.unneededBodyTooLarge(String(request.method), MAX_SKIPPED);
-  if (Number(request.headers['content-length'] ?? 0) > MAX_SKIPPED) return Promise.reject(tooLarge());
+  if (Number(request.headers['content-length'] ?? 0) > MAX_SKIPPED) throw tooLarge();
   const skipped = request.takeBody((bytes) => (bytes > MAX_SKIPPED ? tooLarge() : undefined));
   if (request.headers.expect !== undefined) response.sendContinue();
-  return skipped;
+  request.hadUnreadBody = (await skipped).length > 0;
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { TextDecoder } from 'node:util';
+import { createRequire } from 'node:module';
+import type * as Encodings from '@exodus/bytes/encoding.js';
 import { MIMEType } from 'whatwg-mimetype';
 
 const XML_TYPE = /^(?:text|application)\/xml$|\+xml$/;
@@ -45,12 +46,21 @@ export class MediaType {
 
 const DECLARED_ENCODING = /^<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/;
 
+/** The standard reads US-ASCII as Windows-1252; senders that name it send UTF-8. */
+const UTF_8_LABEL = /^(?:utf-?8|us-ascii)$/;
+
+const load = createRequire(__filename);
+
+/** Returns the standard's decoders, since the tables of Node's own differ. It takes 15 ms when a character set other than UTF-8 is first named. */
+function encodings(): typeof Encodings {
+  return load('@exodus/bytes/encoding.js') as typeof Encodings;
+}
+
 /** The name of the encoding with this label of the Encoding standard; undefined if there is none. */
 function encodingWith(label: string): string | undefined {
-  // The standard reads it as Windows-1252; senders that name it send UTF-8.
-  if (label === 'us-ascii') return 'utf-8';
+  if (UTF_8_LABEL.test(label)) return 'utf-8';
   try {
-    return new TextDecoder(label).encoding;
+    return new (encodings().TextDecoder)(label).encoding;
   } catch {
     return undefined;
   }
@@ -60,29 +70,36 @@ type Decoder = (bytes: Buffer) => string | undefined;
 
 /** A character set, by any label of the Encoding standard or by a name that is not known. */
 export class Charset {
-  static readonly utf8 = new this('utf-8');
+  static readonly utf8 = new this('utf-8', 'utf-8');
+  static readonly #utf16le = new this('utf-16le', 'utf-16le');
+  static readonly #utf16be = new this('utf-16be', 'utf-16be');
+  static readonly #marks: readonly (readonly [mark: Buffer, charset: Charset])[] = [
+    [Buffer.from([0xef, 0xbb, 0xbf]), this.utf8],
+    [Buffer.from([0xff, 0xfe]), this.#utf16le],
+    [Buffer.from([0xfe, 0xff]), this.#utf16be],
+  ];
 
   readonly name: string;
   readonly isKnown: boolean;
   readonly #encoding: string | undefined;
   readonly #isUtf16: boolean;
 
-  private constructor(name: string) {
+  private constructor(name: string, encoding: string | undefined) {
     this.name = name;
-    this.#encoding = encodingWith(name);
-    this.isKnown = this.#encoding !== undefined;
-    this.#isUtf16 = this.#encoding?.startsWith('utf-16') === true;
+    this.#encoding = encoding;
+    this.isKnown = encoding !== undefined;
+    this.#isUtf16 = encoding?.startsWith('utf-16') === true;
   }
 
   static named(name: string): Charset {
-    return name === 'utf-8' ? Charset.utf8 : new Charset(name);
+    return name === 'utf-8' ? Charset.utf8 : new Charset(name, encodingWith(name));
   }
 
   /** Returns the character set of the byte order mark at the start of a body, if it has one. */
   static ofMark(body: Buffer): Charset | undefined {
     const first = body[0] ?? 0;
     if (first < 0xef) return undefined;
-    return BYTE_ORDER_MARKS.find(([mark]) => body.subarray(0, mark.length).equals(mark))?.[1];
+    return Charset.#marks.find(([mark]) => body.subarray(0, mark.length).equals(mark))?.[1];
   }
 
   /**
@@ -96,8 +113,8 @@ export class Charset {
     const [first, second] = body;
     // A tag, not a declaration.
     if (first === 0x3c && second !== 0x3f && second !== 0) return Charset.utf8;
-    if (first !== 0 && second === 0) return UTF_16LE;
-    if (first === 0 && second !== 0) return UTF_16BE;
+    if (first !== 0 && second === 0) return Charset.#utf16le;
+    if (first === 0 && second !== 0) return Charset.#utf16be;
     const beginning = body.toString('latin1', 0, 200);
     const declared = Charset.named(DECLARED_ENCODING.exec(beginning)?.[1]?.toLowerCase() ?? 'utf-8');
     return declared.isDeniedBy(body) ? Charset.utf8 : declared;
@@ -125,16 +142,15 @@ export class Charset {
 
   /** Decodes invalid bytes: UTF-16 with U+FFFD, all else as UTF-8 or as Windows-1252, in which any bytes are a text. */
   decodeAnyway(body: Buffer): string {
-    if (this.#isUtf16) return new TextDecoder(this.#encoding).decode(body);
-    return decodeUtf8(body) ?? decodeWindows1252(body);
+    const text = this.#isUtf16 ? undefined : decodeUtf8(body);
+    return text ?? new (encodings().TextDecoder)(this.#isUtf16 ? this.#encoding : 'windows-1252').decode(body);
   }
 
   /** Returns a function that decodes one text after another; undefined if the character set is not known. */
   decoder(): Decoder | undefined {
     if (this.#encoding === undefined) return undefined;
-    const own = OWN_DECODERS.get(this.#encoding);
-    if (own !== undefined) return own;
-    const decoder = new TextDecoder(this.#encoding, { fatal: true });
+    if (this.#encoding === 'utf-8') return decodeUtf8;
+    const decoder = new (encodings().TextDecoder)(this.#encoding, { fatal: true });
     return (bytes) => {
       try {
         return decoder.decode(bytes);
@@ -147,37 +163,13 @@ export class Charset {
   /** UTF-16 in the byte order of a body (RFC 2781, section 4.3): without a mark big if its first byte is zero, else little. */
   #inOrderOf(body: Buffer): Charset {
     if (this.name !== 'utf-16') return this;
-    return Charset.ofMark(body) ?? (body[0] === 0 ? UTF_16BE : UTF_16LE);
+    return Charset.ofMark(body) ?? (body[0] === 0 ? Charset.#utf16be : Charset.#utf16le);
   }
 }
 
 function decodeUtf8(body: Buffer): string | undefined {
   return isUtf8(body) ? body.toString('utf8', Charset.ofMark(body) === Charset.utf8 ? 3 : 0) : undefined;
 }
-
-/** The characters of Windows-1252 from 0x80 on that ISO 8859-1 does not have. */
-const FROM_80 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
-
-/** `TextDecoder` takes it for ISO 8859-1 in some versions of Node (https://github.com/nodejs/node/issues/56542). */
-function decodeWindows1252(bytes: Buffer): string {
-  return bytes
-    .toString('latin1')
-    .replace(/[\x80-\x9f]/g, (character) => FROM_80.charAt(character.charCodeAt(0) - 0x80));
-}
-
-const OWN_DECODERS: ReadonlyMap<string, Decoder> = new Map([
-  ['utf-8', decodeUtf8],
-  ['windows-1252', decodeWindows1252],
-]);
-
-const UTF_16LE = Charset.named('utf-16le');
-const UTF_16BE = Charset.named('utf-16be');
-
-const BYTE_ORDER_MARKS: readonly (readonly [mark: Buffer, charset: Charset])[] = [
-  [Buffer.from([0xef, 0xbb, 0xbf]), Charset.utf8],
-  [Buffer.from([0xff, 0xfe]), UTF_16LE],
-  [Buffer.from([0xfe, 0xff]), UTF_16BE],
-];
 
 /** Control characters, except white space, in UTF-8 that is read as Latin-1. */
 const NOT_IN_TEXT = /(?![\t\n\v\f\r])[^ -~\x80-\xff]|\xc2[\x80-\x9f]/;

@@ -1,6 +1,8 @@
-import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { accessSync, constants, existsSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { flushFile, flushFolder, isReadOnly, makeFolder } from '../../util/files';
 import { reasonOf } from '../../util/text';
 import { provideSchema } from './schema';
 
@@ -9,7 +11,7 @@ import { provideSchema } from './schema';
 /** How a SQLite event log is opened. */
 export interface SqliteOptions {
   readonly file: string;
-  /** Whether a missing file, folders included, is created; true by default. */
+  /** Whether a missing file, folders included, is created; true by default. If not, a file system that is read-only will do. */
   readonly create?: boolean;
   /** How long a call waits for a lock, in milliseconds; 5,000 by default. */
   readonly busyTimeout?: number;
@@ -68,6 +70,7 @@ export class Database {
     });
     this.#wal = walOf(this.#file);
     this.#opened = filesAt(this.#file, this.#wal);
+    if (!isReadOnly(this.#file)) this.flushWal();
   }
 
   /** Prepares a statement once: parsing it may cost as much as an insert. */
@@ -147,6 +150,12 @@ export class Database {
     }
   }
 
+  /** Puts the write-ahead log on disk, name included: SQLite syncs neither what a killed process left in it, nor that it was cut. */
+  flushWal(): void {
+    flushFile(this.#wal);
+    flushFolder(dirname(this.#wal));
+  }
+
   bytes(): number {
     const { file, wal } = filesAt(this.#file, this.#wal);
     return (file?.size ?? 0) + (wal?.size ?? 0);
@@ -161,7 +170,14 @@ export class Database {
 
 /** Opens the file of a log so that another connection of this process that ends neither writes the write-ahead log back nor deletes it. */
 export function holdOpen(file: string): { close(): void } {
-  return after('SELECT 1 FROM sqlite_schema', new DatabaseSync(file, { readOnly: true, timeout: 1000 }));
+  return after('SELECT 1 FROM sqlite_schema', openedForReading(file));
+}
+
+/** Without a write-ahead log, which SQLite cannot make on a read-only file system, it reads only what it is told is immutable. */
+function openedForReading(file: string): DatabaseSyncInstance {
+  const isImmutable = isReadOnly(file) && !existsSync(walOf(file));
+  const name = isImmutable ? new URL(`${pathToFileURL(file).href}?immutable=1`) : file;
+  return new DatabaseSync(name, { readOnly: true, timeout: 1000 });
 }
 
 /** Locks a file, created if it is missing, until `close`. @throws it cannot be opened, or is locked ({@link isBusy}). */
@@ -199,7 +215,7 @@ function codeOf(error: unknown): number {
 
 function opened(file: string): DatabaseSyncInstance {
   try {
-    return new DatabaseSync(file, { defensive: false });
+    return isReadOnly(file) ? openedForReading(file) : new DatabaseSync(file, { defensive: false });
   } catch {
     throw new Error('the file cannot be opened');
   }
@@ -248,21 +264,10 @@ function requireFiles(file: string, create: boolean): void {
   }
   if (found.file === undefined && !create) throw new Error('the file is not there');
   if (found.file?.isDirectory()) throw new Error(`it is a folder. ${ADVICE}`);
-  makeFolder(dirname(file));
+  if (found.file === undefined) makeFolder(dirname(file));
+  if (!create && isReadOnly(file)) return;
   for (const path of found.file === undefined ? [dirname(file)] : [file, dirname(file)])
     accessSync(path, constants.R_OK | constants.W_OK);
-}
-
-/** Creates a folder, and missing ones above it. `recursive` of `mkdirSync` never returns below /proc. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolder(dirname(folder));
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    // Another process that starts may have made it meanwhile.
-    if (!existsSync(folder)) throw error;
-  }
 }
 
 /** Blocks the thread. */

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -45,7 +46,10 @@ export async function restoreSqliteLog(backup: string, file: string): Promise<st
     const { events } = await engine.stats();
     const copy = `${file}.replaced-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
     if (events > 0) await engine.upkeep.backup(copy);
-    await engine.restore(backup);
+    await engine.restore(backup).catch(async (error: unknown) => {
+      await rm(copy, { force: true });
+      throw error;
+    });
     return events > 0 ? copy : undefined;
   } catch (cause) {
     throw new EventLogError(`The backup ${backup} cannot be restored. Nothing was changed.`, { cause });
@@ -114,7 +118,11 @@ class SqliteEngine implements Engine {
   }
 
   readonly upkeep = {
-    backup: (file: string): Promise<void> => writeNewFile(file, (temporary) => this.#thread.ask('backup', temporary)),
+    backup: (file: string): Promise<void> =>
+      writeNewFile(file, (temporary) =>
+        // SQLite leaves its journal behind if the disk is full.
+        this.#thread.ask('backup', temporary).finally(() => rm(`${temporary}-journal`, { force: true })),
+      ),
     rewrite: async (): Promise<void> => {
       await this.#thread.ask('rewrite');
       await this.#emptyWal();
@@ -214,7 +222,7 @@ class DatabaseThread {
     }
   }
 
-  /** Closes the database after the questions before, and ends the thread, with which SQLite lets go of the files. */
+  /** Answers what was asked before, closes the database and ends the thread; only then has SQLite released the files. */
   async close(): Promise<void> {
     const { worker, database, hold } = (await this.#opened?.catch(() => undefined)) ?? {};
     const isClosed = await database?.ask('close').then(

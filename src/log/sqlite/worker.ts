@@ -65,7 +65,9 @@ function openOperations(options: SqliteOptions) {
     /** Writes the write-ahead log back and empties it; false if a reader still needs it. */
     emptyWal: () => {
       database.look();
-      return database.number('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
+      const isEmpty = database.number('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
+      if (isEmpty) database.flushWal();
+      return isEmpty;
     },
     look: () => {
       database.look();
@@ -96,20 +98,16 @@ function damageIn(database: Database, schema = 'main'): string[] {
   }
 }
 
-/** @throws the backup is damaged, or is not a log. Nothing was changed then. */
+/** The backup stays attached until the database is closed. @throws the backup is damaged, or is not a log. Nothing was changed then. */
 function restore(database: Database, backup: string): void {
   database.look();
   database.prepare('ATTACH ? AS backup').run(backup);
-  try {
-    if (versionOf(database, 'backup') === 0) throw new Error('the backup holds no event log');
-    const [finding] = damageIn(database, 'backup');
-    if (finding !== undefined) throw new Error(`the backup is damaged: ${finding}`);
-    database.write(() => {
-      database.execute(RESTORE);
-    });
-  } finally {
-    database.execute('DETACH backup');
-  }
+  if (versionOf(database, 'backup') === 0) throw new Error('the backup holds no event log');
+  const [finding] = damageIn(database, 'backup');
+  if (finding !== undefined) throw new Error(`the backup is damaged: ${finding}`);
+  database.write(() => {
+    database.execute(RESTORE);
+  });
 }
 
 /** Before `open` the thread has no other function. */

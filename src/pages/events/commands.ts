@@ -1,3 +1,4 @@
+import { TOOL } from '../../config/package-info';
 import { sequenceOf, type StoredEvent } from '../../events/stored-event';
 import { receivedRequest } from '../received-request';
 import type { Contract } from '../../contract/contract';
@@ -16,10 +17,10 @@ export interface EndpointAddress {
 const SAFE = /^[A-Za-z0-9 \-._~:/?&=,;@+*()#]*$/;
 
 /** A command in one line for any shell. Undefined if a word of it would mean something else in one of them. */
-function command(program: string, words: readonly string[]): string | undefined {
+export function command(program: string, words: readonly string[], safe = SAFE): string | undefined {
   // Options and names stand for themselves.
   const quoted = words.map((word) => (/^-{0,2}[A-Za-z][A-Za-z-]*$/.test(word) ? word : `"${word}"`));
-  return words.every((word) => SAFE.test(word)) ? [program, ...quoted].join(' ') : undefined;
+  return words.every((word) => safe.test(word)) ? [program, ...quoted].join(' ') : undefined;
 }
 
 /** Returns the command of the tool that posts an event, or all that a search finds, to an address, unless no command fits every shell. */
@@ -30,7 +31,7 @@ export function forwardCommand(
 ): string | undefined {
   const options = 'position' in selected ? ['--event', sequenceOf(selected.position)] : searchOptions(selected);
   const service = SAFE.test(base + path) ? base + path : 'SERVICE';
-  return command('asmx-webhook-events', ['forward', 'URL', ...(form ? [form] : []), ...options, '--from', service]);
+  return command(TOOL, ['forward', 'URL', ...(form ? [form] : []), ...options, '--from', service]);
 }
 
 function searchOptions({ text, type, binding, sender, fromSender, from, to }: Filter): string[] {

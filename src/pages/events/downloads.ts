@@ -109,7 +109,7 @@ export class Downloads {
     }
   }
 
-  /** @param newest - later events are not among them: there would be no end while events are recorded. */
+  /** @param newest - Upper bound; otherwise a busy log would never end. */
   async *#found(query: DownloadQuery, newest: number, stop: AbortSignal): AsyncGenerator<StoredEvent> {
     const { filter, place, id, isSearch } = query;
     if (id === undefined && !isSearch) {

@@ -93,10 +93,12 @@ const ABOVE: ReadonlySet<string> = new Set(['specversion', 'id', 'type', 'bindin
 function arrivalView(event: StoredEvent) {
   const { method, target, remoteAddress, signedBy, keyName, sender, headers } = new Arrival(event);
   return {
-    request: method === undefined ? undefined : shownText(`${method} ${target ?? ''}`, PAIRS_BYTES),
+    // Lines break after the slashes of a path.
+    request: method && shownText(`${method} ${target ?? ''}`, PAIRS_BYTES).replace(/(?<!<)\//g, '/<wbr>'),
     address: remoteAddress && shownText(remoteAddress),
     signedBy: signedBy && shownText(signedBy),
     sender: sender && shownText(Sender.named(sender)?.name ?? sender),
+    signer: Sender.signing.find((name) => name === sender),
     keyName: keyName && shownText(keyName),
     headers: pairs(Arrival.readable(headers), HEADERS_BYTES),
   };

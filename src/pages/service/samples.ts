@@ -4,6 +4,7 @@ import { indentedXml } from '../xml-text';
 import { Binding } from '../../config/values';
 import type { SoapBindings } from '../../soap/soap-call';
 import { SoapVersion } from '../../soap/soap-version';
+import { command } from '../events/commands';
 import { MediaType } from '../../http/content/media-type';
 import { stringReply } from '../../get-post/reply-format';
 
@@ -20,8 +21,8 @@ interface SampleRequest {
 }
 
 /**
- * Returns a function that writes samples for an operation, one for each binding: request, response, and a shell command that sends the
- * request. They are written by the code that writes the real messages, so the two cannot differ. `KEY` stands for the key.
+ * Returns a function that writes samples for an operation, one for each binding: request, response, and a command that sends the
+ * request, unless no command fits every shell. They are written by the code that writes the real messages, so the two cannot differ. `KEY` stands for the key.
  */
 export async function sampleWriter(contract: Contract, soap: SoapBindings | undefined) {
   const soap11 = await soapReplies(contract, soap, SoapVersion.soap11);
@@ -34,7 +35,8 @@ export async function sampleWriter(contract: Contract, soap: SoapBindings | unde
     const { name, action } = operation;
     const given = exampleArguments(operation);
     const url = `${endpointUrl}/${name}`;
-    const fields = new URLSearchParams([...given]).toString();
+    // Queries may have colons, and cmd a variable between two percent signs.
+    const fields = new URLSearchParams([...given]).toString().replaceAll('%3A', ':');
     const key: Headers = needsKey ? { 'X-API-Key': 'KEY' } : {};
     const overSoap = (version: SoapVersion, headers: Headers): SampleRequest => ({
       method: 'POST',
@@ -94,11 +96,19 @@ function message(start: string, headers: Readonly<Record<string, unknown>>, body
   return [start, ...lines, '', body].join('\n');
 }
 
-function curlOf({ method, url, headers, body }: SampleRequest): string {
-  const word = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
-  const fields = Object.entries(headers).map(([name, value]) => `-H ${word(`${name}: ${value}`)}`);
-  const options = [...fields, ...(body === undefined ? [] : [`--data-raw ${word(body)}`])];
-  return [`curl ${method === 'POST' && body === undefined ? '-X POST ' : ''}${word(url)}`, ...options].join(' \\\n  ');
+/** In a command for any shell, between double quotes. */
+const SAFE = /^[A-Za-z0-9 \-._~:/?&=,;@+*()#<>']*$/;
+
+function curlOf({ method, url, headers, body = '' }: SampleRequest): string | undefined {
+  // The service also takes a SOAPAction without its quotation marks.
+  const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value.replaceAll('"', '')}`]);
+  // Attributes between apostrophes, and all in one line.
+  const line = body
+    .replace(/\n */g, '')
+    .replace(/="([^"]*)"/g, (_, value: string) => `='${value.replaceAll("'", '&apos;')}'`);
+  // PowerShell leaves out an empty word.
+  const sent = line !== '' ? ['--data-raw', line] : method === 'GET' ? [] : ['-X', method];
+  return command('curl', [url, ...fields, ...sent], SAFE);
 }
 
 /**

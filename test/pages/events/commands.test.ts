@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../../src/events/stored-event';
 import { requestOf } from '../../support/bindings';
 import { newEvent } from '../../support/events';
 import { send, type Question } from '../../support/http';
-import { codeOf } from '../../support/page';
+import { ANY_SHELL, codeOf } from '../../support/page';
 import { startService, type TestService } from '../../support/service';
 import { startTarget, type Target } from '../../support/target';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -12,9 +12,6 @@ import { runToolHere } from '../../support/tool-here';
 import { htmlProblems } from '../../support/valid-html';
 
 const CLOUD_EVENT = { 'Content-Type': 'application/cloudevents+json' };
-
-/** What every shell takes as it stands: words, and texts between double quotes. */
-const ANY_SHELL = /^[a-z-]+(?: (?:[A-Za-z-]+|"[A-Za-z0-9 \-._~:/?&=,;@+*()#]*"))+$/;
 
 /** Header fields of the connection and of the message on its way. */
 const MAY_DIFFER = new Set(['content-type', 'content-length', 'host', 'connection', 'accept-encoding']);
@@ -92,6 +89,13 @@ describe('the curl command on the page of an event', () => {
   });
 });
 
+it('a page names the sender as which the tool signs its requests anew', async () => {
+  await record({ headers: { 'X-Shopify-Topic': 'orders/create' }, body: 'x' });
+  for (const query of ['?event=1', '?events&fromsender=shopify'])
+    expect(await page(query)).toContain('<code>--sign shopify --secret-file FILE</code>');
+  expect(await page('?events')).toContain('<code>--sign SENDER --secret-file FILE</code>');
+});
+
 describe('the command that forwards what a page shows', () => {
   const folder = useTemporaryFolder();
   let target: Target;
@@ -107,7 +111,7 @@ describe('the command that forwards what a page shows', () => {
     expect(await htmlProblems(body)).toEqual([]);
     const command = codeOf(body, id);
     expect(command).toMatch(ANY_SHELL);
-    const script = `tool() { printf '%s\\0' "$@"; }\n${command.replace(/^asmx-webhook-events/, 'tool')}`;
+    const script = `tool() { printf '%s\\0' "$@"; }\n${command.replace(/^node dist\/cli\/events\.js/, 'tool')}`;
     const { stdout } = await promisify(execFile)('sh', ['-c', script]);
     const args = stdout.split('\0').slice(0, -1);
     expect([...args.slice(0, 2), ...args.slice(-2)]).toEqual(['forward', 'URL', '--from', service.url]);

@@ -1,6 +1,7 @@
 import { JSON_TYPE, linkOf, rowsOf, useEventsPages } from '../../support/events-pages';
 import { newEvent } from '../../support/events';
 import { send } from '../../support/http';
+import { wrapped } from '../../support/page';
 import { htmlProblems } from '../../support/valid-html';
 
 const { service, get, text, record, recordCloudEvent, recordMany } = useEventsPages();
@@ -11,7 +12,7 @@ const downFrom = (last: number) => Array.from({ length: last }, (_, i) => String
 
 it('an empty list has the address for webhooks to copy', async () => {
   const { body } = await get('?events');
-  expect(body).toContain(`<code id="webhooks">${service().url}/RecordEvent</code>`);
+  expect(body).toContain(`<code id="webhooks">${wrapped(`${service().url}/RecordEvent`)}</code>`);
   expect(body).toContain('data-copy="webhooks"');
   expect(await htmlProblems(body)).toEqual([]);
   await record();

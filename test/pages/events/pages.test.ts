@@ -154,7 +154,7 @@ describe('the pages of the events', () => {
     const { body } = await send(`${other.url}?events`);
     // Without GET a page does not ask for new events.
     expect(body.includes('id="live"')).toBe(protocol === 'httpget');
-    expect(body.includes('/RecordEvent<')).toBe(protocol === 'httppost');
+    expect(body.includes('id="webhooks"')).toBe(protocol === 'httppost');
     const { path, ...question } = requestOf('httppost', 'RecordEvent');
     await send(other.url + path, question);
     const refusals = (await send(`${other.url}?events=refusals`)).body;

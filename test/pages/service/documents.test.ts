@@ -5,10 +5,11 @@ import { create } from 'xmlbuilder2';
 import { BUILD } from '../../../src/config/package-info';
 import { ORIGINAL_OPERATIONS, withoutAddedOperations } from '../../support/contract';
 import { send, type Answer } from '../../support/http';
-import { samplesOn } from '../../support/page';
+import { ANY_SHELL, samplesOn } from '../../support/page';
 import { startService, type TestService } from '../../support/service';
 import { htmlProblems } from '../../support/valid-html';
 
+const BINDINGS = ['SOAP 1.1', 'SOAP 1.2', 'HTTP GET', 'HTTP POST'];
 const PAGES = ['', ...ORIGINAL_OPERATIONS.map((name) => `?op=${name}`), '?op=Nope'];
 
 describe('the documents on the endpoint', () => {
@@ -152,18 +153,24 @@ describe('the documents on the endpoint', () => {
     expect((await send(new URL('/', service.url).href, { method: 'POST' })).status).toBe(404);
   });
 
-  it('the curl samples quote a single quote for the shell', async () => {
+  it('the curl samples are in one line for any shell, and left out where there is no such line', async () => {
     const other = await startService({ SERVICE_NAMESPACE: "http://example.com/it's/" });
-    const { body } = await send(`${other.url}?op=HelloWorld`);
-    const { curl } = samplesOn(body, 'SOAP 1.1');
-    expect(curl).toContain(`-H 'SOAPAction: "http://example.com/it'\\''s/HelloWorld"'`);
-    expect(curl).toContain(`xmlns="http://example.com/it'\\''s/"`);
+    for (const operation of ORIGINAL_OPERATIONS) {
+      const { body } = await send(`${other.url}?op=${operation}`);
+      for (const binding of BINDINGS) expect(samplesOn(body, binding).curl).toMatch(ANY_SHELL);
+    }
     await other.stop();
+    const variable = await startService({ SERVICE_NAMESPACE: 'urn:$HOME' });
+    expect((await send(`${variable.url}?op=HelloWorld`)).body.match(/id="[\w-]+-curl"/g)).toEqual([
+      'id="http-get-curl"',
+      'id="http-post-curl"',
+    ]);
+    await variable.stop();
   });
 
   it.each(ORIGINAL_OPERATIONS)('the samples of %s get the response that they show', async (operation) => {
     const { body } = await get(`?op=${operation}`);
-    for (const binding of ['SOAP 1.1', 'SOAP 1.2', 'HTTP GET', 'HTTP POST']) {
+    for (const binding of BINDINGS) {
       const sample = samplesOn(body, binding);
       const answer = await sendMessage(sample.request);
       expect(messageOf(answer)).toBe(withoutResult(sample.response));

@@ -4,7 +4,7 @@ import { eventsOf, NAMESPACE, resultOf } from '../../support/bindings';
 import { contractWhereHelloWorldTakes } from '../../support/contract';
 import { startEndpoint } from '../../support/endpoint';
 import { send, type Answer } from '../../support/http';
-import { samplesOn } from '../../support/page';
+import { samplesOn, wrapped } from '../../support/page';
 import { startService, type TestService } from '../../support/service';
 import { htmlProblems } from '../../support/valid-html';
 
@@ -35,7 +35,7 @@ describe('the pages', () => {
     expect(textOf(html)).toContain(
       'Existing clients use the WSDL, which stays as it was; generate new ones from the extended WSDL, which also describes the parameters.',
     );
-    expect(html).toContain(`<code id="webhooks">${service.url}/RecordEvent</code>`);
+    expect(html).toContain(`<code id="webhooks">${wrapped(`${service.url}/RecordEvent`)}</code>`);
     expect(html).toContain('data-copy="webhooks"');
     const other = await startService({ PROTOCOLS: 'soap11,httpget' });
     expect((await send(other.url)).body).not.toContain('webhooks"');
@@ -160,7 +160,7 @@ describe('the pages where keys are set', () => {
     expect(html).not.toContain(key);
     for (const binding of BINDINGS) {
       const { curl, request } = samplesOn(html, binding);
-      expect(curl).toContain("-H 'X-API-Key: KEY'");
+      expect(curl).toContain('-H "X-API-Key: KEY"');
       expect(request).toContain('\nX-API-Key: KEY\n');
     }
     expect(await htmlProblems(html)).toEqual([]);

@@ -1,9 +1,11 @@
-import { copyFile, readdir, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventLog } from '../../../src/log/event-log';
 import { openSqliteLog, restoreSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../support/events';
 import { useTemporaryFolder } from '../../support/temporary-folder';
+import { TOOL } from '../../support/tool';
 
 describe('a backup of a SQLite event log', () => {
   const folder = useTemporaryFolder();
@@ -70,6 +72,19 @@ describe('a backup of a SQLite event log', () => {
     for (const other of [damaged, notes, join(folder.path, 'missing.db')])
       await expect(restoreSqliteLog(other, file)).rejects.toThrow(other);
     expect((await log.scan({ after: 0, limit: 10 })).map(({ id }) => id)).toEqual(['first', 'second']);
-    expect(await readdir(folder.path)).not.toContain('missing.db');
+    expect((await readdir(folder.path)).filter((name) => /missing|replaced/.test(name))).toEqual([]);
+  });
+
+  it('leaves nothing behind where the disk has no room for it', async () => {
+    for (let i = 0; i < 8; i++) await log.append(newEvent({ data: `"data":"${'x'.repeat(1_000_000)}"` }));
+    const script = `ulimit -f 4000; exec '${process.execPath}' '${TOOL}' backup full/copy.db`;
+    await mkdir(join(folder.path, 'full'));
+    const { status, stderr } = spawnSync('sh', ['-c', script], {
+      cwd: folder.path,
+      env: { EVENT_LOG: 'sqlite:events.db' },
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([1, 'The event log could not be copied: disk I/O error\n']);
+    expect(await readdir(join(folder.path, 'full'))).toEqual([]);
   });
 });

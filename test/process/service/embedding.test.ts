@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Sender } from '../../../src/senders/sender';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const run = promisify(execFile);
@@ -238,7 +239,7 @@ describe('a program with the package', () => {
         'POST /hook application/cloudevents+json string',
         "[ { sequence: '00000000000000000002', status: 404 } ]",
         'sign as github goes with asReceived: CloudEvents are signed as standard-webhooks.',
-        'sign needs a sender, one of standard-webhooks, svix, github, gitlab, stripe, shopify, slack, and a secret of that sender.',
+        `sign needs a sender, one of ${Sender.signing.join(', ')}, and a secret of that sender.`,
         'Invalid URL',
         ...Array<string>(3).fill('POST /hook application/cloudevents+json undefined'),
         expect.stringMatching(
@@ -286,9 +287,10 @@ describe('a program with the package', () => {
     const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules', '@types')];
     const modules = ['--moduleResolution', moduleResolution, '--module', module];
     const args = [compiler, ...options, ...types, ...modules, join(folder.path, 'program.ts')];
-    await run(process.execPath, args, { cwd: folder.path }).catch((error: unknown) => {
-      expect((error as { stdout: string }).stdout).toBe('');
-    });
+    const { stdout, stderr } = await run(process.execPath, args, { cwd: folder.path }).catch(
+      (error: unknown) => error as { stdout: string; stderr: string },
+    );
+    expect([stdout, stderr]).toEqual(['', '']);
   });
 
   it('may use the libraries that the service uses, which are as they were', async () => {

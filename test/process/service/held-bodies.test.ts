@@ -6,7 +6,7 @@ import { makeCertificate } from '../../support/nginx';
 import { killProcesses, startProcess, type ServiceProcess } from '../../support/process';
 import { MEASURED, memoryOf, peakOf } from '../../support/process-memory';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { describeWith } from '../../support/tools';
+import { describeWith, itUnless, missingLinux } from '../../support/tools';
 import { openWire, type Wire } from '../../support/wire';
 
 describe('the service as a process, while callers send and take only a part', () => {
@@ -40,21 +40,24 @@ describe('the service as a process, while callers send and take only a part', ()
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
-  (process.platform === 'linux' ? it : it.skip)(
+  itUnless(
+    missingLinux,
     'decodes those that end at the same moment a few at a time',
     async () => {
       const service = await startProcess({}, folder.path);
       const body = gzipSync('x'.repeat(60_000));
       const fields = `Content-Encoding: gzip\r\nContent-Length: ${String(body.length)}\r\n`;
-      const callers = await Promise.all(Array.from({ length: 700 }, () => openWire(service.url)));
+      const callers = await Promise.all(Array.from({ length: 3000 }, () => openWire(service.url)));
       for (const caller of callers)
         caller.write(Buffer.concat([Buffer.from(head(service, fields)), body.subarray(0, -1)]));
       for (const caller of callers) caller.write(body.subarray(-1));
-      for (const answer of await answersOf(callers)) expect(answer).toMatch(/^HTTP\/1.1 200 /);
-      // All at once they take 290 MB.
-      expect(await peakOf(service)).toBeLessThan(200_000_000);
+      for (const answer of await answersOf(callers)) expect(answer).toMatch(/^HTTP\/1.1 (?:200|503) /);
+      // Measured 306 to 405 MB; 536 to 573 MB if all are decoded at once.
+      expect(await peakOf(service)).toBeLessThan(512_000_000);
       expect(await service.end('SIGTERM')).toBe(0);
     },
+    // Of many connections, on a machine that has other things to do.
+    60_000,
   );
 });
 

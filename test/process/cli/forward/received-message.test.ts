@@ -147,6 +147,11 @@ const SENT: Readonly<Record<string, Sent>> = {
     ),
     differs: [],
   },
+  'a form that cannot be decoded': {
+    headers: { 'content-type': 'application/x-www-form-urlencoded; charset=euc-jp' },
+    body: 'a=%FF',
+    differs: [],
+  },
   'a form with files that cannot be read': {
     headers: { 'content-type': 'multipart/form-data; boundary=x' },
     body: Buffer.from('--x\r\n\r\n\u00ff\r\n--x--', 'latin1'),
@@ -296,9 +301,11 @@ describe('a request that is sent as it arrived', () => {
     ['namespaces of its own', `<RecordEvent xmlns="${NAMESPACE}"><a xmlns=""/><b xmlns="urn:b"/></RecordEvent>`],
     ['no elements', `<RecordEvent xmlns="${NAMESPACE}">a &lt; b</RecordEvent>`],
     ['more in the body', `<RecordEvent xmlns="${NAMESPACE}" own="1">${PAYLOAD}</RecordEvent><x xmlns="urn:x"/>`],
+    ['attributes of the body', `<S:Body own="1"><RecordEvent xmlns="${NAMESPACE}">${PAYLOAD}</RecordEvent></S:Body>`],
   ])('has the payload of a SOAP call with %s, and is recorded with the same data', async (what, body) => {
     const message = (text: string) => ({ ...(SENT['SOAP 1.1'] as Sent), body: text });
-    const event = await recorded(message(OTHER.replace(/<S:Body>[^]*<\/S:Body>/, () => `<S:Body> ${body}</S:Body>`)));
+    const whole = body.startsWith('<S:Body') ? body : `<S:Body> ${body}</S:Body>`;
+    const event = await recorded(message(OTHER.replace(/<S:Body>[^]*<\/S:Body>/, () => whole)));
     const { body: sent } = await forwarded(event, '');
     expect((await recorded(message(sent.toString()))).data).toBe(event.data);
     if (what === 'no elements') expect(sent.toString()).toContain('>a &lt; b</');
