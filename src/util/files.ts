@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync, realpathSync } from 'node:fs';
 import { lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
@@ -38,5 +39,19 @@ async function flush(path: string, flags: string): Promise<void> {
     await handle.sync();
   } finally {
     await handle.close();
+  }
+}
+
+/** Whether a file, or that to which a symbolic link leads, is a mount of its own. Linux alone says so: proc_pid_mountinfo(5). */
+export function isMountPoint(path: string): boolean {
+  try {
+    const escaped = realpathSync(path).replace(
+      /[ \t\n\\]/g,
+      (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, '0')}`,
+    );
+    const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+    return mounts.some((mount) => mount.split(' ')[4] === escaped);
+  } catch {
+    return false;
   }
 }
