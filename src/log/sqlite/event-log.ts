@@ -4,11 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { writeNewFile } from '../../util/files';
 import { Remote } from '../../util/remote';
-import { EventLogError, typePrefix, type Engine, type Retention, type RetentionSteps } from '../engine';
+import { EventLogError, type Engine, type Retention, type RetentionSteps } from '../engine';
 import { EventLog } from '../event-log';
 import { holdOpen, type SqliteOptions } from './database';
+import type { OpenedFiles } from './files';
 import { rowOf } from './recorder';
-import type { OwnerFunctions, ThreadFunctions } from './worker';
+import type { ThreadFunctions } from './worker';
 
 interface SqliteLogOptions extends SqliteOptions {
   /** Nothing is forgotten without it. */
@@ -60,6 +61,7 @@ async function openEngine(options: SqliteLogOptions): Promise<SqliteEngine> {
     await engine.open();
     return engine;
   } catch (cause) {
+    await engine.close();
     throw new EventLogError(`The event log ${options.file} cannot be opened.`, { cause });
   }
 }
@@ -71,36 +73,40 @@ class SqliteEngine implements Engine {
   /** A look takes the database thread some 30 µs. */
   readonly watchPause = 20;
   readonly retention: RetentionSteps | undefined;
+  readonly #file: string;
+  /** Writes. */
   readonly #thread: DatabaseThread;
-  /** Starts with the first search, for which nothing else waits. */
-  readonly #searches: DatabaseThread;
+  /** Reads: in WAL mode no reader waits for a writer. Starts with the first question. */
+  readonly #reader: DatabaseThread;
+  #hold: { close(): void } | undefined;
 
   constructor({ retention, retentionPause: idlePause = 1000, ...options }: SqliteLogOptions) {
+    this.#file = options.file;
     this.#thread = new DatabaseThread(options);
-    this.#searches = new DatabaseThread({ ...options, create: false });
+    this.#reader = new DatabaseThread(options);
     if (retention === undefined) return;
     this.retention = { busyPause: 2, idlePause, step: (due) => this.#thread.ask('retain', due) };
   }
 
-  readonly open = () => this.#thread.open();
-  readonly append: Engine['append'] = async (events) => {
-    const { repeated, newest } = await this.#thread.ask('append', events.map(rowOf));
+  /** The threads that start later open the same files, or none. */
+  async open(): Promise<void> {
+    this.#reader.files = this.#thread.files = await this.#thread.ask('files');
+    this.#hold = holdOpen(this.#file);
+  }
+
+  readonly append: Engine['append'] = async (events, waited) => {
+    const { repeated, newest } = await this.#thread.ask('append', { events: events.map(rowOf), waited });
     return { appended: events.map(({ id }, i) => repeated[i] ?? { id, recorded: true }), newest };
   };
-  /** Finding the types that a prefix stands for may take longer than a commit should wait. */
-  readonly read: Engine['read'] = (query) =>
-    (typePrefix(query.type) === undefined ? this.#thread : this.#searches).ask('read', query);
-  readonly search: Engine['search'] = (query) => this.#searches.ask('search', query);
-  readonly counts: Engine['counts'] = (times) => this.#searches.ask('counts', times);
-  readonly stats: Engine['stats'] = () => this.#thread.ask('stats');
-  readonly newest: Engine['newest'] = () => this.#thread.ask('newest');
-  readonly verify: Engine['verify'] = () => this.#thread.ask('verify');
+  readonly read: Engine['read'] = (query) => this.#reader.ask('read', query);
+  readonly search: Engine['search'] = (query) => this.#reader.ask('search', query);
+  readonly counts: Engine['counts'] = (times) => this.#reader.ask('counts', times);
+  readonly stats: Engine['stats'] = () => this.#reader.ask('stats');
+  readonly newest: Engine['newest'] = () => this.#reader.ask('newest');
+  readonly verify: Engine['verify'] = () => this.#reader.ask('verify');
+  readonly look = (): Promise<void> => this.#thread.ask('look');
   readonly check: Engine['check'] = () => this.#thread.ask('check');
   readonly restore = (backup: string): Promise<void> => this.#thread.ask('restore', backup);
-
-  onLost(listener: (problem: string) => void): void {
-    this.#thread.onLost = listener;
-  }
 
   async forget(positions: readonly number[]): Promise<number[]> {
     const forgotten = new Set<number>();
@@ -143,31 +149,32 @@ class SqliteEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    await this.#searches.close();
-    await this.#thread.close();
+    const areClosed = (await this.#reader.closeDatabase()) && (await this.#thread.closeDatabase());
+    // The last connection writes the log back and deletes files by name. Until both threads have ended, this one keeps lost files from that.
+    if (areClosed) this.#hold?.close();
+    await this.#reader.end();
+    await this.#thread.end();
+    if (!areClosed) this.#hold?.close();
   }
 }
 
 interface OpenThread {
   readonly worker: Worker;
   readonly database: Remote<ThreadFunctions>;
-  readonly hold: { close(): void };
 }
 
-/**
- * The database in a thread of its own, so that neither a slow disk nor another program's lock holds up answers. A thread that ended is
- * replaced on the next call.
- */
+/** A connection to the database in a thread of its own, so that a slow disk holds up no answer. One that ended is replaced on the next call. */
 class DatabaseThread {
-  #options: SqliteOptions;
+  /** Set once they are known. */
+  files: OpenedFiles | undefined;
+  readonly #options: SqliteOptions;
   #opened: Promise<OpenThread> | undefined;
-  onLost: (problem: string) => void = () => undefined;
 
   constructor(options: SqliteOptions) {
     this.#options = options;
   }
 
-  open(): Promise<OpenThread> {
+  #open(): Promise<OpenThread> {
     this.#opened ??= this.#start().catch((error: unknown) => {
       this.#opened = undefined;
       throw error;
@@ -180,18 +187,14 @@ class DatabaseThread {
     name: Name,
     ...argument: Parameters<ThreadFunctions[Name]>
   ): Promise<Awaited<ReturnType<ThreadFunctions[Name]>>> {
-    return (await this.open()).database.ask(name, ...argument);
+    return (await this.#open()).database.ask(name, ...argument);
   }
 
   async #start(): Promise<OpenThread> {
-    const worker = new Worker(join(__dirname, 'worker.js'), { workerData: this.#options });
+    const workerData: SqliteOptions = { ...this.#options, opened: this.files };
+    const worker = new Worker(join(__dirname, 'worker.js'), { workerData });
     const database = new Remote<ThreadFunctions>((message) => {
       worker.postMessage(message);
-    });
-    database.serve<OwnerFunctions>({
-      lost: (problem) => {
-        this.onLost(problem);
-      },
     });
     worker.on('message', (message) => {
       database.receive(message);
@@ -205,25 +208,25 @@ class DatabaseThread {
     });
     try {
       await database.ask('open');
-      // A thread that takes its place must not make another log where this one was moved away.
-      this.#options = { ...this.#options, create: false };
-      return { worker, database, hold: holdOpen(this.#options.file) };
+      return { worker, database };
     } catch (error) {
       await worker.terminate();
       throw error;
     }
   }
 
-  /** Closes the database after the questions before, and ends the thread, with which SQLite lets go of the files. */
-  async close(): Promise<void> {
-    const { worker, database, hold } = (await this.#opened?.catch(() => undefined)) ?? {};
-    const isClosed = await database?.ask('close').then(
+  /** Closes the database after the questions before. Resolves to false if it stays open, since its files were lost. */
+  async closeDatabase(): Promise<boolean> {
+    const opened = await this.#opened?.catch(() => undefined);
+    if (opened === undefined) return true;
+    return opened.database.ask('close').then(
       () => true,
       () => false,
     );
-    if (isClosed) hold?.close();
-    await worker?.terminate();
-    // The files were lost: until now it kept SQLite from writing to them, and from deleting others by their names.
-    if (!isClosed) hold?.close();
+  }
+
+  /** Ends the thread, with which SQLite lets go of the files. */
+  async end(): Promise<void> {
+    await (await this.#opened?.catch(() => undefined))?.worker.terminate();
   }
 }
