@@ -76,7 +76,7 @@ class SqliteEngine implements Engine {
   readonly #file: string;
   /** Writes. */
   readonly #thread: DatabaseThread;
-  /** Reads: in WAL mode no reader waits for a writer. Starts with the first question. */
+  /** Reads events: in WAL mode no reader waits for a writer. Starts with the first question. */
   readonly #reader: DatabaseThread;
   #hold: { close(): void } | undefined;
 
@@ -101,9 +101,10 @@ class SqliteEngine implements Engine {
   readonly read: Engine['read'] = (query) => this.#reader.ask('read', query);
   readonly search: Engine['search'] = (query) => this.#reader.ask('search', query);
   readonly counts: Engine['counts'] = (times) => this.#reader.ask('counts', times);
-  readonly stats: Engine['stats'] = () => this.#reader.ask('stats');
-  readonly newest: Engine['newest'] = () => this.#reader.ask('newest');
   readonly verify: Engine['verify'] = () => this.#reader.ask('verify');
+  /** Answered before events that are recorded later are there: a follower begins with them. */
+  readonly stats: Engine['stats'] = () => this.#thread.ask('stats');
+  readonly newest: Engine['newest'] = () => this.#thread.ask('newest');
   readonly look = (): Promise<void> => this.#thread.ask('look');
   readonly check: Engine['check'] = () => this.#thread.ask('check');
   readonly restore = (backup: string): Promise<void> => this.#thread.ask('restore', backup);
