@@ -63,12 +63,18 @@ export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   };
 }
 
-/** Starts the service on an event log. `refusalsOfAll` collects the refusals of all its processes; without it this one answers alone. */
+/** Speaks for all processes of the service; `own` is how this one speaks for itself. */
+interface Supervisor {
+  refusals(own: () => Refusals): Promise<Refusals>;
+  lost(problem: string | undefined, own: Observer['lost']): void;
+}
+
+/** Starts the service on an event log. Without a supervisor this process is alone. */
 export async function startApp(
   config: Config,
   log: EventLog,
   logger = createLogger('silent'),
-  refusalsOfAll = (own: () => Refusals): Promise<Refusals> => Promise.resolve(own()),
+  supervisor?: Supervisor,
 ) {
   const { limits } = config;
   const contract = await Contract.load(config.namespace, config);
@@ -86,7 +92,12 @@ export async function startApp(
   if (sizeWarning !== undefined) logger.warn(sizeWarning);
   const observer: Observer = new Observer(logger, metrics, (request) => callers.address(request), config.log.access);
   const callers = new Callers(config, observer.hint);
-  log.observe(observer);
+  const lost: Observer['lost'] = supervisor
+    ? (problem) => {
+        supervisor.lost(problem, observer.lost);
+      }
+    : observer.lost;
+  log.observe({ ...observer, lost });
   const access = new AccessControl(config, callers);
   const maxResultBytes = config.getEventsMaxBytes - contract.maxBytesAroundResult;
   const service = webhookService(log, config, maxResultBytes);
@@ -105,7 +116,7 @@ export async function startApp(
     reader: new ReaderThread(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     mediaType: memoized(MediaType.parse),
     observer,
-    refusals: () => refusalsOfAll(observer.refusals),
+    refusals: () => supervisor?.refusals(observer.refusals) ?? Promise.resolve(observer.refusals()),
   });
 
   const servers = await startServers(config, { handler, rate, observer }, pages, (request) => {

@@ -49,8 +49,7 @@ async function run(config: ProcessConfig, logger: Logger, warnings: readonly str
     // For people, and for scripts that wait for it; every other line is JSON.
     console.log(`WebHook answers at ${url}`);
     if (isNewLog) logger.warn(`New, empty log made at ${eventLog.name}`);
-    if (eventLog.isVolatile) logger.warn('Events are lost when the service ends, as EVENT_LOG=memory: says');
-    for (const warning of warnings) logger.warn(warning);
+    for (const warning of [eventLog.warning?.(), ...warnings]) if (warning !== undefined) logger.warn(warning);
     for (const warning of openServiceWarnings(config)) logger.warn({ host: config.host }, warning);
     manager.notify('READY=1');
     for (const signal of ['SIGTERM', 'SIGINT']) {
@@ -84,7 +83,7 @@ const HANDOVER_TIMEOUT = 5000;
 async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
   const { SupervisorProcess } = await import('./workers/worker.js');
   const supervisor = new SupervisorProcess();
-  const { log, app } = await startService(config, logger, (own) => supervisor.refusals(own));
+  const { log, app } = await startService(config, logger, supervisor);
   const stop = stopOnSignals(app, logger, async () => {
     await leave();
     await log.close();
@@ -99,7 +98,7 @@ type RunningService = Awaited<ReturnType<typeof startService>>;
 type App = RunningService['app'];
 
 /** Loads the service only here: a supervisor, `--help` and a wrong configuration do without it, and start in half the time. */
-async function startService(config: Config, logger: Logger, refusalsOfAll?: Parameters<typeof startApp>[3]) {
+async function startService(config: Config, logger: Logger, supervisor?: Parameters<typeof startApp>[3]) {
   const { eventLog, eventLogSettings } = config;
   // Later workers use the log of the first: one whose folder is moved away is not made anew beside it.
   const create = cluster.worker === undefined || cluster.worker.id === 1 || eventLog.isMissing === undefined;
@@ -111,7 +110,7 @@ async function startService(config: Config, logger: Logger, refusalsOfAll?: Para
   const { startApp: start } = await import('./app.js');
   const { collectDefaultMetrics } = await import('prom-client');
   const log = await opening;
-  const app = await start(config, log, logger, refusalsOfAll);
+  const app = await start(config, log, logger, supervisor);
   collectDefaultMetrics({ register: app.metrics });
   return { log, app };
 }

@@ -50,7 +50,9 @@ export async function withLog(access: 'read' | 'import', work: (log: EventLog) =
   const log = await eventLog.open({ ...eventLogServer, ...settings });
   log.observe({
     lost(problem) {
-      console.error(`A file of the event log was lost: ${problem}`);
+      console.error(
+        problem === undefined ? 'The files of the event log are back.' : `A file of the event log was lost: ${problem}`,
+      );
     },
   });
   try {

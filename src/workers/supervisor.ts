@@ -36,8 +36,18 @@ export async function supervise(
   const reports = new Reports();
   const callers = new Callers(config);
   const observer = new Observer(logger, reports.own, (request) => callers.address(request), config.log.access);
+  const withoutFiles = new Set<WorkerProcess>();
   const supervisor = new Supervisor(config.workers, logger, () => {
-    const worker = new WorkerProcess(config.environmentOfWorkers, () => reports.refusals(observer.refusals));
+    const worker = new WorkerProcess(config.environmentOfWorkers, {
+      refusals: () => reports.refusals(observer.refusals),
+      lost(problem) {
+        // Each worker notices for itself; the first and the last are told.
+        if (problem === undefined) withoutFiles.delete(worker);
+        if (withoutFiles.size === 0) observer.lost(problem);
+        if (problem !== undefined) withoutFiles.add(worker);
+      },
+    });
+    void worker.ended.then(() => withoutFiles.delete(worker));
     reports.add(worker);
     return worker;
   });
