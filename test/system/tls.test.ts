@@ -86,6 +86,18 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await service.end('SIGTERM');
   });
 
+  it('takes over other files on SIGHUP, and names what has to wait for a restart', async () => {
+    const configure = (name: string, more = '') =>
+      writeFile(file('.env'), `TLS_CERT=${name}.pem\nTLS_KEY=${name}-key.pem\n${more}`);
+    await configure('first');
+    const service = await startProcess({}, folder.path);
+    await configure('second', 'TLS_CLIENT_CA=first.pem\n');
+    service.child.kill('SIGHUP');
+    expect((await service.logged('settings read again')).needRestart).toEqual(['TLS_CLIENT_CA']);
+    expect(await get(`${service.url}/HelloWorld`, 'second')).toContain('Hello World');
+    await service.end('SIGTERM');
+  });
+
   it('logs and counts handshakes that fail, at most 20 lines a second, and not a connection that is not used', async () => {
     const settings = { ...variables(), TLS_CLIENT_CA: file('second.pem'), REQUEST_TIMEOUT: '300ms', ADMIN_PORT: '0' };
     const service = await startProcess(settings, folder.path);
