@@ -66,9 +66,9 @@ export const ProcessConfig = {
     return readSome(names, texts, origin);
   },
 
-  /** The read key for the service whose log a tool reads over HTTP. */
-  readKey(): string | undefined {
-    return ownTexts().texts[READ_KEY];
+  /** The read key for the service whose log a tool reads over HTTP: the first in a text such as READ_KEYS has, without its name. */
+  readKey(text = ownTexts().texts[READ_KEY]): string | undefined {
+    return /^[\s,]*(?:[\w.-]{1,15} +)?([^\s,]+)/.exec(text ?? '')?.[1];
   },
 
   /** Reads the settings that a program gives to the service that it embeds. Nothing is logged unless it says so. */

@@ -109,7 +109,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     const plain = async (bytes: string | undefined) => {
       const socket = await openConnection(service.url);
       if (bytes !== undefined) socket.write(bytes);
-      await untilClosed(socket);
+      return untilClosed(socket);
     };
     // Connections that are opened and not used: before TLS is agreed on, and after.
     await plain(undefined);
@@ -135,11 +135,14 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
       expect(refused()).toHaveLength(index + 1);
       expect(refused()[index]).toMatchObject({ refusal, reason: expect.stringContaining(reason) as string });
     }
+    expect(await plain('POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello')).toMatch(
+      /^HTTP\/1\.1 400 [\s\S]*its address must begin with https:\/\//,
+    );
     const flood = 100;
     await Promise.all(Array.from({ length: flood }, () => plain('what is this')));
     const { adminUrl = '' } = logLines(service.output()).find(({ msg }) => msg === 'started') as { adminUrl?: string };
     const counted = async () => (await metricsAt(adminUrl)).get('webhook_refusals_total{reason="invalid"}');
-    await eventually('all are counted', async () => (await counted()) === flood + 3);
+    await eventually('all are counted', async () => (await counted()) === flood + 4);
     expect(refused().length).toBeLessThan(cases.length + flood);
     await service.end('SIGTERM');
   });
