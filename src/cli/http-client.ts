@@ -97,19 +97,15 @@ export class HttpClient {
   /** Sends as {@link ask} does. The body may be cut off: there is no answer only if the header did not come in time. */
   async send(url: URL, outgoing: OutgoingRequest): Promise<HttpAnswer | NoAnswerError> {
     const timeout = this.#timeout + Math.floor(Buffer.byteLength(outgoing.body ?? '') / SLOWEST) * 1000;
-    const within = `within ${String(timeout / 1000)} s`;
-    const late = new AbortController();
-    const timer = setTimeout(() => {
-      late.abort(new Error(`there was no answer ${within}`));
-    }, timeout);
+    const signal = AbortSignal.timeout(timeout);
+    const seconds = String(timeout / 1000);
     try {
-      const answer = await this.#whole(await this.open(url, outgoing, late.signal, 0));
+      const answer = await this.#whole(await this.open(url, outgoing, signal, 0));
       // A body that ends with the connection looks whole if the time-out ended the connection.
-      return late.signal.aborted ? { ...answer, cutOff: `the answer was not complete ${within}` } : answer;
+      return signal.aborted ? { ...answer, cutOff: `the answer was not complete within ${seconds} s` } : answer;
     } catch (cause) {
-      return cause instanceof NoAnswerError ? cause : new NoAnswerError(reasonOf(cause), { cause });
-    } finally {
-      clearTimeout(timer);
+      if (cause instanceof NoAnswerError) return cause;
+      return new NoAnswerError(signal.aborted ? `there was no answer within ${seconds} s` : reasonOf(cause), { cause });
     }
   }
 
@@ -144,9 +140,10 @@ export class HttpClient {
       if (statusCode !== 200) throw new Error(`its answer was ${statusText(statusCode)}`);
       return answerOf(await this.#exchange({ ...request, socket }, silence, body));
     } catch (error) {
-      const cause: unknown = signal.aborted ? signal.reason : error;
-      if (proxy === '') throw cause;
-      const name = URL.canParse(proxy) ? `${new URL(proxy).origin} ` : '';
+      if (proxy === '') throw error;
+      const cause = signal.aborted ? new SilenceError() : error;
+      // The text may hold a password.
+      const name = URL.canParse(proxy) ? `${new URL(proxy).protocol}//${new URL(proxy).host} ` : '';
       const variable = `${url.protocol.slice(0, -1).toUpperCase()}_PROXY`;
       throw new NoAnswerError(`through the proxy ${name}of ${variable}: ${reasonOf(cause)}`, { cause });
     }
@@ -158,25 +155,18 @@ export class HttpClient {
     silence: number,
     body: string | Buffer = '',
   ): Promise<IncomingMessage> {
-    const sent =
-      options.protocol === 'https:'
-        ? httpsRequest({ ...options, agent: this.#tls })
-        : httpRequest({ ...options, agent: this.#plain });
+    const isTls = options.protocol === 'https:';
+    const sent = (isTls ? httpsRequest : httpRequest)({ ...options, agent: isTls ? this.#tls : this.#plain });
     return new Promise((resolve, reject) => {
       let answer: IncomingMessage | undefined;
       sent.on('socket', (socket) => {
-        const end = () => {
+        socket.setTimeout(silence).on('timeout', () => {
           // Nothing comes while the answer's reader is busy with what came before.
           if (answer?.readableLength) socket.setTimeout(silence);
           else (answer ?? sent).destroy(new SilenceError());
-        };
-        socket.setTimeout(silence).on('timeout', end);
-        for (const event of ['connect', 'upgrade'] as const)
-          sent.once(event, (response: IncomingMessage) => {
-            socket.setTimeout(0).off('timeout', end);
-            resolve(response);
-          });
+        });
       });
+      sent.once('connect', resolve).once('upgrade', resolve);
       sent.once('response', (response) => {
         // With a listener, an error waits in the stream for a reader who comes later.
         answer = response.on('error', () => undefined).once('close', () => sent.destroy());

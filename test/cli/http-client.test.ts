@@ -149,7 +149,7 @@ describe('the HTTP client of the tool', () => {
     it.each([
       ['http://127.0.0.1:1', 'http://127.0.0.1:1 of HTTP_PROXY: nothing listens at 127.0.0.1 on port 1'],
       ['http://user:secret@:80', 'of HTTP_PROXY: Invalid URL'],
-      ['socks5://127.0.0.1:1', /of HTTP_PROXY: .*socks5/],
+      ['socks5://127.0.0.1:1', /^through the proxy socks5:\/\/127\.0\.0\.1:1 of HTTP_PROXY: .*socks5/],
     ])('names a proxy that cannot be asked: %s', async (address, said) => {
       process.env.HTTP_PROXY = address;
       const message: unknown = typeof said === 'string' ? `through the proxy ${said}` : expect.stringMatching(said);

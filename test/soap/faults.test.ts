@@ -99,12 +99,6 @@ describe('header blocks that must be understood', () => {
   });
 });
 
-it('says that an envelope of SOAP 1.1 under the content type of SOAP 1.2 is SOAP 1.1', async () => {
-  const answer = await post12(envelope11('HelloWorld'));
-  expect(answer.status).toBe(415);
-  expect(answer.body).toContain('The envelope is SOAP 1.1, which is sent as text/xml, not as application/soap+xml.');
-});
-
 describe.each(['soap11', 'soap12'] as const)('a WS-Security header that is refused over %s', (binding) => {
   const record = (blocks: string, headers: Record<string, string> = {}): Promise<Answer> => {
     const { path, body = '', ...question } = requestOf(binding, 'RecordEvent', '<a/>');
