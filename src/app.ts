@@ -131,8 +131,8 @@ export async function startApp(
     metrics: metrics.registry,
     refusals: observer.refusals,
     /** Reads the TLS files again, and uses other keys, secrets and hosts. Changes nothing if it throws: the files cannot be used. */
-    async reload({ access: credentials, allowedHosts }: Pick<Config, 'access' | 'allowedHosts'>): Promise<void> {
-      await servers.reloadTls();
+    async reload({ access: credentials, allowedHosts, tls }: Pick<Config, 'access' | 'allowedHosts' | 'tls'>) {
+      await servers.reloadTls(tls);
       access.use({ ...config, access: credentials, allowedHosts });
     },
     /** Finishes what is in flight; connections without a call stay open for `idleTimeout` ms. The event log stays open. */

@@ -71,8 +71,12 @@ async function runAlone(
 ): Promise<void> {
   const service = await startService(config, logger);
   const { log, app } = service;
-  stopOnSignals(app, logger, () => log.close());
-  reloadOnHangUp(config, service, logger, manager);
+  const stop = stopOnSignals(app, logger, () => log.close());
+  let reloading = Promise.resolve();
+  const reloadNext = () => (reloading = reloading.then(() => reload(config, service, logger)));
+  manager.onHangUp(reloadNext, () => {
+    stop('SIGHUP');
+  });
   announce(app.url);
   started(app, config, logger);
 }
@@ -83,6 +87,8 @@ const HANDOVER_TIMEOUT = 5000;
 async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
   const { SupervisorProcess } = await import('./workers/worker.js');
   const supervisor = new SupervisorProcess();
+  // A terminal that closes sends it to all processes; the supervisor then stops this one as SIGTERM does.
+  process.on('SIGHUP', () => undefined);
   const { log, app } = await startService(config, logger, supervisor);
   const stop = stopOnSignals(app, logger, async () => {
     await leave();
@@ -143,31 +149,19 @@ function stopOnSignals(app: App, logger: Logger, cleanUp: () => Promise<void>) {
   return stop;
 }
 
-/** Reads the settings again on SIGHUP. A terminal that closes sends it, too; without TLS that ends the process. */
-function reloadOnHangUp(config: ProcessConfig, service: RunningService, logger: Logger, manager: ServiceManager): void {
-  if (config.tls === undefined && process.stdout.isTTY) return;
-  let reloading = Promise.resolve();
-  process.on('SIGHUP', () => {
-    manager.notify('RELOADING=1');
-    reloading = reloading
-      .then(() => reload(config, service, logger))
-      .catch((error: unknown) => {
-        logger.error({ reason: plainReason(error) }, 'settings not usable, those from before stay in use');
-      })
-      .then(() => {
-        manager.notify('READY=1');
-      });
-  });
-}
-
+/** Reads the settings again. If they cannot be used, a log line says why, and nothing changes. */
 async function reload(config: ProcessConfig, { app, log }: RunningService, logger: Logger): Promise<void> {
-  const next = ProcessConfig.ofService((warning) => {
-    logger.warn(warning);
-  });
-  await app.reload(next);
-  const needRestart = ProcessConfig.needRestart(config, next, log.retain(next.eventLogSettings.retention));
-  for (const warning of openServiceWarnings(next)) logger.warn({ host: config.host }, warning);
-  logger.info({ ...config.tls, ...(needRestart.length > 0 && { needRestart }) }, 'settings read again');
+  try {
+    const next = ProcessConfig.ofService((warning) => {
+      logger.warn(warning);
+    });
+    await app.reload(next);
+    const needRestart = ProcessConfig.needRestart(config, next, log.retain(next.eventLogSettings.retention));
+    for (const warning of openServiceWarnings(next)) logger.warn({ host: config.host }, warning);
+    logger.info({ ...next.tls, ...(needRestart.length > 0 && { needRestart }) }, 'settings read again');
+  } catch (error) {
+    logger.error({ reason: plainReason(error) }, 'settings not usable, those from before stay in use');
+  }
 }
 
 /** Prints what went wrong, and ends the process with exit code 1. */

@@ -101,7 +101,7 @@ export class AccessControl {
     if (check === undefined) return undefined;
     const given = keysFor(likely, request);
     if (nameAmong(given, check) !== undefined) return undefined;
-    if (needs !== undefined && guards[needs] && (given.length > 0 || !hasEnvelope)) throw keyProblem(needs, given);
+    if (needs !== undefined && guards[needs] && (given.length > 0 || !hasEnvelope)) throw this.#missing(needs, given);
     return UNAUTHENTICATED_BODY;
   }
 
@@ -131,7 +131,7 @@ export class AccessControl {
     if (password !== undefined) given.push(password);
     const keyName = nameAmong(given, check);
     if (keyName !== undefined) return keyName === '' ? undefined : { keyName };
-    throw passwordProblem === undefined ? keyProblem(needs, given) : HTTP_ERRORS.key(passwordProblem);
+    throw passwordProblem === undefined ? this.#missing(needs, given) : HTTP_ERRORS.key(passwordProblem);
   }
 
   /** Lets a request read events or metrics that no operation returns; throws as for an operation that reads. */
@@ -144,6 +144,14 @@ export class AccessControl {
     if (this.#otherSite(request) !== undefined) throw HTTP_ERRORS.otherSiteLink();
     if (this.#rules.guards.read !== undefined) this.checkReader(request);
     else this.#rules.checkLocalViewer(request);
+  }
+
+  /** Says which proof a call lacks. */
+  #missing(needs: Access, given: readonly string[]): RequestError {
+    if (needs === 'record' && !this.credentials.record.includes('key'))
+      return HTTP_ERRORS.signature('RecordEvent needs the signature of a sender whose secret the service has.');
+    const without = `${needs === 'record' ? 'RecordEvent' : 'Reading events'} needs a ${needs} key.`;
+    return HTTP_ERRORS.key(given.length === 0 ? without : `This key may not ${needs} events.`);
   }
 
   #isSigned({ method, headers }: GuardedRequest): boolean {
@@ -166,11 +174,6 @@ function nameAmong(keys: readonly string[], check: KeyCheck): string | undefined
 }
 
 const NO_BODY = Buffer.alloc(0);
-
-function keyProblem(needed: Access, given: readonly string[]): RequestError {
-  const without = `${needed === 'record' ? 'RecordEvent' : 'Reading events'} needs a ${needed} key.`;
-  return HTTP_ERRORS.key(given.length === 0 ? without : `This key may not ${needed} events.`);
-}
 
 /** Returns the check against a set of keys, with or without a name and a space before them. Its time says nothing about a key. */
 export function keyCheck(keys: readonly string[]): KeyCheck {

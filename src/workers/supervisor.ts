@@ -18,7 +18,8 @@ const SHORT_LIFE = 1000;
 
 /**
  * Runs the service in several processes that share the port, and keeps them running; `announce` is called with the address once
- * the first is ready. SIGTERM and SIGINT end all of them, SIGHUP replaces them without dropping a request.
+ * the first is ready. SIGTERM and SIGINT end all of them, as does a terminal that closes; SIGHUP
+ * replaces them without dropping a request.
  *
  * @throws the admin address cannot be used.
  */
@@ -54,18 +55,12 @@ export async function supervise(
   const pages = new AdminPages(() => reports.check(), reports);
   const rate = new RateLimit(limits.rate, callers);
   const adminServer = admin && (await pages.listen(admin, { limits, rate, observer }));
-  for (const signal of ['SIGTERM', 'SIGINT']) {
-    process.on(signal, () => {
-      pages.stop();
-      supervisor.stop();
-    });
-  }
-  process.on('SIGHUP', () => {
-    manager.notify('RELOADING=1');
-    void supervisor.renew().then(() => {
-      manager.notify('READY=1');
-    });
-  });
+  const stop = () => {
+    pages.stop();
+    supervisor.stop();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
+  manager.onHangUp(() => supervisor.renew(), stop);
   logger.info({ workers: config.workers, adminUrl: adminServer?.url }, 'supervising');
   await supervisor.start(announce);
 }
