@@ -65,12 +65,18 @@ export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   };
 }
 
-/** Starts the service on an event log. `refusalsOfAll` collects the refusals of all its processes; without it this one answers alone. */
+/** Speaks for all processes of the service; `own` is how this one speaks for itself. */
+interface Supervisor {
+  refusals(own: () => Refusals): Promise<Refusals>;
+  lost(problem: string | undefined, own: Observer['lost']): void;
+}
+
+/** Starts the service on an event log. Without a supervisor this process is alone. */
 export async function startApp(
   config: Config,
   log: EventLog,
   logger = createLogger('silent'),
-  refusalsOfAll = (own: () => Refusals): Promise<Refusals> => Promise.resolve(own()),
+  supervisor?: Supervisor,
 ) {
   const { limits } = config;
   const contract = await Contract.load(config.namespace, config);
@@ -90,7 +96,12 @@ export async function startApp(
   const addressOf = (request: IncomingMessage) => callers.address(request);
   const observer: Observer = new Observer(logger, metrics, addressOf, config.log.access, secrets);
   const callers = new Callers(config, observer.hint);
-  log.observe(observer);
+  const lost: Observer['lost'] = supervisor
+    ? (problem) => {
+        supervisor.lost(problem, observer.lost);
+      }
+    : observer.lost;
+  log.observe({ ...observer, lost });
   const access = new AccessControl(config, callers);
   const maxResultBytes = config.getEventsMaxBytes - contract.maxBytesAroundResult;
   const service = webhookService(log, config, maxResultBytes, secrets);
@@ -109,7 +120,7 @@ export async function startApp(
     reader: new ReaderThread(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     mediaType: memoized(MediaType.parse),
     observer,
-    refusals: () => refusalsOfAll(observer.refusals),
+    refusals: () => supervisor?.refusals(observer.refusals) ?? Promise.resolve(observer.refusals()),
   });
 
   const servers = await startServers(
@@ -130,8 +141,8 @@ export async function startApp(
     metrics: metrics.registry,
     refusals: observer.refusals,
     /** Reads the TLS files again, and uses other keys, secrets and hosts. Changes nothing if it throws: the files cannot be used. */
-    async reload(next: Pick<Config, 'access' | 'allowedHosts' | 'forwardSecrets'>): Promise<void> {
-      await servers.reloadTls();
+    async reload(next: Pick<Config, 'access' | 'allowedHosts' | 'forwardSecrets' | 'tls'>): Promise<void> {
+      await servers.reloadTls(next.tls);
       access.use({ ...config, access: next.access, allowedHosts: next.allowedHosts });
       secrets.use(secretsIn(next));
     },

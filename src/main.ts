@@ -49,8 +49,7 @@ async function run(config: ProcessConfig, logger: Logger, warnings: readonly str
     // For people, and for scripts that wait for it; every other line is JSON.
     console.log(`WebHook answers at ${url}`);
     if (isNewLog) logger.warn(`New, empty log made at ${eventLog.name}`);
-    if (eventLog.isVolatile) logger.warn('Events are lost when the service ends, as EVENT_LOG=memory: says');
-    for (const warning of warnings) logger.warn(warning);
+    for (const warning of [eventLog.warning?.(), ...warnings]) if (warning !== undefined) logger.warn(warning);
     for (const warning of openServiceWarnings(config)) logger.warn({ host: config.host }, warning);
     manager.notify('READY=1');
     for (const signal of ['SIGTERM', 'SIGINT']) {
@@ -72,8 +71,12 @@ async function runAlone(
 ): Promise<void> {
   const service = await startService(config, logger);
   const { log, app } = service;
-  stopOnSignals(app, logger, () => log.close());
-  reloadOnHangUp(config, service, logger, manager);
+  const stop = stopOnSignals(app, logger, () => log.close());
+  let reloading = Promise.resolve();
+  const reloadNext = () => (reloading = reloading.then(() => reload(config, service, logger)));
+  manager.onHangUp(reloadNext, () => {
+    stop('SIGHUP');
+  });
   announce(app.url);
   started(app, config, logger);
 }
@@ -84,7 +87,9 @@ const HANDOVER_TIMEOUT = 5000;
 async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
   const { SupervisorProcess } = await import('./workers/worker.js');
   const supervisor = new SupervisorProcess();
-  const { log, app } = await startService(config, logger, (own) => supervisor.refusals(own));
+  // A terminal that closes sends it to all processes; the supervisor then stops this one as SIGTERM does.
+  process.on('SIGHUP', () => undefined);
+  const { log, app } = await startService(config, logger, supervisor);
   const stop = stopOnSignals(app, logger, async () => {
     await leave();
     await log.close();
@@ -99,7 +104,7 @@ type RunningService = Awaited<ReturnType<typeof startService>>;
 type App = RunningService['app'];
 
 /** Loads the service only here: a supervisor, `--help` and a wrong configuration do without it, and start in half the time. */
-async function startService(config: Config, logger: Logger, refusalsOfAll?: Parameters<typeof startApp>[3]) {
+async function startService(config: Config, logger: Logger, supervisor?: Parameters<typeof startApp>[3]) {
   const { eventLog, eventLogSettings } = config;
   // Later workers use the log of the first: one whose folder is moved away is not made anew beside it.
   const create = cluster.worker === undefined || cluster.worker.id === 1 || eventLog.isMissing === undefined;
@@ -111,7 +116,7 @@ async function startService(config: Config, logger: Logger, refusalsOfAll?: Para
   const { startApp: start } = await import('./app.js');
   const { collectDefaultMetrics } = await import('prom-client');
   const log = await opening;
-  const app = await start(config, log, logger, refusalsOfAll);
+  const app = await start(config, log, logger, supervisor);
   collectDefaultMetrics({ register: app.metrics });
   return { log, app };
 }
@@ -144,31 +149,19 @@ function stopOnSignals(app: App, logger: Logger, cleanUp: () => Promise<void>) {
   return stop;
 }
 
-/** Reads the settings again on SIGHUP. A terminal that closes sends it, too; without TLS that ends the process. */
-function reloadOnHangUp(config: ProcessConfig, service: RunningService, logger: Logger, manager: ServiceManager): void {
-  if (config.tls === undefined && process.stdout.isTTY) return;
-  let reloading = Promise.resolve();
-  process.on('SIGHUP', () => {
-    manager.notify('RELOADING=1');
-    reloading = reloading
-      .then(() => reload(config, service, logger))
-      .catch((error: unknown) => {
-        logger.error({ reason: plainReason(error) }, 'settings not usable, those from before stay in use');
-      })
-      .then(() => {
-        manager.notify('READY=1');
-      });
-  });
-}
-
+/** Reads the settings again. If they cannot be used, a log line says why, and nothing changes. */
 async function reload(config: ProcessConfig, { app, log }: RunningService, logger: Logger): Promise<void> {
-  const next = ProcessConfig.ofService((warning) => {
-    logger.warn(warning);
-  });
-  await app.reload(next);
-  const needRestart = ProcessConfig.needRestart(config, next, log.retain(next.eventLogSettings.retention));
-  for (const warning of openServiceWarnings(next)) logger.warn({ host: config.host }, warning);
-  logger.info({ ...config.tls, ...(needRestart.length > 0 && { needRestart }) }, 'settings read again');
+  try {
+    const next = ProcessConfig.ofService((warning) => {
+      logger.warn(warning);
+    });
+    await app.reload(next);
+    const needRestart = ProcessConfig.needRestart(config, next, log.retain(next.eventLogSettings.retention));
+    for (const warning of openServiceWarnings(next)) logger.warn({ host: config.host }, warning);
+    logger.info({ ...next.tls, ...(needRestart.length > 0 && { needRestart }) }, 'settings read again');
+  } catch (error) {
+    logger.error({ reason: plainReason(error) }, 'settings not usable, those from before stay in use');
+  }
 }
 
 /** Prints what went wrong, and ends the process with exit code 1. */

@@ -2,7 +2,7 @@ import { urlToHttpOptions } from 'node:url';
 import { Option } from 'commander';
 import { Binding } from '../config/values';
 import { positionIn } from '../events/stored-event';
-import { MAX_SEARCH_TEXT, type Start } from '../log/queries';
+import { MAX_SEARCH_TEXT, mayBeAddress, type Start } from '../log/queries';
 import { Sender } from '../senders/sender';
 import { parseDuration, parseTime } from '../util/time';
 import { misuse, quoted } from './terminal';
@@ -32,7 +32,7 @@ export function filterOptions(): Option[] {
   return [
     option('--type <type>', 'only events with this type, or with all that begin alike, as in com.github.*'),
     option('--binding <name>', `only events that came over ${Binding.all.join(', ')}`, oneOf('binding', Binding.all)),
-    option('--sender <ip>', 'only events that came from this address'),
+    option('--sender <ip>', 'only events that came from this address', senderAddress),
     option(
       '--from-sender <name>',
       'only events of this known sender, as in github',
@@ -60,6 +60,11 @@ function headerField(text: string): readonly [string, string] {
   const [, name = '', value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (value === undefined) throw misuse(`--header ${quoted(text)} is not NAME=VALUE.`);
   return [name.toLowerCase(), value];
+}
+
+function senderAddress(text: string): string {
+  if (mayBeAddress(text)) return text;
+  throw misuse(`--sender ${quoted(text)} is not an address. --from-sender names a known sender.`);
 }
 
 function searchText(text: string): string {

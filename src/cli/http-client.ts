@@ -1,20 +1,26 @@
 import { constants } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { Agent, request as httpRequest, STATUS_CODES, type IncomingMessage, type RequestOptions } from 'node:http';
+import { Agent as TlsAgent, request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { rootCertificates } from 'node:tls';
-import { Agent, buildConnector, EnvHttpProxyAgent, type Dispatcher } from 'undici';
+import { urlToHttpOptions } from 'node:url';
+import { getProxyForUrl } from 'proxy-from-env';
 import { reasonOf } from '../util/text';
 
-export interface HttpAnswer {
+/** An answer whose body is yet to come. Its connection ends with the body, or when that is destroyed. */
+export interface StreamedAnswer {
   readonly status: number;
   /** By names in lower case; values of one name are joined with commas. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Readable;
+}
+
+export interface HttpAnswer extends Omit<StreamedAnswer, 'body'> {
   readonly body: Buffer;
   /** Why the body is not whole. */
   readonly cutOff: string | undefined;
 }
-
-/** An answer whose body is yet to come. */
-export type StreamedAnswer = Dispatcher.ResponseData;
 
 export interface OutgoingRequest {
   readonly method: string;
@@ -45,6 +51,12 @@ export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 }
 
+/** That nothing came for as long as is waited. */
+class SilenceError extends Error {
+  override readonly name = 'SilenceError';
+  override readonly message = 'no answer in time';
+}
+
 /**
  * Sends requests of the tools, of `--ready` and of programs, through the proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name. Redirects are
  * answers like any other. Each request has a connection of its own: on one that is kept, a second answer to the request before would be
@@ -53,8 +65,9 @@ export class NoAnswerError extends Error {
 export class HttpClient {
   readonly #timeout: number;
   readonly #isDirect: boolean;
+  readonly #plain = new Agent();
   /** Keeps TLS sessions, with which a connection begins sooner. */
-  readonly #connections: EnvHttpProxyAgent.Options;
+  readonly #tls: TlsAgent;
 
   /** @param maxBytes - the most bytes of a body that are read. */
   constructor(
@@ -63,16 +76,15 @@ export class HttpClient {
   ) {
     this.#timeout = timeout;
     this.#isDirect = isDirect;
-    const tls = {
+    this.#tls = new TlsAgent({
       ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
       ...(isInsecure && {
         rejectUnauthorized: false,
-        minVersion: 'TLSv1' as const,
+        minVersion: 'TLSv1',
         ciphers: 'DEFAULT@SECLEVEL=0',
         secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT,
       }),
-    };
-    this.#connections = { connect: buildConnector({ ...tls, timeout }), requestTls: tls, proxyTunnel: false };
+    });
   }
 
   /** Sends one request, and resolves to its answer if that is whole. User and password of the address go as Basic authentication. */
@@ -88,10 +100,11 @@ export class HttpClient {
     const signal = AbortSignal.timeout(timeout);
     const seconds = String(timeout / 1000);
     try {
-      const answer = await this.#answerOf(await this.open(url, outgoing, signal, 0));
+      const answer = await this.#whole(await this.open(url, outgoing, signal, 0));
       // A body that ends with the connection looks whole if the time-out ended the connection.
       return signal.aborted ? { ...answer, cutOff: `the answer was not complete within ${seconds} s` } : answer;
     } catch (cause) {
+      if (cause instanceof NoAnswerError) return cause;
       return new NoAnswerError(signal.aborted ? `there was no answer within ${seconds} s` : reasonOf(cause), { cause });
     }
   }
@@ -104,36 +117,66 @@ export class HttpClient {
    */
   async open(
     url: URL,
-    { method, path = url.pathname + url.search, headers, body }: OutgoingRequest,
+    { method, path = url.pathname + url.search, headers, body = '' }: OutgoingRequest,
     signal: AbortSignal,
     silence = this.#timeout,
   ): Promise<StreamedAnswer> {
-    const user = [url.username, url.password].map(decodeURIComponent).join(':');
-    const credentials = user !== ':' && { Authorization: `Basic ${Buffer.from(user).toString('base64')}` };
-    const agent = new (this.#isDirect || LOOPBACK.test(url.hostname) ? Agent : EnvHttpProxyAgent)(this.#connections);
-    // After an answer that is not read to its end, undici would make another connection.
-    const end = () => void agent.destroy();
+    const { auth, ...place } = placeOf(url);
+    const length = Buffer.byteLength(body);
+    const fields = { Host: url.host, ...(length > 0 && { 'Content-Length': length }), ...headers };
+    const request = { ...place, auth, method, path, headers: fields, signal };
+    const proxy = this.#isDirect || LOOPBACK.test(url.hostname) ? '' : getProxyForUrl(url.href);
     try {
-      const response = await agent.request({
-        origin: url.origin,
-        path,
-        method,
-        headers: { ...credentials, ...headers },
-        body: body === '' ? null : (body ?? null),
-        signal,
-        reset: true,
-        headersTimeout: silence,
-        bodyTimeout: silence,
-      });
-      response.body.on('error', end).on('end', end);
-      return response;
+      if (proxy === '') return answerOf(await this.#exchange(request, silence, body));
+      const { auth: user, ...to } = placeOf(new URL(proxy));
+      const pass = user ? { 'Proxy-Authorization': `Basic ${Buffer.from(user).toString('base64')}` } : {};
+      if (url.protocol === 'http:') {
+        const passedOn = { ...request, ...to, path: url.origin + path, headers: { ...fields, ...pass } };
+        return answerOf(await this.#exchange(passedOn, silence, body));
+      }
+      const host = `${url.hostname}:${url.port || '443'}`;
+      const asking = { ...to, method: 'CONNECT', path: host, headers: { Host: host, ...pass }, signal };
+      const { statusCode = 0, socket } = await this.#exchange(asking, silence);
+      if (statusCode !== 200) throw new Error(`its answer was ${statusText(statusCode)}`);
+      return answerOf(await this.#exchange({ ...request, socket }, silence, body));
     } catch (error) {
-      end();
-      throw error;
+      if (proxy === '') throw error;
+      const cause = signal.aborted ? new SilenceError() : error;
+      // The text may hold a password.
+      const name = URL.canParse(proxy) ? `${new URL(proxy).protocol}//${new URL(proxy).host} ` : '';
+      const variable = `${url.protocol.slice(0, -1).toUpperCase()}_PROXY`;
+      throw new NoAnswerError(`through the proxy ${name}of ${variable}: ${reasonOf(cause)}`, { cause });
     }
   }
 
-  async #answerOf({ statusCode: status, headers: fields, body }: StreamedAnswer): Promise<HttpAnswer> {
+  /** Resolves once the header of the answer is there; after CONNECT, its connection is the tunnel. */
+  #exchange(
+    options: RequestOptions & { readonly socket?: Socket },
+    silence: number,
+    body: string | Buffer = '',
+  ): Promise<IncomingMessage> {
+    const isTls = options.protocol === 'https:';
+    const sent = (isTls ? httpsRequest : httpRequest)({ ...options, agent: isTls ? this.#tls : this.#plain });
+    return new Promise((resolve, reject) => {
+      let answer: IncomingMessage | undefined;
+      sent.on('socket', (socket) => {
+        socket.setTimeout(silence).on('timeout', () => {
+          // Nothing comes while the answer's reader is busy with what came before.
+          if (answer?.readableLength) socket.setTimeout(silence);
+          else (answer ?? sent).destroy(new SilenceError());
+        });
+      });
+      sent.once('connect', resolve).once('upgrade', resolve);
+      sent.once('response', (response) => {
+        // With a listener, an error waits in the stream for a reader who comes later.
+        answer = response.on('error', () => undefined).once('close', () => sent.destroy());
+        resolve(response);
+      });
+      sent.on('error', reject).end(body);
+    });
+  }
+
+  async #whole({ body, ...header }: StreamedAnswer): Promise<HttpAnswer> {
     const chunks: Buffer[] = [];
     let bytes = 0;
     let cutOff: string | undefined;
@@ -148,9 +191,24 @@ export class HttpClient {
     } catch (error) {
       cutOff = reasonOf(error);
     }
-    const headers = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
-    return { status, headers, body: Buffer.concat(chunks), cutOff };
+    return { ...header, body: Buffer.concat(chunks), cutOff };
   }
+}
+
+function placeOf(url: URL) {
+  const { protocol, hostname, port, auth } = urlToHttpOptions(url);
+  return { protocol, hostname, port, auth };
+}
+
+/** @throws the status is not that of an answer. */
+function answerOf(response: IncomingMessage): StreamedAnswer {
+  const { statusCode: status = 0, headersDistinct } = response;
+  if (status < 200) {
+    response.socket.destroy();
+    throw new Error(`its answer has the status ${String(status).padStart(3, '0')}, not one from 200 on`);
+  }
+  const headers = Object.fromEntries(Object.entries(headersDistinct).map(([name, values]) => [name, values?.join()]));
+  return { status, headers, body: response };
 }
 
 /** Writes a status as messages show it: `404 Not Found`. */
@@ -160,5 +218,5 @@ export function statusText(status: number): string {
 
 /** Whether a request ended because nothing came for as long as is waited. */
 export function isSilence(error: unknown): boolean {
-  return /^UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT$/.test(String((error as NodeJS.ErrnoException).code));
+  return error instanceof SilenceError || (error instanceof NoAnswerError && error.cause instanceof SilenceError);
 }

@@ -35,7 +35,7 @@ export async function withSource(
     if (keyFile !== undefined || ca !== undefined) throw misuse('--key-file and --ca go with --from.');
     return withLog('read', (log) => work(log, stop));
   }
-  const key = keyFile === undefined ? ProcessConfig.readKey() : (await textOf(keyFile)).trim();
+  const key = ProcessConfig.readKey(keyFile === undefined ? undefined : await textOf(keyFile));
   const { RemoteLog } = await import('./remote/remote-log.js');
   await work(new RemoteLog({ url, key, ca: ca === undefined ? undefined : await textOf(ca) }, stop), stop);
 }
@@ -50,7 +50,9 @@ export async function withLog(access: 'read' | 'import', work: (log: EventLog) =
   const log = await eventLog.open({ ...eventLogServer, ...settings });
   log.observe({
     lost(problem) {
-      console.error(`A file of the event log was lost: ${problem}`);
+      console.error(
+        problem === undefined ? 'The files of the event log are back.' : `A file of the event log was lost: ${problem}`,
+      );
     },
   });
   try {

@@ -50,7 +50,11 @@ export const ProcessConfig = {
 
   /** Returns the names of the variables of which a process that runs needs a restart to use the new value. */
   needRestart({ texts: old }: ProcessConfig, { texts }: ProcessConfig, isRetained: boolean): string[] {
-    const isUsed = ({ isReloaded, group }: Variable<unknown>) => isReloaded && (group === 'Access' || isRetained);
+    const isUsed = ({ isReloaded, group, name }: Variable<unknown>) => {
+      if (group !== 'TLS') return isReloaded && (group === 'Access' || isRetained);
+      // Other files, but whether there is TLS, and whether callers need a certificate, is settled at the start.
+      return (old[name] === undefined) === (texts[name] === undefined);
+    };
     return variablesOf(VARIABLES)
       .filter((variable) => !isUsed(variable) && variable.names.some((name) => old[name] !== texts[name]))
       .map(({ name }) => name);
@@ -62,9 +66,9 @@ export const ProcessConfig = {
     return readSome(names, texts, origin);
   },
 
-  /** The read key for the service whose log a tool reads over HTTP. */
-  readKey(): string | undefined {
-    return ownTexts().texts[READ_KEY];
+  /** The read key for the service whose log a tool reads over HTTP: the first in a text such as READ_KEYS has, without its name. */
+  readKey(text = ownTexts().texts[READ_KEY]): string | undefined {
+    return /^[\s,]*(?:[\w.-]{1,15} +)?([^\s,]+)/.exec(text ?? '')?.[1];
   },
 
   /** Reads the settings that a program gives to the service that it embeds. Nothing is logged unless it says so. */

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 
 /** The service manager that started this process, if one did and wants to be notified (sd_notify(3)). */
@@ -13,6 +14,21 @@ export class ServiceManager {
     delete process.env.NOTIFY_SOCKET;
     this.#environment = NOTIFY_SOCKET === undefined ? undefined : { NOTIFY_SOCKET, PATH };
     this.#failed = failed;
+  }
+
+  /** Reloads on SIGHUP. A terminal that closes sends it, too: then this process stops. */
+  onHangUp(reload: () => Promise<void>, stop: () => void): void {
+    const hadTerminal = isatty(1);
+    process.on('SIGHUP', () => {
+      if (hadTerminal && !isatty(1)) {
+        stop();
+        return;
+      }
+      this.notify('RELOADING=1');
+      void reload().then(() => {
+        this.notify('READY=1');
+      });
+    });
   }
 
   notify(state: 'READY=1' | 'RELOADING=1' | 'STOPPING=1'): void {

@@ -207,7 +207,7 @@ export class Connections {
   }
 
   secured(socket: Socket): void {
-    const connection = this.#handshakeOf(socket);
+    const connection = this.handshakeOf(socket);
     if (connection === undefined) {
       // The peer has reset its connection, and nothing else would close it.
       socket.destroy();
@@ -224,7 +224,8 @@ export class Connections {
     connection.open(socket);
   }
 
-  #handshakeOf(socket: Socket): Connection | undefined {
+  /** The connection whose TLS handshake is on this socket. */
+  handshakeOf(socket: Socket): Connection | undefined {
     return this.#handshakes.get(endsOf(socket) ?? '');
   }
 
@@ -248,10 +249,6 @@ export class Connections {
       this.#isHeld = false;
       for (const goOn of held) goOn();
     });
-  }
-
-  isSilent(socket: Socket): boolean {
-    return this.#handshakeOf(socket)?.isSilent === true;
   }
 
   of(socket: Socket): Connection | undefined {

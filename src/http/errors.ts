@@ -76,7 +76,9 @@ export const HTTP_ERRORS = {
       `The request did not come in time: its header in ${seconds(header)}, all of it in ${seconds(request)} (REQUEST_TIMEOUT).`,
     ),
 
-  // TLS. Only the operator reads these.
+  tls: () => closing(400, 'The caller speaks TLS: its address must begin with http://, or the service needs TLS_CERT.'),
+
+  // TLS. Only the operator reads these, and a caller that speaks plain HTTP.
   handshake: (code: string) =>
     handshake(HANDSHAKE_PROBLEMS[code] ?? code, code.endsWith('_CERTIFICATE') ? 'key' : 'invalid'),
   clientCertificate: (code: string) =>

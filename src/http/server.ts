@@ -106,7 +106,11 @@ export class HttpServer {
     if (connection === undefined || socket.destroyed || problem.code === 'ECONNRESET') {
       const error =
         connection === undefined && this.#options.tls && this.#handshakeProblem(problem, socket as TLSSocket);
-      if (error) this.#report(error, socket, undefined);
+      const plain = problem.code === 'ERR_SSL_HTTP_REQUEST' ? this.#connections.handshakeOf(socket) : undefined;
+      if (error) {
+        this.#report(error, socket, plain && error.status);
+        plain?.accepted.write(lastAnswer(error));
+      }
       socket.destroy();
       return;
     }
@@ -129,7 +133,9 @@ export class HttpServer {
   #handshakeProblem({ code = '' }: ParserError, socket: TLSSocket): RequestError | undefined {
     const { limits } = this.#options;
     if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT')
-      return this.#connections.isSilent(socket) ? undefined : HTTP_ERRORS.handshakeTimeout(limits.headersTimeout);
+      return this.#connections.handshakeOf(socket)?.isSilent
+        ? undefined
+        : HTTP_ERRORS.handshakeTimeout(limits.headersTimeout);
     // Node closes the connection itself if a certificate is not one of TLS_CLIENT_CA.
     const { authorizationError } = socket as { authorizationError?: Error | null };
     if (authorizationError) return HTTP_ERRORS.clientCertificate(String(authorizationError));
@@ -202,14 +208,15 @@ export class HttpServer {
 }
 
 /** An error of Node's parser, with the reason that it gives. */
-type ParserError = NodeJS.ErrnoException & { readonly reason?: string };
+type ParserError = NodeJS.ErrnoException & { readonly reason?: string; readonly rawPacket?: Buffer };
 
 /** The answer to bytes that are not a request, are too many, or do not arrive in time. */
-function unreadable({ code, reason }: ParserError, limits: Config['limits']): RequestError {
+function unreadable({ code, reason, rawPacket }: ParserError, limits: Config['limits']): RequestError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return HTTP_ERRORS.requestTimeout(limits.headersTimeout, limits.requestTimeout);
   if (code === 'HPE_HEADER_OVERFLOW') return HTTP_ERRORS.headerTooLarge();
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return HTTP_ERRORS.chunkExtensions();
   if (reason === 'Invalid HTTP version' || code === 'HPE_PAUSED_H2_UPGRADE') return HTTP_ERRORS.unsupportedVersion();
-  return HTTP_ERRORS.unreadable();
+  // The record of a handshake begins with its type and the major version (RFC 8446, section 5.1).
+  return rawPacket?.[0] === 22 && rawPacket[1] === 3 ? HTTP_ERRORS.tls() : HTTP_ERRORS.unreadable();
 }

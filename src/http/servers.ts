@@ -49,9 +49,15 @@ export async function startServers(
     url: `${tls ? 'https' : 'http'}://${localAuthority(host, port)}`,
     adminUrl: admin?.url,
     connections: () => server.connections,
-    /** @throws the TLS files cannot be used; then the ones from before stay in use. */
-    async reloadTls(): Promise<void> {
-      if (tls) server.replaceTls(await readTls(tls));
+    /**
+     * Uses these TLS files. That there is TLS, and that callers need a certificate, stays as it was at the start.
+     *
+     * @throws they cannot be used; then the ones from before stay in use.
+     */
+    async reloadTls(next: Config['tls']): Promise<void> {
+      if (!tls) return;
+      const { cert, key, clientCa = tls.clientCa } = next ?? tls;
+      server.replaceTls(await readTls({ cert, key, clientCa: tls.clientCa && clientCa }));
     },
     /**
      * Finishes what is in flight. Public connections without a call stay open for `idleTimeout` ms. The admin pages answer until the last

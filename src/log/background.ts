@@ -34,6 +34,26 @@ export class LogWatch {
   }
 }
 
+/** Pause between two looks at the files of a log, in milliseconds. */
+const LOOK_PAUSE = 500;
+
+/** Calls a listener when the files of a log are lost, with the problem, and when they are back, until the signal. */
+export async function watchFiles(
+  look: () => Promise<void>,
+  listener: (problem?: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let isLost = false; !signal.aborted; await pause(LOOK_PAUSE, signal)) {
+    const problem = await look().then(
+      () => undefined,
+      (error: unknown) => (error as Error).message,
+    );
+    if (signal.aborted || isLost === (problem !== undefined)) continue;
+    isLost = !isLost;
+    listener(problem);
+  }
+}
+
 /** Forgets events step by step, with pauses, until it is stopped. */
 export class RetentionLoop {
   /** Applies from the next step on. */

@@ -60,8 +60,11 @@ export interface Engine {
   /** Maximum characters of the calls that share a commit; without it each call is a commit of its own. */
   readonly commitSize?: number;
   readonly maxEventBytes?: number;
-  /** @throws {EventTooLargeError} */
-  append(events: readonly NewEvent[]): Promise<Recorded>;
+  /**
+   * @param waited - how long the events have waited already, in milliseconds: their callers do not wait anew for a lock or a server.
+   * @throws {EventTooLargeError}
+   */
+  append(events: readonly NewEvent[], waited: number): Promise<Recorded>;
 
   /** Each read may bring megabytes, which no limit counts until the caller has made an answer of them. */
   readonly readsAtOnce: number;
@@ -81,7 +84,8 @@ export interface Engine {
   forget(positions: readonly number[]): Promise<number[]>;
   verify(): Promise<string[]>;
 
-  onLost?(listener: (problem: string) => void): void;
+  /** @throws the files of the log are not those that were opened: every question fails until they are back. */
+  readonly look?: () => Promise<void>;
 
   /** Forgets events past retention, step by step; missing if this process is not to. */
   readonly retention?: RetentionSteps | undefined;

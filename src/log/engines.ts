@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isMountPoint } from '../util/files';
 import { ValueError } from '../util/text';
 import { EventLogError, type EventLogSettings } from './engine';
 import type { EventLog } from './event-log';
@@ -16,6 +17,8 @@ export interface EventLogLocation {
   readonly isVolatile?: true;
   /** Whether it is known that there is no log yet. */
   isMissing?(): boolean;
+  /** How events may be lost as the log is kept. */
+  warning?(): string | undefined;
 
   /** @throws {EventLogError} it cannot be opened, or is missing and not to be created. The message names the location, but no password. */
   open(settings: EventLogSettings): Promise<EventLog>;
@@ -58,6 +61,10 @@ const SQLITE: EngineChoice = {
       name: file,
       engine: 'SQLite',
       isMissing: () => !existsSync(file),
+      warning() {
+        if (!isMountPoint(file)) return undefined;
+        return `${file} is mounted without its folder: the newest events are in ${file}-wal, and go with the container. Mount the folder.`;
+      },
       async open({ retention, create = true, forgets = create }) {
         if (!create && !existsSync(file))
           throw new EventLogError(`There is no event log at ${file}. Set EVENT_LOG to where it is.`);
@@ -117,6 +124,7 @@ const MEMORY: EngineChoice = {
       name: 'memory',
       engine: 'memory',
       isVolatile: true,
+      warning: () => 'Events are lost when the service ends, as EVENT_LOG=memory: says',
       async open({ retention, create = true }) {
         if (!create) throw new EventLogError('Only the service that keeps its events in memory has them.');
         const { openMemoryLog, MemoryStore } = await import('./memory/event-log.js');

@@ -1,6 +1,6 @@
 import { problemOf, type NewEvent, type StoredEvent } from '../events/stored-event';
 import { Deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
-import { LogWatch, RetentionLoop } from './background';
+import { LogWatch, RetentionLoop, watchFiles } from './background';
 import { EventLogError, type Appended, type Engine, type Retention, type Upkeep } from './engine';
 import { GroupCommit } from './group-commit';
 import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult, Start } from './queries';
@@ -19,8 +19,8 @@ interface LogObserver {
   committed?(commit: { readonly events: number; readonly recorded: number; readonly milliseconds: number }): void;
   /** Nothing is left that is past retention, or a step failed with an error and will be tried again. */
   retained?(error?: unknown): void;
-  /** A file of the log was moved, removed or replaced. The problem names the file with the events that it held. */
-  lost?(problem: string): void;
+  /** A file of the log was moved, removed or replaced, as the problem says; without one they are back. */
+  lost?(problem?: string): void;
   /** Suggests a change to the operator. Not deduplicated; the same suggestion has the same key. */
   hint?(key: string, message: string): void;
 }
@@ -36,6 +36,7 @@ export class EventLog implements ReadableLog {
   readonly #engine: Engine;
   readonly #group: GroupCommit<readonly NewEvent[], Appended[]> | undefined;
   readonly #retention: RetentionLoop | undefined;
+  readonly #ended = new AbortController();
   readonly #watches = new Set<LogWatch>();
   readonly #reads: Semaphore;
   #calls = 0;
@@ -55,8 +56,8 @@ export class EventLog implements ReadableLog {
     };
     this.#reads = new Semaphore(engine.readsAtOnce);
     if (engine.commitSize !== undefined)
-      this.#group = new GroupCommit(engine.commitSize, (requests) => this.#commit(requests));
-    engine.onLost?.((problem) => this.#observer.lost?.(problem));
+      this.#group = new GroupCommit(engine.commitSize, (requests, waited) => this.#commit(requests, waited));
+    if (engine.look) void watchFiles(engine.look, (problem) => this.#observer.lost?.(problem), this.#ended.signal);
     if (engine.retention)
       this.#retention = new RetentionLoop(engine.retention, retention, (error) => this.#observer.retained?.(error));
   }
@@ -81,13 +82,13 @@ export class EventLog implements ReadableLog {
 
   #record(events: readonly NewEvent[]): Promise<Appended[]> {
     if (events.length === 0) return Promise.resolve([]);
-    return this.#group?.add(events, sizeOf(events)) ?? this.#commit([events]).then(([appended = []]) => appended);
+    return this.#group?.add(events, sizeOf(events)) ?? this.#commit([events], 0).then(([appended = []]) => appended);
   }
 
-  async #commit(requests: readonly (readonly NewEvent[])[]): Promise<Appended[][]> {
+  async #commit(requests: readonly (readonly NewEvent[])[], waited: number): Promise<Appended[][]> {
     const started = performance.now();
     const events = requests.length === 1 ? (requests[0] ?? []) : requests.flat();
-    const { appended, newest } = await this.#engine.append(events);
+    const { appended, newest } = await this.#engine.append(events, waited);
     if (newest !== undefined) for (const watch of this.#watches) watch.tell(newest);
     const recorded = appended.reduce((sum, one) => sum + Number(one.recorded), 0);
     this.#observer.committed?.({ events: events.length, recorded, milliseconds: performance.now() - started });
@@ -234,6 +235,7 @@ export class EventLog implements ReadableLog {
   }
 
   async #close(): Promise<void> {
+    this.#ended.abort();
     for (const watch of this.#watches) watch.end();
     const stopped = this.#retention?.stop();
     if (this.#calls > 0) await new Promise<void>((resolve) => (this.#idle = resolve));

@@ -18,27 +18,30 @@ const WORKER_PAUSE = 1;
 interface Waiting<Request, Result> extends Pick<Deferred<Result>, 'resolve' | 'reject'> {
   readonly request: Request;
   readonly size: number;
+  /** When it was added, in milliseconds of `performance.now`. */
+  readonly since: number;
 }
 
 /** Commits requests in groups: those that arrive during a commit share the next one, in their order. */
 export class GroupCommit<Request, Result> {
   readonly #maxSize: number;
-  readonly #commit: (requests: readonly Request[]) => Promise<readonly Result[]>;
+  readonly #commit: (requests: readonly Request[], waited: number) => Promise<readonly Result[]>;
   #waiting: Waiting<Request, Result>[] = [];
   #isCommitting = false;
 
   /**
    * @param maxSize - maximum size of a group of several requests.
-   * @param commit - commits all of the requests or none; resolves to their results, in their order.
+   * @param commit - commits all of the requests or none; resolves to their results, in their order. `waited` is how long the first
+   *   has waited, in milliseconds.
    */
-  constructor(maxSize: number, commit: (requests: readonly Request[]) => Promise<readonly Result[]>) {
+  constructor(maxSize: number, commit: (requests: readonly Request[], waited: number) => Promise<readonly Result[]>) {
     this.#maxSize = maxSize;
     this.#commit = commit;
   }
 
   add(request: Request, size: number): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ request, size, resolve, reject });
+      this.#waiting.push({ request, size, since: performance.now(), resolve, reject });
       if (!this.#isCommitting) void this.#commitWaiting();
     });
   }
@@ -53,7 +56,9 @@ export class GroupCommit<Request, Result> {
       const group = this.#takeGroup();
       before = group.length;
       try {
-        const results = await this.#commit(group.map(({ request }) => request));
+        const waited = performance.now() - (group[0]?.since ?? 0);
+        const requests = group.map(({ request }) => request);
+        const results = await this.#commit(requests, waited);
         results.forEach((result, i) => group[i]?.resolve(result));
       } catch (error) {
         for (const { reject } of group) reject(error);

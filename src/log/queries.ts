@@ -48,6 +48,11 @@ export const DATA_START = 120;
 /** Longest text that can be searched for, in characters. */
 export const MAX_SEARCH_TEXT = 200;
 
+/** Whether a text may be a sender's address: that of a machine, or what a proxy writes in its place (RFC 7239, section 6). */
+export function mayBeAddress(text: string): boolean {
+  return /[.:]|^_|^unknown$/.test(text);
+}
+
 /** Which events {@link EventLog.search} looks for, and where. Those with all that is given are found. */
 export interface SearchQuery extends Pick<EventQuery, 'before' | 'limit' | 'type'> {
   /** Only events after this position, from there to newer ones; without it the search goes from the newest to older ones. */

@@ -58,6 +58,12 @@ export const FAULTS = {
         (webhooks === undefined ? '' : ` Webhooks go to ${webhooks}, as JSON, a form, XML or text.`),
       { status: 415 },
     ),
+  contentTypeOfSoap11: (given: string) =>
+    new Fault(
+      'Client',
+      `The envelope is SOAP 1.1, which is sent as ${SoapVersion.soap11.mediaType}, not as ${shortened(given)}.`,
+      { status: 415 },
+    ),
   unreadable: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`, { status: 400 }),
   invalidFormat: (what: string) => new Fault('Client', `${UNREADABLE} ---> Request format is invalid: ${what}`),
   invalidInput: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`),

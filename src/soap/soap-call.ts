@@ -121,11 +121,12 @@ export class SoapCall extends IncomingCall {
 
   #accept(message: SoapMessage): void {
     const version = SoapVersion.of(message.binding);
-    const essence = this.mediaType?.essence;
+    const { essence = '' } = this.mediaType ?? {};
     this.#version = version;
     this.#message = message;
     this.#giveHints(message);
-    if (version === SoapVersion.soap11 && essence !== SoapVersion.soap11.mediaType) throw this.#unsupported(essence);
+    if (version === SoapVersion.soap11 && essence !== SoapVersion.soap11.mediaType)
+      throw FAULTS.contentTypeOfSoap11(essence);
     this.operation = undefined;
     this.operation = this.#named[message.binding] ?? this.#namedInBody(message);
     const { security, mandatoryHeaders } = message;

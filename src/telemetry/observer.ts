@@ -96,8 +96,9 @@ export class Observer {
     this.#isRetentionFailing = fails;
   };
 
-  readonly lost = (problem: string): void => {
-    this.#logger.error({ reason: problem }, 'a file of the event log was lost');
+  readonly lost = (problem?: string): void => {
+    if (problem === undefined) this.#logger.info('the files of the event log are back');
+    else this.#logger.error({ reason: problem }, 'a file of the event log was lost');
   };
 
   readonly refusals = (): Refusals => this.#refusedCalls.list();

@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+} from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
@@ -74,5 +84,19 @@ export function isReadOnly(file: string): boolean {
     return false;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EROFS';
+  }
+}
+
+/** Whether a file, or that to which a symbolic link leads, is a mount of its own. Linux alone says so: proc_pid_mountinfo(5). */
+export function isMountPoint(path: string): boolean {
+  try {
+    const escaped = realpathSync(path).replace(
+      /[ \t\n\\]/g,
+      (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, '0')}`,
+    );
+    const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+    return mounts.some((mount) => mount.split(' ')[4] === escaped);
+  } catch {
+    return false;
   }
 }

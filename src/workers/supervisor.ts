@@ -20,7 +20,8 @@ const SHORT_LIFE = 1000;
 
 /**
  * Runs the service in several processes that share the port, and keeps them running; `announce` is called with the address once
- * the first is ready. SIGTERM and SIGINT end all of them, SIGHUP replaces them without dropping a request.
+ * the first is ready. SIGTERM and SIGINT end all of them, as does a terminal that closes; SIGHUP
+ * replaces them without dropping a request.
  *
  * @throws the admin address cannot be used.
  */
@@ -40,26 +41,30 @@ export async function supervise(
   const access = new AccessControl(config, callers);
   const secrets = new Secrets(secretsIn(config));
   const observer = new Observer(logger, reports.own, (request) => callers.address(request), config.log.access, secrets);
+  const withoutFiles = new Set<WorkerProcess>();
   const supervisor = new Supervisor(config.workers, logger, () => {
-    const worker = new WorkerProcess(config.environmentOfWorkers, () => reports.refusals(observer.refusals));
+    const worker = new WorkerProcess(config.environmentOfWorkers, {
+      refusals: () => reports.refusals(observer.refusals),
+      lost(problem) {
+        // Each worker notices for itself; the first and the last are told.
+        if (problem === undefined) withoutFiles.delete(worker);
+        if (withoutFiles.size === 0) observer.lost(problem);
+        if (problem !== undefined) withoutFiles.add(worker);
+      },
+    });
+    void worker.ended.then(() => withoutFiles.delete(worker));
     reports.add(worker);
     return worker;
   });
   const pages = new AdminPages(() => reports.check(), reports);
   const rate = new RateLimit(limits.rate, callers);
   const adminServer = admin && (await pages.listen(admin, { limits, rate, observer }, access.checkOperator));
-  for (const signal of ['SIGTERM', 'SIGINT']) {
-    process.on(signal, () => {
-      pages.stop();
-      supervisor.stop();
-    });
-  }
-  process.on('SIGHUP', () => {
-    manager.notify('RELOADING=1');
-    void supervisor.renew().then(() => {
-      manager.notify('READY=1');
-    });
-  });
+  const stop = () => {
+    pages.stop();
+    supervisor.stop();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
+  manager.onHangUp(() => supervisor.renew(), stop);
   logger.info({ workers: config.workers, adminUrl: adminServer?.url }, 'supervising');
   await supervisor.start(announce);
 }

@@ -33,6 +33,8 @@ interface SupervisorFunctions {
   /** Takes the report of a worker that ends. */
   leave(report: Report): void;
   refusals(): Promise<Refusals>;
+  /** The files of the log are lost, or without a problem back. */
+  lost(problem: string | undefined): void;
 }
 
 /** The supervisor as its worker, this process, sees it. */
@@ -80,6 +82,13 @@ export class SupervisorProcess {
   refusals(own: () => Refusals): Promise<Refusals> {
     return within(this.#remote.ask('refusals'), COLLECT_TIMEOUT, () => new Error('too late')).catch(own);
   }
+
+  /** Leaves it to the supervisor to say that files are lost or back, once for all; to this process if the supervisor cannot. */
+  lost(problem: string | undefined, own: (problem: string | undefined) => void): void {
+    this.#remote.ask('lost', problem).catch(() => {
+      own(problem);
+    });
+  }
 }
 
 export interface End {
@@ -105,12 +114,15 @@ export class WorkerProcess {
   lastReport = NO_REPORT;
 
   /** Starts a worker with these variables added to its environment. */
-  constructor(environment: Readonly<Record<string, string>>, refusals: SupervisorFunctions['refusals']) {
+  constructor(
+    environment: Readonly<Record<string, string>>,
+    functions: Pick<SupervisorFunctions, 'refusals' | 'lost'>,
+  ) {
     const failed = (error: Error) => {
       this.#ended.resolve({ code: undefined, cause: `no process could be started (${error.message})` });
     };
     this.#remote.serve<SupervisorFunctions>({
-      refusals,
+      ...functions,
       ready: (url) => {
         this.#url.resolve(url);
       },

@@ -61,7 +61,7 @@ describe('the arguments of the tool', () => {
     ],
     [['backup', '-'], 'Standard input and output cannot be used here: name a file.'],
     [['forward', 'http://h'], 'Say what to forward: give --follow, --since, --position, --event or a search.'],
-    ...['--follow', '--type=t', '--since=1', '--until=1', '--text=x', '--binding=soap11', '--sender=s'].map(
+    ...['--follow', '--type=t', '--since=1', '--until=1', '--text=x', '--binding=soap11', '--sender=::1'].map(
       (option): [string[], string] => [
         ['forward', 'http://h', '--event', 'a', option],
         `Option '--event <id>' cannot be used with option '${option.replace(/=.*/, '')}`,
@@ -79,6 +79,11 @@ describe('the arguments of the tool', () => {
     [
       ['forward', 'http://h', '--binding', 'soap13'],
       '--binding soap13 is not one of soap11, soap12, httpget, httppost.',
+    ],
+    [['print', '--sender', 'github'], '--sender github is not an address. --from-sender names a known sender.'],
+    [
+      ['forward', 'http://h', '--event', 'a', '--position', 'f'],
+      "Option '--event <id>' cannot be used with option '--position <file>'.",
     ],
     [
       ['forward', 'http://h', '--follow', '--as-received', '--sign', 'trello'],

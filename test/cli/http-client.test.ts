@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Socket, type AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { HttpClient, type HttpAnswer, type Reach } from '../../src/cli/http-client';
+import { eventually } from '../support/eventually';
 import { startTarget, type Reaction, type Target } from '../support/target';
 
 describe('the HTTP client of the tool', () => {
@@ -40,7 +43,50 @@ describe('the HTTP client of the tool', () => {
   it('has none where the only answer is that of another protocol', async () => {
     const answer = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
     const url = await startSocketServer((socket) => socket.write(answer));
-    expect(await post(clientOf(), url)).toEqual(none('the connection was closed before the answer was complete'));
+    expect(await post(clientOf(), url)).toEqual(none('its answer has the status 101, not one from 200 on'));
+  });
+
+  it.each(['end', 'resetAndDestroy'] as const)('survives a connection that ends unread (%s)', async (ends) => {
+    let socket: Socket | undefined;
+    const url = await startSocketServer((opened) => {
+      socket = opened;
+      socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 999999\r\n\r\nbegin');
+    });
+    const { body } = await clientOf().open(new URL(url), { method: 'GET' }, new AbortController().signal);
+    const reading = (async () => {
+      for await (const chunk of body) {
+        expect(String(chunk)).toBe('begin');
+        socket?.write('x'.repeat(65_536));
+        await eventually('the rest waits', () => body.readableLength >= 65_536);
+        socket?.[ends]();
+        await once(socket as Socket, 'close');
+      }
+    })();
+    await expect(reading).rejects.toThrow('aborted');
+  });
+
+  it('waits as long for a reader as that needs, and for the sender no longer than it may be silent', async () => {
+    const url = await startSocketServer((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n${'x'.repeat(200_000)}`);
+    });
+    const { body } = await clientOf().open(new URL(url), { method: 'GET' }, new AbortController().signal, 100);
+    await delay(300);
+    await expect(body.forEach(() => undefined)).rejects.toThrow('no answer in time');
+  });
+
+  it.each(['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'])(
+    'waits for the answer after %j, which it did not ask for',
+    async (interim) => {
+      const url = await startSocketServer((socket) =>
+        socket.write(`${interim}${interim}HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n`),
+      );
+      expect(await post(clientOf(), url)).toMatchObject({ status: 201, cutOff: undefined });
+    },
+  );
+
+  it('names a status that HTTP does not have', async () => {
+    const url = await startSocketServer((socket) => socket.write('HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n'));
+    expect(await post(clientOf(), url)).toEqual(none('its answer has the status 099, not one from 200 on'));
   });
 
   it('sends user and password of the address as Basic credentials, and its query', async () => {
@@ -68,7 +114,7 @@ describe('the HTTP client of the tool', () => {
   describe('with a proxy in the environment', () => {
     const proxied: string[] = [];
     afterEach(() => {
-      for (const name of ['HTTP_PROXY', 'NO_PROXY']) Reflect.deleteProperty(process.env, name);
+      for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) Reflect.deleteProperty(process.env, name);
     });
 
     it('asks it, but not for this machine, nor for what NO_PROXY names', async () => {
@@ -86,6 +132,28 @@ describe('the HTTP client of the tool', () => {
       expect(await post(clientOf(), 'http://direct.invalid')).toEqual(unknown);
       const here = await startServer(() => ({ status: 200, body: 'here' }));
       expect(await post(clientOf(), here.url)).toMatchObject({ body: Buffer.from('here') });
+    });
+
+    it('names a proxy that makes no tunnel to a target with TLS', async () => {
+      const proxy = createHttpServer().on('connect', (_request, socket: Socket) => {
+        socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+      });
+      await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+      ended.push(() => proxy.close());
+      const address = `http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}`;
+      process.env.HTTPS_PROXY = address;
+      const refused = none(`through the proxy ${address} of HTTPS_PROXY: its answer was 502 Bad Gateway`);
+      expect(await post(clientOf(), 'https://target.invalid')).toEqual(refused);
+    });
+
+    it.each([
+      ['http://127.0.0.1:1', 'http://127.0.0.1:1 of HTTP_PROXY: nothing listens at 127.0.0.1 on port 1'],
+      ['http://user:secret@:80', 'of HTTP_PROXY: Invalid URL'],
+      ['socks5://127.0.0.1:1', /^through the proxy socks5:\/\/127\.0\.0\.1:1 of HTTP_PROXY: .*socks5/],
+    ])('names a proxy that cannot be asked: %s', async (address, said) => {
+      process.env.HTTP_PROXY = address;
+      const message: unknown = typeof said === 'string' ? `through the proxy ${said}` : expect.stringMatching(said);
+      expect(await post(clientOf(), 'http://target.invalid')).toEqual(none(message));
     });
   });
 

@@ -1,5 +1,5 @@
 import { readConfig } from '../../src/config/config';
-import { withinDescriptors } from '../../src/config/process-config';
+import { ProcessConfig, withinDescriptors } from '../../src/config/process-config';
 
 describe('the connections of a process that may open few files', () => {
   const bounded = (limit: number, settings = {}) => {
@@ -29,4 +29,13 @@ describe('the connections of a process that may open few files', () => {
   it('need more files than the service itself', () => {
     expect(() => bounded(150)).toThrow('this process may have 150 files open at once, and needs more than 150.');
   });
+});
+
+it.each([
+  'the-key-of-16-chars',
+  'shop the-key-of-16-chars\n',
+  ' shop the-key-of-16-chars , other\n',
+  'the-key-of-16-chars\r\nb',
+])('takes the first key for a tool, without its name: %j', (text) => {
+  expect(ProcessConfig.readKey(text)).toBe('the-key-of-16-chars');
 });

@@ -76,7 +76,16 @@ describe('a request that is refused', () => {
       { 'Content-Type': 'application/x-www-form-urlencoded' },
       'application/x-www-form-urlencoded is not supported',
     ],
-    ['SOAP 1.1 as application/xml', { 'Content-Type': 'application/xml' }, 'application/xml is not supported'],
+    [
+      'SOAP 1.1 as application/xml',
+      { 'Content-Type': 'application/xml' },
+      'The envelope is SOAP 1.1, which is sent as text/xml, not as application/xml.',
+    ],
+    [
+      'SOAP 1.1 as application/soap+xml',
+      { 'Content-Type': 'application/soap+xml' },
+      'The envelope is SOAP 1.1, which is sent as text/xml, not as application/soap+xml.',
+    ],
   ])('%s on the endpoint gets 415', async (_what, headers: Record<string, string>, reason) => {
     const answer = await send(service.url, { method: 'POST', headers, body: envelope11('HelloWorld') });
     expect(answer.status).toBe(415);

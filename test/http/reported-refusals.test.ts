@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { Gauge } from 'prom-client';
 import { startApp } from '../../src/app';
 import { readConfig } from '../../src/config/config';
@@ -222,6 +224,15 @@ describe('the access log', () => {
     await eventually('the lines are written', () => of('answered').length === 2);
     expect(of('answered')).toMatchObject(Array(2).fill({ status: 200, complete: true }));
   });
+});
+
+it('a caller that speaks TLS to a port for plain HTTP is counted and named', async () => {
+  const { app, of } = await start();
+  const { hostname: host, port } = new URL(app.url);
+  await expect(once(connectTls({ host, port: Number(port) }), 'secureConnect')).rejects.toThrow('wrong version number');
+  const reason = expect.stringMatching(/^The caller speaks TLS: its address must begin with http:/) as unknown;
+  expect(of('refused')).toMatchObject([{ remoteAddress: '127.0.0.1', refusal: 'invalid', reason }]);
+  expect(await refusalsOf(app)).toBe(1);
 });
 
 it('behind a proxy that writes X-Forwarded-For, a caller that invents Forwarded has no allowance of its own', async () => {

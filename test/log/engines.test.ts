@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { eventLogAddress } from '../../src/log/engines';
@@ -44,6 +45,21 @@ describe('where an event log is kept', () => {
     const other = await location.open(settings);
     expect((await other.stats()).events).toBe(0);
     await Promise.all([log.close(), other.close()]);
+  });
+
+  it('is warned of where the file is mounted without its folder', async () => {
+    const file = join(folder.path, 'my events.db');
+    await writeFile(file, '');
+    const location = eventLogAddress.locate(`sqlite:${file}`);
+    expect(location.warning?.()).toBeUndefined();
+    const mounts = [folder.path, file].map((at) => `36 35 98:0 /x ${at.replace(' ', '\\040')} rw - ext4 /dev/root rw`);
+    const read = jest
+      .spyOn(fs, 'readFileSync')
+      .mockReturnValueOnce(mounts.join('\n'))
+      .mockReturnValueOnce(mounts[0] ?? '');
+    expect(location.warning?.()).toContain(`${file} is mounted without its folder`);
+    expect(location.warning?.()).toBeUndefined();
+    read.mockRestore();
   });
 
   it('is known to be missing for a file that does not exist', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { GroupCommit } from '../../src/log/group-commit';
 import { within } from '../../src/util/promises';
 
@@ -34,6 +35,18 @@ describe('a group commit', () => {
     expect(await group.add(1, 1)).toBe(1);
     expect(await Promise.all(later)).toEqual([2, 3]);
     expect(groups).toEqual([[1], [2, 3]]);
+  });
+
+  it('is told how long the first of its requests has waited', async () => {
+    const waits: number[] = [];
+    const group = new GroupCommit<number, number>(1, async (requests, waited) => {
+      waits.push(waited);
+      await setTimeout(20);
+      return requests;
+    });
+    await Promise.all([group.add(1, 1), group.add(2, 1)]);
+    expect(waits).toEqual([expect.any(Number), expect.any(Number)]);
+    expect(waits[1]).toBeGreaterThan((waits[0] ?? 0) + 15);
   });
 
   it('fails all requests of a commit that fails, and none of the next', async () => {

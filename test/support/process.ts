@@ -103,7 +103,7 @@ export async function startProcess(
 }
 
 /** The process ids of the service's child processes (Linux). */
-export async function childrenOf({ child }: ServiceProcess): Promise<number[]> {
+export async function childrenOf({ child }: { child: Pick<ChildProcess, 'pid'> }): Promise<number[]> {
   const pid = String(child.pid);
   const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return list.trim().split(/\s+/).filter(Boolean).map(Number);

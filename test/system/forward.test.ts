@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { HttpClient } from '../../src/cli/http-client';
 import type { EventLog } from '../../src/log/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { itForwardsThroughKills } from './forwarder-kills';
@@ -135,6 +138,31 @@ describeWith({ openssl: 'openssl' }, 'forwarding over HTTPS', () => {
     expect(target.received).toHaveLength(2);
     // Each attempt has its own: a late answer to one must not count for the next.
     expect(target.connections()).toBe(2);
+    await target.close();
+  });
+
+  it('posts through the tunnel of a proxy', async () => {
+    const file = (name: string) => join(folder.path, name);
+    await makeCertificate(folder.path);
+    const tls = { cert: await readFile(file('certificate.pem')), key: await readFile(file('key.pem')) };
+    const target = await startTarget(undefined, { tls });
+    const asked: unknown[] = [];
+    const proxy = createServer().on('connect', ({ url, headers }: IncomingMessage, socket: Socket) => {
+      asked.push(url, headers['proxy-authorization']);
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      socket.pipe(connect(Number(new URL(target.url).port), '127.0.0.1')).pipe(socket);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    process.env.HTTPS_PROXY = `http://us%40er:pass@127.0.0.1:${String((proxy.address() as AddressInfo).port)}`;
+    const client = new HttpClient({ timeout: 5000, isInsecure: true }, 0);
+    const answer = await client.send(new URL('https://us:er@target.invalid/a'), { method: 'POST', body: 'x' });
+    Reflect.deleteProperty(process.env, 'HTTPS_PROXY');
+    expect(answer).toMatchObject({ status: 204 });
+    const basic = (user: string) => `Basic ${Buffer.from(user).toString('base64')}`;
+    expect(asked).toEqual(['target.invalid:443', basic('us@er:pass')]);
+    const headers = { host: 'target.invalid', authorization: basic('us:er') };
+    expect(target.received).toMatchObject([{ path: '/a', headers }]);
+    proxy.close();
     await target.close();
   });
 });

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { StorageType } from '@nats-io/jetstream';
+import { DiscardPolicy, StorageType, type StreamConfig } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import type { NewEvent } from '../../src/events/stored-event';
 import { EventTooLargeError } from '../../src/log/engine';
@@ -182,6 +182,23 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
         `The event log ${unreachable.stream} on 127.0.0.1:1 cannot be opened. ---> no NATS server can be reached`,
       );
     });
+  });
+
+  it.each<[string, Partial<StreamConfig>, string]>([
+    ['sealed', { sealed: true }, 'is sealed'],
+    ['full', { discard: DiscardPolicy.New, max_msgs: 1 }, 'is full, and refuses new messages (discard: new)'],
+    ['given other subjects', { subjects: ['changed.>'] }, 'does not have the subjects'],
+    ['told to acknowledge nothing', { no_ack: true }, 'acknowledges nothing (no_ack)'],
+  ])('says that its stream takes no events once it was %s, long before the time-out', async (_what, change, reason) => {
+    const under = options();
+    const log = await opened(under);
+    await log.append(newEvent());
+    await log.check();
+    await directly(({ streams }) => streams.update(under.stream, change));
+    const started = performance.now();
+    for (const call of [log.check(), outcome(log.append(newEvent({ id: 'next' })))])
+      expect(await failureOf(call)).toContain(`the stream ${under.stream} ${reason}`);
+    expect(performance.now() - started).toBeLessThan(under.timeout / 2);
   });
 
   describe('a stream that exists already', () => {

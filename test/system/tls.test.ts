@@ -86,6 +86,18 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await service.end('SIGTERM');
   });
 
+  it('takes over other files on SIGHUP, and names what has to wait for a restart', async () => {
+    const configure = (name: string, more = '') =>
+      writeFile(file('.env'), `TLS_CERT=${name}.pem\nTLS_KEY=${name}-key.pem\n${more}`);
+    await configure('first');
+    const service = await startProcess({}, folder.path);
+    await configure('second', 'TLS_CLIENT_CA=first.pem\n');
+    service.child.kill('SIGHUP');
+    expect((await service.logged('settings read again')).needRestart).toEqual(['TLS_CLIENT_CA']);
+    expect(await get(`${service.url}/HelloWorld`, 'second')).toContain('Hello World');
+    await service.end('SIGTERM');
+  });
+
   it('logs and counts handshakes that fail, at most 20 lines a second, and not a connection that is not used', async () => {
     const settings = { ...variables(), TLS_CLIENT_CA: file('second.pem'), REQUEST_TIMEOUT: '300ms', ADMIN_PORT: '0' };
     const service = await startProcess(settings, folder.path);
@@ -97,7 +109,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     const plain = async (bytes: string | undefined) => {
       const socket = await openConnection(service.url);
       if (bytes !== undefined) socket.write(bytes);
-      await untilClosed(socket);
+      return untilClosed(socket);
     };
     // Connections that are opened and not used: before TLS is agreed on, and after.
     await plain(undefined);
@@ -123,11 +135,14 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
       expect(refused()).toHaveLength(index + 1);
       expect(refused()[index]).toMatchObject({ refusal, reason: expect.stringContaining(reason) as string });
     }
+    expect(await plain('POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello')).toMatch(
+      /^HTTP\/1\.1 400 [\s\S]*its address must begin with https:\/\//,
+    );
     const flood = 100;
     await Promise.all(Array.from({ length: flood }, () => plain('what is this')));
     const { adminUrl = '' } = logLines(service.output()).find(({ msg }) => msg === 'started') as { adminUrl?: string };
     const counted = async () => (await metricsAt(adminUrl)).get('webhook_refusals_total{reason="invalid"}');
-    await eventually('all are counted', async () => (await counted()) === flood + 3);
+    await eventually('all are counted', async () => (await counted()) === flood + 4);
     expect(refused().length).toBeLessThan(cases.length + flood);
     await service.end('SIGTERM');
   });

@@ -62,7 +62,7 @@ describe('the lines about an event log', () => {
     }
   });
 
-  it('say that a file was lost', async () => {
+  it('say that a file was lost, and that it is back', async () => {
     await log.append(newEvent());
     await rename(file(), `${file()}.moved`);
     await expect(log.check()).rejects.toThrow();
@@ -70,5 +70,7 @@ describe('the lines about an event log', () => {
     expect(lines.find(({ msg }) => msg.startsWith('a file'))?.reason).toMatch(
       /^the file of the log is not there any more/,
     );
+    await rename(`${file()}.moved`, file());
+    await eventually('the line', () => lines.some(({ msg }) => msg === 'the files of the event log are back'));
   });
 });

@@ -2,6 +2,7 @@
 import { requireNode } from '../../config/package-info';
 requireNode();
 import { readFileSync } from 'node:fs';
+import { Contract } from '../../contract/contract';
 import { HttpClient } from '../http-client';
 import { fileError, misuse, print, printable, quoted, runProgram } from '../terminal';
 import { option, repeatable, ToolCommand } from '../tool-command';
@@ -92,7 +93,7 @@ function askedOperation(name: string): AskedOperation {
 /** Prints the settings, or adds them to a file. */
 async function findSettings(old: string, file: string | undefined, client: HttpClient): Promise<void> {
   const { wsdl, name } = await readService(old, client);
-  const { lines, isComplete } = settingsFor(wsdl);
+  const { lines, isComplete } = settingsFor(wsdl, await Contract.load(undefined));
   const conflicts = file === undefined ? [] : await writeSettings(file, lines, name);
   if (file === undefined) await printLines(lines);
   if (!isComplete)

@@ -2,6 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { Binding } from '../../config/values';
 import { EnvFile } from '../../config/environment';
 import { VARIABLES } from '../../config/variables';
+import type { Contract } from '../../contract/contract';
 import { fileError, quoted } from '../terminal';
 import type { Wsdl } from './wsdl';
 
@@ -10,10 +11,13 @@ const PATH = /^(.*)\/([^/]+)\/Services\/WebHooks\.asmx$/i;
 
 /**
  * Finds the settings with which the new service takes the place of the one with this WSDL, as lines of an `.env` file: what has no
- * setting, or is a choice, is said in comments. Complete: the new service can have the namespace, the path and a protocol of the old one.
+ * setting, or is a choice, is said in comments. Complete: the new service can have the namespace, the path and a protocol of the old one,
+ * and has its name and operations.
  */
-export function settingsFor({ targetNamespace, address = '', protocols }: Wsdl) {
-  const parts = [namespaceLines(targetNamespace), addressLines(address), protocolLines(protocols)];
+export function settingsFor(old: Wsdl, contract: Pick<Contract, 'serviceName' | 'operations'>) {
+  const { targetNamespace, address = '', protocols } = old;
+  const settings = [namespaceLines(targetNamespace), addressLines(address), protocolLines(protocols)];
+  const parts = [...settings, ...serviceLines(old, contract)];
   const problems = parts.filter(([first = '']) => first.startsWith(NOT_ENOUGH));
   return { lines: parts.flat(), isComplete: problems.length === 0 };
 }
@@ -78,6 +82,15 @@ function protocolLines(protocols: readonly string[]): string[] {
     '# others. If your web.config removes it too, uncomment:',
     `# ${entry('PROTOCOLS', shown.join())}`,
   ];
+}
+
+function serviceLines(old: Wsdl, { serviceName, operations }: Pick<Contract, 'serviceName' | 'operations'>) {
+  const renamed = `${NOT_ENOUGH}service is named ${quoted(old.serviceName)}, this one ${serviceName}: is it the one to replace?`;
+  const missing = old.operations.filter((name) => !operations.some((own) => own.name === name));
+  const lacking = missing.map((name) => [
+    `${NOT_ENOUGH}service has the operation ${quoted(name)}, this one does not. docs/architecture.md says how to add one.`,
+  ]);
+  return [...(old.serviceName === serviceName ? [] : [[renamed]]), ...lacking];
 }
 
 /** A line of an `.env` file. Without quotes `#` may begin a comment; no value can have a double quote in it. */

@@ -91,6 +91,9 @@ function wsdlOf(bytes: Buffer, given: Charset | undefined, name: string): Wsdl {
 
 export class Wsdl {
   readonly targetNamespace: string;
+  readonly serviceName: string;
+  /** The names in all port types, each once. */
+  readonly operations: readonly string[];
   /** As {@link contractLines} writes them. */
   readonly lines: readonly string[];
   /** The protocols of the ports, as messages call them: `SOAP 1.1`, `SOAP 1.2`, `HTTP GET`, `HTTP POST`. */
@@ -103,7 +106,11 @@ export class Wsdl {
     const root = rootOf(text);
     this.targetNamespace = root.attribute('targetNamespace') ?? '';
     this.lines = contractLines(root);
-    const ports = root.children(WSDL, 'service').flatMap((service) => service.children(WSDL, 'port'));
+    const services = root.children(WSDL, 'service');
+    this.serviceName = services[0]?.attribute('name') ?? '';
+    const described = root.children(WSDL, 'portType').flatMap((portType) => portType.children(WSDL, 'operation'));
+    this.operations = [...new Set(described.flatMap((operation) => operation.attribute('name') ?? []))];
+    const ports = services.flatMap((service) => service.children(WSDL, 'port'));
     this.address = ports
       .flatMap((port) => port.children())
       .flatMap((child) => (child.name === 'address' ? (child.attribute('location') ?? []) : []))[0];

@@ -19,7 +19,7 @@ import { option, repeatable, ToolCommand } from '../tool-command';
 import { textOf, withSource } from '../tool-log';
 
 export function forwardCommand(): ToolCommand {
-  const search = [...filterOptions(), untilOption().conflicts('follow')];
+  const search = [...filterOptions(), untilOption().conflicts(['follow', 'position'])];
   return new ToolCommand('forward')
     .description('Post events to an address')
     .argument('<url>', 'an http or https address, or a port of this machine', target)
@@ -40,6 +40,7 @@ export function forwardCommand(): ToolCommand {
       repeatable('--event <id>', 'only the event with this id or sequence; may be given several times').conflicts([
         'follow',
         'since',
+        'position',
         ...search.map((each) => each.attributeName()),
       ]),
       ...search,
@@ -48,8 +49,9 @@ export function forwardCommand(): ToolCommand {
     .addHelpText('after', `\n${NOTES}\n\n${EXIT_CODES}`)
     .action(async (url: URL, values: Values) => {
       const { follow = false, since, position } = values;
-      const selection = follow ? undefined : selectionOf(values);
-      if (!follow && since === undefined && position === undefined && selection === undefined)
+      const keepsPosition = follow || position !== undefined;
+      const selection = keepsPosition ? undefined : selectionOf(values);
+      if (!keepsPosition && since === undefined && selection === undefined)
         throw misuse('Say what to forward: give --follow, --since, --position, --event or a search.');
       const asReceived = await receivedForm(values);
       const { secret: secrets = ProcessConfig.ofTool('forwardSecrets').forwardSecrets } = values;
@@ -100,12 +102,11 @@ function target(text: string): URL {
 
 const NOTES = `Events are posted in order, each until the address took it: with --follow as often as
 needed, otherwise at most --tries times. On a terminal --follow passes over an event that
-the address refuses, and Enter tries again at once.
+the address refuses or redirects, and Enter tries again at once.
 
 --event, --type, --binding, --sender, --text, --header and --until select events; an
-event must match all of them. With --follow they are the only ones that are posted.
-Without it they are posted once and oldest first, and positions are neither read nor
-changed.
+event must match all of them. With --follow or --position they are the only ones that are
+posted; without, they are posted once more, oldest first.
 
 FORWARD_SECRETS does what --secret does, and other users of the machine do not see it.`;
 

@@ -168,7 +168,7 @@ async function forwardAfter(
   { follow = false, skipRefused = false, ...filter }: Values,
   stop: AbortSignal,
 ): Promise<void> {
-  const skips = skipRefused || (follow && progress.isTerminal);
+  const isWatched = follow && progress.isTerminal;
   const isChosen = matcherOf(filter);
   let reached = after;
   const moveTo = async ({ position, id, recordedAt }: StoredEvent): Promise<void> => {
@@ -186,8 +186,9 @@ async function forwardAfter(
       const { outcome, text } = await target.post(each, stop);
       if (outcome === 'stopped') return;
       if (outcome === 'failed') throw new Error(text);
-      if (outcome === 'redirected') throw new RefusedError(text);
-      if (outcome === 'refused' && !skips) throw new RefusedError(`${text} (--skip-refused passes over such events.)`);
+      if (outcome === 'redirected' && !isWatched) throw new RefusedError(text);
+      if (outcome === 'refused' && !isWatched && !skipRefused)
+        throw new RefusedError(`${text} (--skip-refused passes over such events.)`);
       if (outcome === 'delivered') progress.delivered(each, text);
       else progress.skipped(text);
       await moveTo(each);

@@ -27,25 +27,23 @@ export function nameOf({ origin, pathname }: URL): string {
 
 /** Throws for an answer that has no events: a {@link RemoteLogError} if no other try will bring some. */
 export async function refuse(response: StreamedAnswer, url: URL): Promise<void> {
-  const { statusCode, headers, body } = response;
-  if (statusCode === 200 && Number.isInteger(lastIn(response))) return;
-  const isText = /^text\/plain/.test(String(headers['content-type']));
+  const { status, headers, body } = response;
+  if (status === 200 && Number.isInteger(lastIn(response))) return;
+  const isText = /^text\/plain/.test(headers['content-type'] ?? '');
   const said = isText ? await startOf(body) : '';
   body.destroy();
-  const answer = `the answer was ${String(statusCode)}${said === '' ? '' : ` (${quoted(said)})`}`;
-  if (TEMPORARY.has(statusCode)) throw new Error(answer);
-  if (statusCode === 401)
+  const answer = `the answer was ${String(status)}${said === '' ? '' : ` (${quoted(said)})`}`;
+  if (TEMPORARY.has(status)) throw new Error(answer);
+  if (status === 401)
     throw new RemoteLogError('The service refused the key: give a read key with --key-file or WEBHOOK_READ_KEY.');
-  if (statusCode === 403)
+  if (status === 403)
     throw new RemoteLogError(
       'The service has no READ_KEYS and shows its events to its own machine alone. Set READ_KEYS there.',
     );
-  const location = headers.location?.toString();
-  if (statusCode >= 300 && statusCode < 400 && location !== undefined && URL.canParse(location, url.href)) {
+  const { location } = headers;
+  if (status >= 300 && status < 400 && location !== undefined && URL.canParse(location, url.href)) {
     const to = quoted(nameOf(new URL(location, url)));
-    throw new RemoteLogError(
-      `${nameOf(url)} redirects (${String(statusCode)}) to ${to}. Give that address with --from.`,
-    );
+    throw new RemoteLogError(`${nameOf(url)} redirects (${String(status)}) to ${to}. Give that address with --from.`);
   }
   throw new RemoteLogError(
     `${answer}: that is not the address of such a service, or its pages of the events are off. It ends with /Services/WebHooks.asmx.`,

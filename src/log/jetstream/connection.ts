@@ -155,6 +155,9 @@ function authenticatorOf(login: JetStreamLogin): Authenticator {
 
 class DeadlineError extends Error {}
 
+/** Thrown if a stream takes no messages as it is set up now: only an operator can mend that. */
+export class StreamSettingsError extends Error {}
+
 function unreachable(cause?: unknown): Error {
   return new DeadlineError('no NATS server can be reached', { cause });
 }
@@ -168,6 +171,7 @@ function mayPass(error: unknown): boolean {
   if (error instanceof JetStreamApiError)
     return !NO_RESOURCES.has(error.code) && (error.status >= 500 || error.code === NO_SUITABLE_PEERS);
   return !(
+    error instanceof StreamSettingsError ||
     error instanceof errors.ClosedConnectionError ||
     error instanceof errors.InvalidArgumentError ||
     error instanceof errors.PermissionViolationError
@@ -177,7 +181,7 @@ function mayPass(error: unknown): boolean {
 function explained(error: unknown): unknown {
   if (error instanceof JetStreamApiError && NO_RESOURCES.has(error.code))
     return new Error(`JetStream has no room for more events: ${error.message}`);
-  if (error instanceof DeadlineError || error instanceof JetStreamApiError) return error;
+  if ([DeadlineError, StreamSettingsError, JetStreamApiError].some((own) => error instanceof own)) return error;
   if (error instanceof errors.TimeoutError) return unanswered();
   const cause = (error as Error).cause;
   const request = error instanceof errors.RequestError ? error : cause;

@@ -29,9 +29,9 @@ export async function provideStreams(streams: LogStreams, replicas: number, rete
   }
   // A number of messages as the limit would let the keys of one event evict those of another: `retentionOfKeys` bounds them.
   const keysAge = retention.maxAge === undefined ? undefined : retention.maxAge + KEYS_EXTRA_AGE;
-  await provide(events, eventsInfo, settingsFor(`${events.name}.*.*`, replicas, retention));
-  await provide(keys, keysInfo, settingsFor(`${keys.name}.*`, replicas, { maxAge: keysAge }));
-  await provide(probe, await probe.info(), settingsFor(probe.name, replicas, { maxAge: PROBE_AGE }));
+  await provide(events, eventsInfo, settingsFor(events.wildcard, replicas, retention));
+  await provide(keys, keysInfo, settingsFor(keys.wildcard, replicas, { maxAge: keysAge }));
+  await provide(probe, await probe.info(), settingsFor(probe.wildcard, replicas, { maxAge: PROBE_AGE }));
 }
 
 async function provide(stream: Stream, info: StreamInfo | undefined, wanted: Settings): Promise<void> {
@@ -56,7 +56,7 @@ export function keysMissing({ events, keys }: LogStreams): string {
 }
 
 /**
- * Checks that both streams have a majority of their replicas, and that a message can be stored: an account, a server or a disk that is
+ * Checks that both streams have a majority of their replicas and take messages, and that one can be stored: an account, a server or a disk that is
  * full goes on answering everything else.
  *
  * @throws the log cannot take events.
@@ -65,8 +65,13 @@ export async function requireReady(streams: LogStreams): Promise<void> {
   const { events, keys, probe } = streams;
   const [eventsInfo, keysInfo] = await Promise.all([events.requireInfo(), keys.info()]);
   if (keysInfo === undefined) throw new Error(keysMissing(streams));
-  requireMajority(eventsInfo);
-  requireMajority(keysInfo);
+  for (const [stream, info] of [
+    [events, eventsInfo],
+    [keys, keysInfo],
+  ] as const) {
+    requireMajority(info);
+    stream.requireOpen(info, PROBE_BYTES);
+  }
   await probe.put(probe.name, Buffer.alloc(PROBE_BYTES));
 }
 

@@ -1,6 +1,7 @@
 import {
   AckPolicy,
   DeliverPolicy,
+  DiscardPolicy,
   type JetStreamManager,
   type MsgRequest,
   type NextMsgRequest,
@@ -10,7 +11,7 @@ import {
   type StreamState,
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
-import { isStreamNotFound, isSubjectTaken, type JetStreamConnection } from './connection';
+import { isStreamNotFound, isSubjectTaken, StreamSettingsError, type JetStreamConnection } from './connection';
 
 /** Room for the header of a message. */
 const HEADER_BYTES = 512;
@@ -23,9 +24,9 @@ const LATEST = 9e12;
 
 /** Returns the streams of an event log for one call, by whose deadline, in milliseconds of `performance.now`, each request ends. */
 export function logStreams(connection: JetStreamConnection, name: string, deadline = connection.deadline()) {
-  const stream = (end: string) => new Stream(connection, name + end, deadline);
+  const stream = (end: string, tokens = '') => new Stream(connection, name + end, deadline, tokens);
   // `keys` says which event each key of a sender names; messages in `probe` show whether there is room, and are forgotten.
-  return { events: stream(''), keys: stream('_KEYS'), probe: stream('_PROBE'), deadline };
+  return { events: stream('', '.*.*'), keys: stream('_KEYS', '.*'), probe: stream('_PROBE'), deadline };
 }
 
 export type LogStreams = ReturnType<typeof logStreams>;
@@ -37,12 +38,15 @@ export type Message = Pick<StoredMsg, 'seq' | 'time' | 'data'>;
 /** Stores messages in a stream and fetches what its leader holds, until a deadline. */
 export class Stream {
   readonly name: string;
+  /** Matches the subjects of its messages. */
+  readonly wildcard: string;
   readonly #connection: JetStreamConnection;
   readonly #deadline: number;
 
-  constructor(connection: JetStreamConnection, name: string, deadline: number) {
+  constructor(connection: JetStreamConnection, name: string, deadline: number, tokens = '') {
     this.#connection = connection;
     this.name = name;
+    this.wildcard = name + tokens;
     this.#deadline = deadline;
   }
 
@@ -54,7 +58,12 @@ export class Stream {
    */
   async put(subject: string, body: Uint8Array, last?: number): Promise<number | undefined> {
     const options = last === undefined ? {} : { expect: { lastSubjectSequence: last } };
-    const publish = () => this.#connection.client.publish(subject, body, options);
+    const publish = () =>
+      this.#connection.client.publish(subject, body, options).catch(async (error: unknown) => {
+        const info = isSubjectTaken(error) ? undefined : await this.#lookUp().catch(() => undefined);
+        if (info !== undefined) this.requireOpen(info, body.length);
+        throw error;
+      });
     try {
       return (await this.#connection.retry(this.#deadline, publish)).seq;
     } catch (error) {
@@ -103,10 +112,31 @@ export class Stream {
     return Object.keys(state.subjects ?? {});
   }
 
+  #lookUp(): Promise<StreamInfo> {
+    return this.#connection.manager.streams.info(this.name);
+  }
+
+  /** @throws {StreamSettingsError} the stream takes no message of so many bytes as it is now: it was changed after the start. */
+  requireOpen({ config, state }: StreamInfo, bytes: number): void {
+    const { sealed, no_ack: isSilent, subjects, discard, discard_new_per_subject: isOnce } = config;
+    const reached = (limit: number, amount: number): boolean => limit > 0 && amount > limit;
+    const isFull =
+      discard === DiscardPolicy.New &&
+      (isOnce || reached(config.max_msgs, state.messages + 1) || reached(config.max_bytes, state.bytes + bytes));
+    const problems: readonly (readonly [is: boolean, problem: string])[] = [
+      [sealed, 'is sealed'],
+      [isSilent === true, 'acknowledges nothing (no_ack)'],
+      [!subjects.includes(this.wildcard), `does not have the subjects ${this.wildcard}`],
+      [isFull, 'is full, and refuses new messages (discard: new)'],
+    ];
+    const [, problem] = problems.find(([is]) => is) ?? [];
+    if (problem !== undefined) throw new StreamSettingsError(`the stream ${this.name} ${problem}`);
+  }
+
   /** Settings and state of the stream; undefined if it does not exist. */
   async info(): Promise<StreamInfo | undefined> {
     try {
-      return await this.#ask((manager) => manager.streams.info(this.name));
+      return await this.#ask(() => this.#lookUp());
     } catch (error) {
       if (isStreamNotFound(error)) return undefined;
       throw error;

@@ -34,9 +34,10 @@ export class PostgresConnection {
     this.#pool = this.#newPool();
   }
 
-  /** When a call that begins now gives up, in milliseconds of `performance.now`. */
-  deadline(): number {
-    return performance.now() + this.#settings.timeout;
+  /** When a call that has waited some milliseconds gives up, in those of `performance.now`; it is tried for a moment in any case. */
+  deadline(waited = 0): number {
+    const { timeout } = this.#settings;
+    return performance.now() + Math.max(timeout - waited, timeout / 5);
   }
 
   /** As {@link run}, for one statement. */

@@ -46,9 +46,9 @@ class PostgresEngine implements Engine {
     if (forgets) this.retention = retentionIn(connection);
   }
 
-  async append(events: readonly NewEvent[]): Promise<Recorded> {
+  async append(events: readonly NewEvent[], waited: number): Promise<Recorded> {
     try {
-      const recorded = await recordEvents(this.#connection, events);
+      const recorded = await recordEvents(this.#connection, events, waited);
       this.#refused = [];
       return recorded;
     } catch (error) {

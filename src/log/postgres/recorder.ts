@@ -60,8 +60,12 @@ interface FoundRow {
 }
 
 /** Records events as `Engine.append` promises, all of them or none. */
-export async function recordEvents(connection: PostgresConnection, events: readonly NewEvent[]): Promise<Recorded> {
-  const deadline = connection.deadline();
+export async function recordEvents(
+  connection: PostgresConnection,
+  events: readonly NewEvent[],
+  waited: number,
+): Promise<Recorded> {
+  const deadline = connection.deadline(waited);
   const outcomes: (Appended | undefined)[] = events.map(() => undefined);
   const own = new Set<number>();
   let mayBeOwn = false;

@@ -1,9 +1,11 @@
-import { pathToFileURL } from 'node:url';
-import { accessSync, constants, existsSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { flushFile, flushFolder, isReadOnly, makeFolder } from '../../util/files';
 import { reasonOf } from '../../util/text';
+import { filesAt, pathOf, requireSame, type OpenedFiles } from './files';
 import { provideSchema } from './schema';
 
 // The only file that names the binding, which has the API of Node's own `node:sqlite`.
@@ -17,6 +19,8 @@ export interface SqliteOptions {
   readonly busyTimeout?: number;
   /** Maximum pages (4,096 bytes each) to which the database may grow. */
   readonly maxPages?: number;
+  /** The files that another thread of this process has open: no others are opened in their place. */
+  readonly opened?: OpenedFiles | undefined;
 }
 
 /** Numbers must be safe integers. */
@@ -36,41 +40,56 @@ const LOCK_PAUSE = 0.2;
 /** Size to which the write-ahead log shrinks once it has been written back, in bytes. */
 const WAL_BYTES = 16 * 1024 * 1024;
 
-const SQLITE_BUSY = 5;
 const SQLITE_CANTOPEN = 14;
 
-/** A connection to the file of a log, which blocks its thread. */
+/** A connection to the file of a log. It blocks its thread, but not while it waits for a lock. */
 export class Database {
   readonly #file: string;
-  readonly #busyTimeout: number;
+  readonly busyTimeout: number;
   readonly #database: DatabaseSyncInstance;
   readonly #statements = new Map<string, Statement>();
-  /** The write-ahead log, beside the file to which a symbolic link leads. */
-  readonly #wal: string;
-  readonly #opened: Files;
+  /** Where a symbolic link leads: beside it are the other files. */
+  #path: string;
+  #opened: OpenedFiles | undefined;
+
+  private constructor({ file, create = true, busyTimeout = DEFAULT_BUSY_TIMEOUT, opened: files }: SqliteOptions) {
+    this.#file = resolve(file);
+    this.busyTimeout = busyTimeout;
+    this.#path = pathOf(this.#file);
+    this.#opened = files;
+    if (files === undefined) requireUsable(this.#file, create);
+    else this.look();
+    this.#database = opened(this.#file);
+  }
 
   /** @throws the database cannot be opened, or is not one of this program and version; the message does not name the path. */
-  constructor({ file, create = true, busyTimeout = DEFAULT_BUSY_TIMEOUT, maxPages }: SqliteOptions) {
-    this.#file = resolve(file);
-    this.#busyTimeout = busyTimeout;
-    requireUsable(this.#file, create);
-    this.#database = opened(this.#file);
-    this.#whenUnlocked(busyTimeout, () => {
-      provideSchema(this.#database, create);
-      this.execute('PRAGMA journal_mode = WAL');
+  static async open(options: SqliteOptions): Promise<Database> {
+    const database = new Database(options);
+    const { create = true, maxPages, opened: files } = options;
+    await database.#whenUnlocked(() => {
+      provideSchema(database.#database, create && files === undefined);
+      database.execute('PRAGMA journal_mode = WAL');
     });
-    this.execute('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
-    this.execute(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}`);
+    database.execute('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
+    database.execute(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}`);
     // Overwrites deleted events.
-    this.execute('PRAGMA secure_delete = ON');
-    if (maxPages !== undefined) this.execute(`PRAGMA max_page_count = ${String(maxPages)}`);
+    database.execute('PRAGMA secure_delete = ON');
+    if (maxPages !== undefined) database.execute(`PRAGMA max_page_count = ${String(maxPages)}`);
     // The first read creates a missing write-ahead log.
-    this.#whenUnlocked(busyTimeout, () => {
-      this.execute('SELECT 1 FROM events LIMIT 1');
+    await database.#whenUnlocked(() => {
+      database.execute('SELECT 1 FROM events LIMIT 1');
     });
-    this.#wal = walOf(this.#file);
-    this.#opened = filesAt(this.#file, this.#wal);
-    if (!isReadOnly(this.#file)) this.flushWal();
+    database.#path = pathOf(database.#file);
+    database.#opened ??= filesAt(database.#file, database.#path);
+    // Also where they were away for a moment.
+    database.look();
+    if (!isReadOnly(database.#file)) database.flushWal();
+    return database;
+  }
+
+  /** Those that were opened. */
+  get files(): OpenedFiles | undefined {
+    return this.#opened;
   }
 
   /** Prepares a statement once: parsing it may cost as much as an insert. */
@@ -93,29 +112,26 @@ export class Database {
 
   /** @throws the files at the path are not those that were opened: SQLite would go on with those wherever they are moved. */
   look(): void {
-    const { file, wal } = filesAt(this.#file, this.#wal);
-    if (file === undefined) throw new Error('the file of the log is not there any more');
-    if (!isSame(file, this.#opened.file)) throw new Error('another file has taken the place of the file of the log');
-    if (!isSame(wal, this.#opened.wal)) throw new Error('the write-ahead log beside the file was removed or replaced');
+    requireSame(filesAt(this.#file, this.#path), this.#opened);
   }
 
   /** Runs an action that sees the database at one moment. @throws as {@link look}. */
-  read<T>(action: () => T): T {
-    return this.#transaction('BEGIN', action, this.#busyTimeout);
+  read<T>(action: () => T): Promise<T> {
+    return this.#transaction('BEGIN', action);
   }
 
   /**
-   * Runs an action whose writes are on disk when this returns; none of them when it throws.
+   * Runs an action whose writes are on disk when this resolves; none of them when it rejects.
    *
    * @param patience - how long to wait for the lock, in milliseconds.
    * @throws as {@link look}; also what the action throws.
    */
-  write<T>(action: () => T, patience = this.#busyTimeout): T {
+  write<T>(action: () => T, patience = this.busyTimeout): Promise<T> {
     return this.#transaction('BEGIN IMMEDIATE', action, patience);
   }
 
-  #transaction<T>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', action: () => T, patience: number): T {
-    return this.#whenUnlocked(patience, () => {
+  #transaction<T>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', action: () => T, patience?: number): Promise<T> {
+    return this.#whenUnlocked(() => {
       this.look();
       try {
         this.prepare(begin).run();
@@ -126,19 +142,19 @@ export class Database {
         if (this.#database.isTransaction) this.execute('ROLLBACK');
         throw error;
       }
-    });
+    }, patience);
   }
 
   /** Runs statements that cannot stand in a transaction. @throws as {@link look}. */
-  alone(sql: string): void {
-    this.#whenUnlocked(this.#busyTimeout, () => {
+  alone(sql: string): Promise<void> {
+    return this.#whenUnlocked(() => {
       this.look();
       this.execute(sql);
     });
   }
 
-  /** Tries again while another connection holds a lock, after short pauses of random length. */
-  #whenUnlocked<T>(patience: number, action: () => T): T {
+  /** Tries again while another connection holds a lock, after short pauses of random length; other questions have their turn between. */
+  async #whenUnlocked<T>(action: () => T, patience = this.busyTimeout): Promise<T> {
     const deadline = performance.now() + patience;
     for (;;) {
       try {
@@ -146,18 +162,19 @@ export class Database {
       } catch (error) {
         if (!isBusy(error) || performance.now() > deadline) throw error;
         pause(Math.random() * LOCK_PAUSE);
+        await nextTurn();
       }
     }
   }
 
   /** Puts the write-ahead log on disk, name included: SQLite syncs neither what a killed process left in it, nor that it was cut. */
   flushWal(): void {
-    flushFile(this.#wal);
-    flushFolder(dirname(this.#wal));
+    flushFile(`${this.#path}-wal`);
+    flushFolder(dirname(this.#path));
   }
 
   bytes(): number {
-    const { file, wal } = filesAt(this.#file, this.#wal);
+    const { file, wal } = filesAt(this.#file, this.#path);
     return (file?.size ?? 0) + (wal?.size ?? 0);
   }
 
@@ -175,7 +192,7 @@ export function holdOpen(file: string): { close(): void } {
 
 /** Without a write-ahead log, which SQLite cannot make on a read-only file system, it reads only what it is told is immutable. */
 function openedForReading(file: string): DatabaseSyncInstance {
-  const isImmutable = isReadOnly(file) && !existsSync(walOf(file));
+  const isImmutable = isReadOnly(file) && !existsSync(`${pathOf(file)}-wal`);
   const name = isImmutable ? new URL(`${pathToFileURL(file).href}?immutable=1`) : file;
   return new DatabaseSync(name, { readOnly: true, timeout: 1000 });
 }
@@ -196,9 +213,9 @@ function after(sql: string, database: DatabaseSyncInstance): { close(): void } {
   }
 }
 
-/** Whether another connection holds a lock. */
+/** Whether another connection holds a lock. By SQLite's words: an error of `all` has no code. */
 export function isBusy(error: unknown): boolean {
-  return codeOf(error) === SQLITE_BUSY;
+  return (error as Error).message === 'database is locked';
 }
 
 /** The message of an error without the path, which callers must not see. */
@@ -221,23 +238,6 @@ function opened(file: string): DatabaseSyncInstance {
   }
 }
 
-interface Files {
-  readonly file: Stats | undefined;
-  readonly wal: Stats | undefined;
-}
-
-function filesAt(name: string, wal: string): Files {
-  return { file: statSync(name, { throwIfNoEntry: false }), wal: statSync(wal, { throwIfNoEntry: false }) };
-}
-
-function walOf(name: string): string {
-  return `${existsSync(name) ? realpathSync.native(name) : name}-wal`;
-}
-
-function isSame(one: Stats | undefined, other: Stats | undefined): boolean {
-  return one?.ino === other?.ino && one?.dev === other?.dev;
-}
-
 /** @throws the file cannot, or must not, be opened. The message does not name it. */
 function requireUsable(file: string, create: boolean): void {
   try {
@@ -253,7 +253,7 @@ function requireUsable(file: string, create: boolean): void {
 const ADVICE = 'Set EVENT_LOG to sqlite: and the path of a file.';
 
 function requireFiles(file: string, create: boolean): void {
-  const found = filesAt(file, walOf(file));
+  const found = filesAt(file, pathOf(file));
   const size = found.file?.size ?? 0;
   if (size === 0 && (found.wal?.size ?? 0) > 0) {
     throw new Error(

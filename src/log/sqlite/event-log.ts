@@ -5,11 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { writeNewFile } from '../../util/files';
 import { Remote } from '../../util/remote';
-import { EventLogError, typePrefix, type Engine, type Retention, type RetentionSteps } from '../engine';
+import { EventLogError, type Engine, type Retention, type RetentionSteps } from '../engine';
 import { EventLog } from '../event-log';
 import { holdOpen, type SqliteOptions } from './database';
+import type { OpenedFiles } from './files';
 import { rowOf } from './recorder';
-import type { OwnerFunctions, ThreadFunctions } from './worker';
+import type { ThreadFunctions } from './worker';
 
 interface SqliteLogOptions extends SqliteOptions {
   /** Nothing is forgotten without it. */
@@ -64,6 +65,7 @@ async function openEngine(options: SqliteLogOptions): Promise<SqliteEngine> {
     await engine.open();
     return engine;
   } catch (cause) {
+    await engine.close();
     throw new EventLogError(`The event log ${options.file} cannot be opened.`, { cause });
   }
 }
@@ -75,42 +77,47 @@ class SqliteEngine implements Engine {
   /** A look takes the database thread some 30 µs. */
   readonly watchPause = 20;
   readonly retention: RetentionSteps | undefined;
-  readonly #thread: DatabaseThread;
-  /** Starts with the first search, for which nothing else waits. */
-  readonly #searches: DatabaseThread;
+  readonly #file: string;
+  /** Writes. */
+  readonly #writer: DatabaseThread;
+  /** Reads events: in WAL mode no reader waits for a writer. Starts with the first question. */
+  readonly #reader: DatabaseThread;
+  #hold: { close(): void } | undefined;
 
   constructor({ retention, retentionPause: idlePause = 1000, ...options }: SqliteLogOptions) {
-    this.#thread = new DatabaseThread(options);
-    this.#searches = new DatabaseThread({ ...options, create: false });
+    this.#file = options.file;
+    this.#writer = new DatabaseThread(options);
+    this.#reader = new DatabaseThread(options);
     if (retention === undefined) return;
-    this.retention = { busyPause: 2, idlePause, step: (due) => this.#thread.ask('retain', due) };
+    this.retention = { busyPause: 2, idlePause, step: (due) => this.#writer.ask('retain', due) };
   }
 
-  readonly open = () => this.#thread.open();
-  readonly append: Engine['append'] = async (events) => {
-    const { repeated, newest } = await this.#thread.ask('append', events.map(rowOf));
+  /** The threads that start later open the same files, or none. */
+  async open(): Promise<void> {
+    this.#reader.files = this.#writer.files = await this.#writer.ask('files');
+    this.#hold = holdOpen(this.#file);
+  }
+
+  readonly append: Engine['append'] = async (events, waited) => {
+    const { repeated, newest } = await this.#writer.ask('append', { events: events.map(rowOf), waited });
     return { appended: events.map(({ id }, i) => repeated[i] ?? { id, recorded: true }), newest };
   };
-  /** Finding the types that a prefix stands for may take longer than a commit should wait. */
-  readonly read: Engine['read'] = (query) =>
-    (typePrefix(query.type) === undefined ? this.#thread : this.#searches).ask('read', query);
-  readonly search: Engine['search'] = (query) => this.#searches.ask('search', query);
-  readonly counts: Engine['counts'] = (times) => this.#searches.ask('counts', times);
-  readonly stats: Engine['stats'] = () => this.#thread.ask('stats');
-  readonly newest: Engine['newest'] = () => this.#thread.ask('newest');
-  readonly verify: Engine['verify'] = () => this.#thread.ask('verify');
-  readonly check: Engine['check'] = () => this.#thread.ask('check');
-  readonly restore = (backup: string): Promise<void> => this.#thread.ask('restore', backup);
-
-  onLost(listener: (problem: string) => void): void {
-    this.#thread.onLost = listener;
-  }
+  readonly read: Engine['read'] = (query) => this.#reader.ask('read', query);
+  readonly search: Engine['search'] = (query) => this.#reader.ask('search', query);
+  readonly counts: Engine['counts'] = (times) => this.#reader.ask('counts', times);
+  readonly verify: Engine['verify'] = () => this.#reader.ask('verify');
+  /** Answered before events that are recorded later are there: a follower begins with them. */
+  readonly stats: Engine['stats'] = () => this.#writer.ask('stats');
+  readonly newest: Engine['newest'] = () => this.#writer.ask('newest');
+  readonly look = (): Promise<void> => this.#writer.ask('look');
+  readonly check: Engine['check'] = () => this.#writer.ask('check');
+  readonly restore = (backup: string): Promise<void> => this.#writer.ask('restore', backup);
 
   async forget(positions: readonly number[]): Promise<number[]> {
     const forgotten = new Set<number>();
     for (let done = 0; done < positions.length; done += STEP_EVENTS) {
       const some = positions.slice(done, done + STEP_EVENTS);
-      for (const position of await this.#thread.ask('forget', some)) forgotten.add(position);
+      for (const position of await this.#writer.ask('forget', some)) forgotten.add(position);
       await delay(REST);
     }
     await this.#emptyWal();
@@ -121,16 +128,16 @@ class SqliteEngine implements Engine {
     backup: (file: string): Promise<void> =>
       writeNewFile(file, (temporary) =>
         // SQLite leaves its journal behind if the disk is full.
-        this.#thread.ask('backup', temporary).finally(() => rm(`${temporary}-journal`, { force: true })),
+        this.#writer.ask('backup', temporary).finally(() => rm(`${temporary}-journal`, { force: true })),
       ),
     rewrite: async (): Promise<void> => {
-      await this.#thread.ask('rewrite');
+      await this.#writer.ask('rewrite');
       await this.#emptyWal();
     },
     compact: async (): Promise<number> => {
       let total = 0;
       for (let given = Infinity; given > 0; await delay(REST)) {
-        given = await this.#thread.ask('giveBack');
+        given = await this.#writer.ask('giveBack');
         total += given;
       }
       await this.#emptyWal();
@@ -139,7 +146,7 @@ class SqliteEngine implements Engine {
   };
 
   async #emptyWal(): Promise<void> {
-    for (let tries = 0; !(await this.#thread.ask('emptyWal')); tries++) {
+    for (let tries = 0; !(await this.#writer.ask('emptyWal')); tries++) {
       if (tries === TRIES) {
         throw new Error(
           'another program, a backup perhaps, has been reading for too long, and the write-ahead log may still hold the bytes of ' +
@@ -151,31 +158,32 @@ class SqliteEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    await this.#searches.close();
-    await this.#thread.close();
+    const areClosed = (await this.#reader.closeDatabase()) && (await this.#writer.closeDatabase());
+    // The last connection writes the log back and deletes files by name. Until both threads have ended, this one keeps lost files from that.
+    if (areClosed) this.#hold?.close();
+    await this.#reader.end();
+    await this.#writer.end();
+    if (!areClosed) this.#hold?.close();
   }
 }
 
 interface OpenThread {
   readonly worker: Worker;
   readonly database: Remote<ThreadFunctions>;
-  readonly hold: { close(): void };
 }
 
-/**
- * The database in a thread of its own, so that neither a slow disk nor another program's lock holds up answers. A thread that ended is
- * replaced on the next call.
- */
+/** A connection to the database in a thread of its own, so that a slow disk holds up no answer. One that ended is replaced on the next call. */
 class DatabaseThread {
-  #options: SqliteOptions;
+  /** Set once they are known. */
+  files: OpenedFiles | undefined;
+  readonly #options: SqliteOptions;
   #opened: Promise<OpenThread> | undefined;
-  onLost: (problem: string) => void = () => undefined;
 
   constructor(options: SqliteOptions) {
     this.#options = options;
   }
 
-  open(): Promise<OpenThread> {
+  #open(): Promise<OpenThread> {
     this.#opened ??= this.#start().catch((error: unknown) => {
       this.#opened = undefined;
       throw error;
@@ -188,18 +196,14 @@ class DatabaseThread {
     name: Name,
     ...argument: Parameters<ThreadFunctions[Name]>
   ): Promise<Awaited<ReturnType<ThreadFunctions[Name]>>> {
-    return (await this.open()).database.ask(name, ...argument);
+    return (await this.#open()).database.ask(name, ...argument);
   }
 
   async #start(): Promise<OpenThread> {
-    const worker = new Worker(join(__dirname, 'worker.js'), { workerData: this.#options });
+    const workerData: SqliteOptions = { ...this.#options, opened: this.files };
+    const worker = new Worker(join(__dirname, 'worker.js'), { workerData });
     const database = new Remote<ThreadFunctions>((message) => {
       worker.postMessage(message);
-    });
-    database.serve<OwnerFunctions>({
-      lost: (problem) => {
-        this.onLost(problem);
-      },
     });
     worker.on('message', (message) => {
       database.receive(message);
@@ -213,25 +217,25 @@ class DatabaseThread {
     });
     try {
       await database.ask('open');
-      // A thread that takes its place must not make another log where this one was moved away.
-      this.#options = { ...this.#options, create: false };
-      return { worker, database, hold: holdOpen(this.#options.file) };
+      return { worker, database };
     } catch (error) {
       await worker.terminate();
       throw error;
     }
   }
 
-  /** Answers what was asked before, closes the database and ends the thread; only then has SQLite released the files. */
-  async close(): Promise<void> {
-    const { worker, database, hold } = (await this.#opened?.catch(() => undefined)) ?? {};
-    const isClosed = await database?.ask('close').then(
+  /** Closes the database after the questions before. Resolves to false if it stays open, since its files were lost. */
+  async closeDatabase(): Promise<boolean> {
+    const opened = await this.#opened?.catch(() => undefined);
+    if (opened === undefined) return true;
+    return opened.database.ask('close').then(
       () => true,
       () => false,
     );
-    if (isClosed) hold?.close();
-    await worker?.terminate();
-    // The files were lost: until now it kept SQLite from writing to them, and from deleting others by their names.
-    if (!isClosed) hold?.close();
+  }
+
+  /** Ends the thread, with which SQLite lets go of the files. */
+  async end(): Promise<void> {
+    await (await this.#opened?.catch(() => undefined))?.worker.terminate();
   }
 }

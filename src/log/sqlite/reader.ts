@@ -66,8 +66,8 @@ const CONDITIONS = [
 /** Has the methods of `Engine` that read. Its caller runs each in a transaction. */
 export class SqliteReader {
   readonly #database: Database;
-  /** A time, and a position before all events that were or will be recorded from then on. */
-  #start = { since: -Infinity, after: 0 };
+  /** A time, and a position before all events that were or will be recorded from then on, until the log is restored. */
+  #start = { since: -Infinity, schema: 0, after: 0 };
 
   constructor(database: Database) {
     this.#database = database;
@@ -162,10 +162,11 @@ export class SqliteReader {
   /** A position not below `after`, after which all events are that were recorded at a time or later. */
   #startOf(since: number | undefined, after: number): number {
     if (since === undefined) return after;
-    // It stays right, whatever is recorded or forgotten, and each step and page asks for it.
-    if (since !== this.#start.since) {
+    // It stays right, whatever is recorded or forgotten, and each step and page asks for it. A restore changes the version.
+    const schema = this.#database.number('PRAGMA schema_version');
+    if (since !== this.#start.since || schema !== this.#start.schema) {
       const before = `SELECT ifnull(min(sequence) - 1, (${LAST})) FROM events WHERE recorded_at >= ?`;
-      this.#start = { since, after: this.#database.number(before, since) };
+      this.#start = { since, schema, after: this.#database.number(before, since) };
     }
     return Math.max(after, this.#start.after);
   }

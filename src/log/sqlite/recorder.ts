@@ -43,6 +43,12 @@ export function rowOf(event: NewEvent): NewRow {
   return [recordedAt, id, source, idempotencyKey, webhookId, attributes, arrival, data];
 }
 
+/** Events, and for how many milliseconds they have waited already. */
+export interface Given {
+  readonly events: readonly NewRow[];
+  readonly waited: number;
+}
+
 /** As `Recorded`, for the other thread: undefined stands for a new event. */
 export interface Committed {
   readonly repeated: readonly (Appended | undefined)[];
@@ -58,10 +64,10 @@ export class SqliteRecorder {
     this.#database = database;
   }
 
-  /** Records events in one transaction: all of them are on disk when it returns, none when it throws. */
-  append(events: readonly NewRow[]): Committed {
+  /** Records events in one transaction: all of them are on disk when it resolves, none when it rejects. */
+  async append({ events, waited }: Given): Promise<Committed> {
     try {
-      const recorded = this.#database.write(() => this.#insertAll(events));
+      const recorded = await this.#database.write(() => this.#insertAll(events), this.#database.busyTimeout - waited);
       this.#failed = [];
       return recorded;
     } catch (error) {
@@ -109,11 +115,11 @@ export class SqliteRecorder {
   }
 
   /**
-   * Returns if events can be recorded. Commits those of the last call, if that failed, in a transaction that also deletes them: with
+   * Resolves if events can be recorded. Commits those of the last call, if that failed, in a transaction that also deletes them: with
    * `secure_delete` it writes every page that they need.
    */
-  check(): void {
-    this.#database.write(() => {
+  async check(): Promise<void> {
+    await this.#database.write(() => {
       const last = this.#database.number(LAST);
       this.#insertAll(this.#failed);
       const { changes } = this.#database.prepare('DELETE FROM events WHERE sequence > ?').run(last);
@@ -123,8 +129,8 @@ export class SqliteRecorder {
     this.#failed = [];
   }
 
-  /** Returns the positions that had an event. */
-  forget(positions: readonly number[]): number[] {
+  /** Resolves to the positions that had an event. */
+  forget(positions: readonly number[]): Promise<number[]> {
     return this.#database.write(() => this.#delete(positions));
   }
 
@@ -135,11 +141,11 @@ export class SqliteRecorder {
     return rows.map(({ position }) => position);
   }
 
-  /** Deletes some events past retention. Returns whether there were any. */
-  retain(retention: Retention): boolean {
-    if (this.#database.read(() => this.#due(retention)).length === 0) return false;
+  /** Deletes some events past retention. Resolves to whether there were any. */
+  async retain(retention: Retention): Promise<boolean> {
+    if ((await this.#database.read(() => this.#due(retention))).length === 0) return false;
     // Another process may have taken the step before the lock was free.
-    this.#database.write(() => this.#delete(this.#due(retention)));
+    await this.#database.write(() => this.#delete(this.#due(retention)));
     return true;
   }
 

@@ -13,8 +13,10 @@ const VERSION = 5;
 /** The type of an event; NULL if its attributes are damaged. Queries must write it as the index does. */
 export const TYPE = `CASE WHEN json_valid(attributes) THEN json_extract(attributes, '$.type') END`;
 
+export const CREATE_TIME_INDEX = 'CREATE INDEX main.events_time ON events (recorded_at);';
+
 const CREATE_INDEXES = `
-  CREATE INDEX events_time ON events (recorded_at);
+  ${CREATE_TIME_INDEX}
   CREATE INDEX events_type ON events (${TYPE});
 `;
 

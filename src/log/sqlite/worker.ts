@@ -5,7 +5,7 @@ import type { EventQuery, SearchQuery } from '../queries';
 import { Database, withoutPath, type SqliteOptions } from './database';
 import { SqliteReader } from './reader';
 import { SqliteRecorder } from './recorder';
-import { versionOf } from './schema';
+import { CREATE_TIME_INDEX, versionOf } from './schema';
 
 /** Maximum pages that a step of a compaction gives back: writers wait for it. */
 const COMPACTION_PAGES = 256;
@@ -16,25 +16,27 @@ const PAGE_BYTES = 4096;
 /** The columns that a backup of every version has. */
 const COLUMNS = 'sequence, recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data';
 
-/** Replaces the events by those of an attached backup. Positions that were given are not given again. */
+/**
+ * Replaces the events by those of an attached backup. Positions that were given are not given again. Making an index anew, while it is
+ * empty, changes `schema_version`: readers forget where the events of a time begin.
+ */
 const RESTORE = `
   DELETE FROM events;
+  DROP INDEX main.events_time;
+  ${CREATE_TIME_INDEX}
   INSERT INTO events (${COLUMNS}) SELECT ${COLUMNS} FROM backup.events ORDER BY sequence;
   UPDATE totals SET events = (SELECT count(*) FROM events);
   UPDATE sqlite_sequence SET seq = max(seq, (SELECT ifnull(max(seq), 0) FROM backup.sqlite_sequence WHERE name = 'events'))
   WHERE name = 'events';
 `;
 
-/** The functions of the database thread. Those that `Engine` has too promise the same. @throws the database cannot be opened, or is not one of this program and version. */
-function openOperations(options: SqliteOptions) {
-  const database = new Database(options);
+/** The functions of a database thread. Those that `Engine` has too promise the same. */
+function operationsOn(database: Database) {
   const recorder = new SqliteRecorder(database);
   const reader = new SqliteReader(database);
   return {
     append: recorder.append.bind(recorder),
-    check: () => {
-      recorder.check();
-    },
+    check: () => recorder.check(),
     read: (query: EventQuery) => database.read(() => reader.read(query)),
     search: (query: SearchQuery) => database.read(() => reader.search(query)),
     counts: (times: readonly number[]) => database.read(() => reader.counts(times)),
@@ -48,16 +50,12 @@ function openOperations(options: SqliteOptions) {
       database.look();
       database.prepare('VACUUM INTO ?').run(file);
     },
-    restore: (backup: string) => {
-      restore(database, backup);
-    },
-    rewrite: () => {
-      database.alone('VACUUM');
-    },
+    restore: (backup: string) => restore(database, backup),
+    rewrite: () => database.alone('VACUUM'),
     /** Gives some free pages back and returns their bytes. */
-    giveBack: () => {
+    giveBack: async () => {
       const free = database.number('PRAGMA freelist_count');
-      database.write(() => {
+      await database.write(() => {
         database.execute(`PRAGMA incremental_vacuum(${String(COMPACTION_PAGES)})`);
       });
       return (free - database.number('PRAGMA freelist_count')) * PAGE_BYTES;
@@ -69,6 +67,7 @@ function openOperations(options: SqliteOptions) {
       if (isEmpty) database.flushWal();
       return isEmpty;
     },
+    files: () => database.files,
     look: () => {
       database.look();
     },
@@ -78,12 +77,13 @@ function openOperations(options: SqliteOptions) {
   };
 }
 
-function verify(database: Database): string[] {
+async function verify(database: Database): Promise<string[]> {
   database.look();
   const damage = damageIn(database);
   if (damage.length > 0) return damage.map((finding) => `The file is damaged: ${finding}`);
   const totals = 'SELECT events AS total, (SELECT count(*) FROM events NOT INDEXED) AS found FROM totals';
-  const { total, found } = database.read(() => database.prepare(totals).get()) as Record<'total' | 'found', number>;
+  const row = await database.read(() => database.prepare(totals).get());
+  const { total, found } = row as Record<'total' | 'found', number>;
   return found === total ? [] : [`The log holds ${String(found)} events, and its total says ${String(total)}.`];
 }
 
@@ -99,51 +99,26 @@ function damageIn(database: Database, schema = 'main'): string[] {
 }
 
 /** The backup stays attached until the database is closed. @throws the backup is damaged, or is not a log. Nothing was changed then. */
-function restore(database: Database, backup: string): void {
+async function restore(database: Database, backup: string): Promise<void> {
   database.look();
   database.prepare('ATTACH ? AS backup').run(backup);
   if (versionOf(database, 'backup') === 0) throw new Error('the backup holds no event log');
   const [finding] = damageIn(database, 'backup');
   if (finding !== undefined) throw new Error(`the backup is damaged: ${finding}`);
-  database.write(() => {
+  await database.write(() => {
     database.execute(RESTORE);
   });
 }
 
-/** Before `open` the thread has no other function. */
-export type ThreadFunctions = ReturnType<typeof openOperations> & { open(): void };
+/** Before `open` a thread has no other function. */
+export type ThreadFunctions = ReturnType<typeof operationsOn> & { open(): Promise<void> };
 
-/** The function of its owner. */
-export interface OwnerFunctions {
-  /** As `LogObserver.lost`: every question fails until the files are back. */
-  lost(problem: string): void;
-}
-
-/** Pause between two looks at the files, in milliseconds. */
-const LOOK_PAUSE = 500;
-
-const owner = new Remote<OwnerFunctions>((message) => parentPort?.postMessage(message), withoutPath);
+const owner = new Remote<object>((message) => parentPort?.postMessage(message), withoutPath);
 parentPort?.on('message', (message) => {
   owner.receive(message);
 });
 owner.serve({
-  open() {
-    const operations = openOperations(workerData as SqliteOptions);
-    owner.serve(operations);
-    watchFiles(operations);
+  async open() {
+    owner.serve(operationsOn(await Database.open(workerData as SqliteOptions)));
   },
 });
-
-/** Tells the owner once each time that the files are lost. */
-function watchFiles({ look }: Pick<ThreadFunctions, 'look'>): void {
-  let isLost = false;
-  setInterval(() => {
-    try {
-      look();
-      isLost = false;
-    } catch (error) {
-      if (!isLost) owner.tell('lost', withoutPath(error));
-      isLost = true;
-    }
-  }, LOOK_PAUSE);
-}

@@ -1,5 +1,7 @@
+import { Binding } from '../../config/values';
 import { positionIn } from '../../events/stored-event';
-import { MAX_SEARCH_TEXT, type SearchQuery } from '../../log/queries';
+import { MAX_SEARCH_TEXT, mayBeAddress, type SearchQuery } from '../../log/queries';
+import { Sender } from '../../senders/sender';
 import { shortened } from '../../util/text';
 import { parseTime, timeText } from '../../util/time';
 
@@ -27,10 +29,10 @@ export function listQuery(parameters: URLSearchParams) {
   const shortText = `at most ${String(MAX_SEARCH_TEXT)} characters`;
   const filter: Filter = {
     text: read('text', (text) => (text.length <= MAX_SEARCH_TEXT ? text : undefined), shortText),
-    binding: given('binding'),
+    binding: read('binding', oneOf(Binding.all), `one of ${Binding.all.join(', ')}`),
     type: given('type'),
-    sender: given('sender'),
-    fromSender: given('fromsender'),
+    sender: read('sender', (text) => (mayBeAddress(text) ? text : undefined), 'an address; fromsender names a sender'),
+    fromSender: read('fromsender', oneOf(Sender.recognised), `one of ${Sender.recognised.join(', ')}`),
     from: read('from', parseInputTime, time),
     to: read('to', parseInputTime, time),
   };
@@ -41,6 +43,10 @@ export function listQuery(parameters: URLSearchParams) {
   if (filter.from !== undefined && filter.to !== undefined && filter.from >= filter.to)
     problems.push(`from must be a time before to, which is ${timeText(filter.to)} UTC`);
   return { filter, place, problem: problems[0], invalid };
+}
+
+function oneOf(names: readonly string[]): (text: string) => string | undefined {
+  return (text) => names.find((name) => name === text.toLowerCase());
 }
 
 export function isNarrowed(filter: Filter): boolean {

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Contract } from '../../../src/contract/contract';
 import { wsdlWith } from '../../../src/contract/protocols';
 import { addSettings, settingsFor } from '../../../src/cli/compare/settings';
 import { Wsdl } from '../../../src/cli/compare/wsdl';
@@ -11,9 +12,15 @@ import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const folder = useTemporaryFolder();
 
+let contract: Contract;
+beforeAll(async () => {
+  contract = await Contract.load(undefined);
+});
+const settingsOf = (wsdl: Wsdl) => settingsFor(wsdl, contract);
+
 function settings(namespace: string, address: string) {
   const text = RECORDED_WSDL.replaceAll('http://tempuri.org/', namespace);
-  return settingsFor(new Wsdl(text.replace(/(address location=")[^"]*/g, `$1${address}`)));
+  return settingsOf(new Wsdl(text.replace(/(address location=")[^"]*/g, `$1${address}`)));
 }
 
 describe('the settings that an old WSDL asks for', () => {
@@ -48,14 +55,25 @@ describe('the settings that an old WSDL asks for', () => {
     { ports: 'soap11,soap12,httpget', comment: 'soap11,soap12,httpget' },
     { ports: 'soap11,soap12', setting: 'soap11,soap12,httppost', comment: 'soap11,soap12' },
   ])('switch off what a WSDL with $ports lacks, and HTTP POST only in a comment', ({ ports, setting, comment }) => {
-    const { lines } = settingsFor(new Wsdl(wsdlWith(RECORDED_WSDL, protocols(ports))));
+    const { lines } = settingsOf(new Wsdl(wsdlWith(RECORDED_WSDL, protocols(ports))));
     const set = (prefix: string) => lines.find((line) => line.startsWith(prefix))?.slice(prefix.length);
     expect([set('PROTOCOLS='), set('# PROTOCOLS=')]).toEqual([setting, comment]);
     if (setting !== undefined) expect(readConfig({ PROTOCOLS: setting }).protocols).toEqual(protocols(setting));
   });
 
+  it('are comments for what the old service has besides', () => {
+    const operation = '$&<wsdl:operation name="Ping&#10;X"/>';
+    const text = RECORDED_WSDL.replace('service name="WebHook"', 'service name="Orders"');
+    const { lines, isComplete } = settingsOf(new Wsdl(text.replaceAll(/<wsdl:portType [^>]*>/g, operation)));
+    expect(isComplete).toBe(false);
+    expect(lines.slice(-2)).toEqual([
+      '# The old service is named Orders, this one WebHook: is it the one to replace?',
+      '# The old service has the operation Ping\\nX, this one does not. docs/architecture.md says how to add one.',
+    ]);
+  });
+
   it('say that no protocol can be told from a WSDL without ports', () => {
-    const { lines } = settingsFor(new Wsdl(RECORDED_WSDL.replace(/<wsdl:port [\s\S]*<\/wsdl:port>/, '')));
+    const { lines } = settingsOf(new Wsdl(RECORDED_WSDL.replace(/<wsdl:port [\s\S]*<\/wsdl:port>/, '')));
     expect(lines.at(-1)).toContain('set PROTOCOLS yourself');
   });
 });

@@ -1,4 +1,5 @@
-import { readFile, rename } from 'node:fs/promises';
+import fs from 'node:fs';
+import { readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import threads from 'node:worker_threads';
 import { Database } from '../../../src/log/sqlite/database';
@@ -6,14 +7,15 @@ import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { rowOf, SqliteRecorder } from '../../../src/log/sqlite/recorder';
 import { outcome, newEvent } from '../../support/events';
 import { useTemporaryFolder } from '../../support/temporary-folder';
+import { openDirectly } from '../../support/sqlite';
 import { watching } from '../../support/watching';
 
 describe('the database of a log', () => {
   const folder = useTemporaryFolder();
   const file = () => join(folder.path, 'events.db');
 
-  it('waits until a commit is on the disk itself, also where that takes more than fsync', () => {
-    const database = new Database({ file: file() });
+  it('waits until a commit is on the disk itself, also where that takes more than fsync', async () => {
+    const database = await Database.open({ file: file() });
     expect(database.prepare('PRAGMA fullfsync').get()).toEqual({ fullfsync: 1 });
     expect(database.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
     expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
@@ -29,27 +31,48 @@ describe('the database of a log', () => {
     await log.close();
   });
 
-  it('has the lock from the beginning of a transaction that writes, so that what it reads stays true', () => {
-    const [one, other] = [new Database({ file: file() }), new Database({ file: file() })];
-    one.write(() => {
-      expect(() => other.write(() => 1, 0)).toThrow('database is locked');
-      expect(other.read(() => 1)).toBe(1);
-    });
-    expect(other.write(() => 1, 0)).toBe(1);
+  it('has the lock from the beginning of a transaction that writes, so that what it reads stays true', async () => {
+    const [one, other] = [await Database.open({ file: file() }), await Database.open({ file: file() })];
+    const [writing, reading] = await one.write(() => [
+      expect(other.write(() => 1, 0)).rejects.toThrow('database is locked'),
+      expect(other.read(() => 1)).resolves.toBe(1),
+    ]);
+    await Promise.all([writing, reading]);
+    expect(await other.write(() => 1, 0)).toBe(1);
     for (const database of [one, other]) database.close();
   });
 
-  it('that has room for small events alone cannot take events while a larger one was refused', () => {
-    const database = new Database({ file: file(), maxPages: 60 });
+  it('that has room for small events alone cannot take events while a larger one was refused', async () => {
+    const database = await Database.open({ file: file(), maxPages: 60 });
     const recorder = new SqliteRecorder(database);
     const large = newEvent({ data: `"data":"${'x'.repeat(400_000)}"` });
-    expect(() => recorder.append([rowOf(large)])).toThrow('full');
-    expect(() => {
-      recorder.check();
-    }).toThrow('full');
-    recorder.append([rowOf(newEvent())]);
-    recorder.check();
+    await expect(recorder.append({ events: [rowOf(large)], waited: 0 })).rejects.toThrow('full');
+    await expect(recorder.check()).rejects.toThrow('full');
+    await recorder.append({ events: [rowOf(newEvent())], waited: 0 });
+    await recorder.check();
     database.close();
+  });
+
+  it('reads again what was locked for a moment', async () => {
+    const other = openDirectly(join(folder.path, 'other.db'));
+    other.exec('CREATE TABLE others (name)');
+    const reader = openDirectly(join(folder.path, 'other.db'));
+    reader.exec('PRAGMA busy_timeout = 0');
+    const all = reader.prepare('SELECT * FROM others');
+    other.exec('BEGIN EXCLUSIVE');
+    const database = await Database.open({ file: file() });
+    const read = jest.fn(() => 1).mockImplementationOnce(() => all.all().length);
+    expect(await database.read(read)).toBe(1);
+    expect(read).toHaveBeenCalledTimes(2);
+    for (const one of [database, reader, other]) one.close();
+  });
+
+  it('is not open while its files are away, even for a moment', async () => {
+    const { statSync } = fs;
+    const away = jest.spyOn(fs, 'statSync').mockReturnValue(undefined);
+    await expect(Database.open({ file: file() })).rejects.toThrow('the file of the log is not there any more');
+    away.mockRestore();
+    expect(statSync(file()).size).toBeGreaterThan(0);
   });
 
   it('tells who watches of an event before the call that recorded it is answered', async () => {
@@ -63,7 +86,7 @@ describe('the database of a log', () => {
     await log.close();
   });
 
-  it('is not made anew by a thread that takes the place of one that ended while the folder was moved away', async () => {
+  it('is not made anew by a thread that takes the place of one that ended while the folder was moved away, and holds no file when it is closed', async () => {
     const { Worker } = threads;
     const started = jest.spyOn(threads, 'Worker').mockImplementation((...values) => new Worker(...values));
     const data = join(folder.path, 'data');
@@ -71,10 +94,14 @@ describe('the database of a log', () => {
     await log.append(newEvent());
     await rename(data, `${data}-away`);
     await (started.mock.results[0]?.value as threads.Worker).terminate();
-    await expect(log.stats()).rejects.toMatchObject({ cause: { message: 'the file is not there' } });
+    await expect(log.check()).rejects.toMatchObject({
+      cause: { message: 'the file of the log is not there any more' },
+    });
     await rename(`${data}-away`, data);
+    await log.check();
     expect((await log.stats()).events).toBe(1);
     await log.close();
+    expect(await readdir(data)).toEqual(['events.db']);
     started.mockRestore();
   });
 

@@ -13,7 +13,7 @@ describe('the files of a SQLite event log', () => {
   const folder = useTemporaryFolder();
   let file: string;
   let log: EventLog;
-  const lost: string[] = [];
+  const lost: (string | undefined)[] = [];
   beforeEach(async () => {
     lost.length = 0;
     file = join(folder.path, 'events.db');
@@ -45,6 +45,11 @@ describe('the files of a SQLite event log', () => {
       () => copyFile(file, `${file}.other`).then(() => rename(`${file}.other`, file)),
     ],
     ['without their -wal', 'the write-ahead log beside the file was removed or replaced', () => moved('-wal')],
+    [
+      'without their -shm',
+      'the index of the write-ahead log (-shm) beside the file was removed or replaced',
+      () => rm(`${file}-shm`),
+    ],
   ])(
     'are written no more once they are %s, and the reason is told once, within a second',
     async (_what, reason, accident) => {
@@ -61,12 +66,26 @@ describe('the files of a SQLite event log', () => {
     },
   );
 
-  it('are used again once they are back', async () => {
+  it('are used again once they are back, which is told', async () => {
     await moved('');
     await eventually('the loss is told', () => lost.length > 0);
     await rename(`${file}.moved`, file);
     await log.append(newEvent({ id: 'after' }));
     expect((await log.scan({ after: 0, limit: 10 })).map(({ id }) => id)).toEqual(['before', 'after']);
+    await eventually('it is told', () => lost.length > 1);
+    expect(lost.at(-1)).toBeUndefined();
+    await log.close();
+  });
+
+  it('that another log has replaced are not read either', async () => {
+    const other = join(folder.path, 'other.db');
+    await (await openSqliteLog({ file: other })).close();
+    await moved('');
+    await rename(other, file);
+    for (const read of [log.read({ limit: 1 }), log.search({ limit: 1 })])
+      await expect(read).rejects.toMatchObject({
+        cause: { message: 'another file has taken the place of the file of the log' },
+      });
     await log.close();
   });
 

@@ -37,6 +37,23 @@ describe('a backup of a SQLite event log', () => {
     expect(await log.verify()).toEqual([]);
   });
 
+  it('is found by time, also where what it replaced was just looked for', async () => {
+    const since = Date.now() + 1000;
+    const found = async () => {
+      const events = await log.scan({ after: 0, since, limit: 10 });
+      const { events: searched } = await log.search({ from: since, limit: 10 });
+      return [events, searched].map((some) => some.map(({ id }) => id));
+    };
+    const later = join(folder.path, 'later.db');
+    const making = await openSqliteLog({ file: later });
+    await making.append(newEvent({ id: 'restored', recordedAt: since }));
+    await making.close();
+    await log.append(newEvent({ id: 'replaced', recordedAt: since }));
+    expect(await found()).toEqual([['replaced'], ['replaced']]);
+    await restoreSqliteLog(later, file);
+    expect(await found()).toEqual([['restored'], ['restored']]);
+  });
+
   it('becomes a log where there is none', async () => {
     const other = join(folder.path, 'other.db');
     expect(await restoreSqliteLog(backup, other)).toBeUndefined();

@@ -203,14 +203,17 @@ describe('forwarding', () => {
       expect(Math.max(...pauses.slice(1))).toBeLessThanOrEqual(2);
     });
 
-    it('prints an event that is refused, and passes over it with --follow', async () => {
-      target = await startTarget((request) => (idOf(request) === 'a' ? 404 : 200));
+    it.each([
+      [404, 'refused by .*: 404 Not Found'],
+      [302, 'redirected by .*: 302 Found'],
+    ])('prints an event that is answered with %d, and passes over it with --follow', async (status, said) => {
+      target = await startTarget((request) => (idOf(request) === 'a' ? status : 200));
       await record('a', 'b');
       const tool = forwardOnTerminal('--follow', '--since', '0');
       await received(2);
       await tool.said('200 OK');
       expect(await tool.end('SIGINT')).toBe(0);
-      expect(tool.errors()).toMatch(/\nEvent 1 was refused by .*: 404 Not Found/);
+      expect(tool.errors()).toMatch(new RegExp(`\nEvent 1 was ${said}`));
       expect(tool.errors()).toMatch(/\n1 event forwarded, 1 passed over\.\n$/);
       expect(await forwardOnTerminal('--since', '0').ended).toBe(3);
     });
@@ -335,18 +338,16 @@ describe('forwarding', () => {
       );
     const NOT_ALL = 'Some of the events were not found or not taken.';
 
-    it('posts those with an id or a sequence once each, in the order of the log, and leaves the position alone', async () => {
+    it('posts those with an id or a sequence once each, in the order of the log', async () => {
       target = await startTarget();
       await record('a', 'b', '7', 'd');
-      await writeFile(path('position'), 'not to be read');
       const names = ['--event', '00000000000000000004', '--event', '7', '--event', 'a', '--event', '1'];
-      expect(await endOf(forward([...names, '--position', 'position']))).toEqual([
+      expect(await endOf(forward(names))).toEqual([
         0,
         `Forwarding the selected events to ${target.url}.`,
         '3 events forwarded.',
       ]);
       expect(ids()).toEqual(['a', '7', 'd']);
-      expect(await readFile(path('position'), 'utf8')).toBe('not to be read');
     });
 
     it('says which are not found, not known apart or refused, posts the others, and ends with code 1', async () => {
@@ -400,6 +401,27 @@ describe('forwarding', () => {
 
   describe('with --position', () => {
     const KEPT = ['--position', 'position'];
+
+    it.each([[[]], [['--follow']]])(
+      'posts what a search finds after it, and no event twice: %j',
+      async (follow: string[]) => {
+        target = await startTarget();
+        await record('a', 'b');
+        const args = [...KEPT, '--since', '0', '--text', '"b"', ...follow];
+        for (let i = 0; i < 2; i++) {
+          const tool = forward(args);
+          await eventually('it has looked at all', async () => (await savedSequence().catch(() => 0)) === 2);
+          if (follow.length > 0) await tool.end('SIGTERM');
+          expect(await tool.ended).toBe(0);
+        }
+        expect(ids()).toEqual(['b']);
+        for (const selection of [
+          ['--event', 'a'],
+          ['--until', '2'],
+        ])
+          expect(await forward([...KEPT, ...selection, ...follow]).ended).toBe(2);
+      },
+    );
 
     it('begins with what is recorded afterwards, and goes on there, also where nothing was forwarded yet', async () => {
       target = await startTarget();

@@ -74,6 +74,21 @@ describe('with several workers', () => {
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
+  it('one line says that the files of the log are lost, and one that they are back', async () => {
+    const service = await start();
+    await eventually('both have started', () => count(service, '"started"') === 2);
+    const file = join(folder.path, 'data', 'events.db');
+    const lines = () => ['was lost', 'are back'].map((words) => count(service, words));
+    await rename(file, `${file}-away`);
+    // By then each worker has noticed.
+    await setTimeout(1000);
+    expect(lines()).toEqual([1, 0]);
+    await rename(`${file}-away`, file);
+    await eventually('they are back', () => count(service, 'are back') > 0);
+    expect(await service.end('SIGTERM')).toBe(0);
+    expect(lines()).toEqual([1, 1]);
+  });
+
   it('any of them shows what all of them refused, also those that are gone', async () => {
     const service = await start();
     const refuse = async (name: string): Promise<void> => {

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { EventLogError } from '../../../../src/log/engine';
 import type { EventLog } from '../../../../src/log/event-log';
 import { Database } from '../../../../src/log/sqlite/database';
@@ -84,7 +84,7 @@ describe('a SQLite event log that fails', () => {
     const denied = jest.spyOn(fs, 'accessSync').mockImplementation(() => {
       throw Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'access' });
     });
-    expect(() => new Database({ file })).toThrow(/^the user \S+ has no permission\. Set EVENT_LOG/);
+    await expect(Database.open({ file })).rejects.toThrow(/^the user \S+ has no permission\. Set EVENT_LOG/);
     denied.mockRestore();
   });
 
@@ -135,6 +135,34 @@ describe('a SQLite event log that fails', () => {
     other.close();
     await log.check();
     expect((await outcome(log.append(newEvent({ id: 'after' })))).recorded).toBe(true);
+    await log.close();
+  });
+
+  it('reads and says that it is locked while an event waits for the lock, and a later one waits no longer', async () => {
+    const busyTimeout = 3000;
+    const log = await openSqliteLog({ file, busyTimeout });
+    const other = openDirectly(file);
+    other.exec('BEGIN IMMEDIATE');
+    const started = performance.now();
+    const order: string[] = [];
+    const noted = async (name: string, call: Promise<unknown>) => {
+      const result = await call;
+      order.push(name);
+      return result;
+    };
+    const waiting = [noted('first', causeOf(log.append(newEvent())))];
+    await nextTurn();
+    waiting.push(noted('second', causeOf(log.append(newEvent()))));
+    expect(await noted('read', log.read(everyEvent))).toEqual([]);
+    expect(await noted('check', causeOf(log.check()))).toEqual([
+      'The event log cannot take events.',
+      'database is locked',
+    ]);
+    await Promise.all(waiting);
+    expect(order).toEqual(['read', 'check', 'first', 'second']);
+    expect(performance.now() - started).toBeLessThan(2 * busyTimeout);
+    other.exec('ROLLBACK');
+    other.close();
     await log.close();
   });
 

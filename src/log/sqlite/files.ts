@@ -1,0 +1,32 @@
+import { existsSync, realpathSync, statSync, type Stats } from 'node:fs';
+
+/** The files of a log, as far as they are there. */
+type Files = Readonly<Record<'file' | 'wal' | 'shm', Stats | undefined>>;
+
+/** What tells the files of a log from others in their place. */
+type Identity = Pick<Stats, 'ino' | 'dev'>;
+export type OpenedFiles = Readonly<Record<keyof Files, Identity | undefined>>;
+
+/** @param path - where a symbolic link leads: beside it are the other files. */
+export function filesAt(name: string, path: string): Files {
+  const [file, wal, shm] = [name, `${path}-wal`, `${path}-shm`].map((one) => statSync(one, { throwIfNoEntry: false }));
+  return { file, wal, shm };
+}
+
+export function pathOf(name: string): string {
+  return existsSync(name) ? realpathSync.native(name) : name;
+}
+
+function isSame(one: Identity | undefined, other: Identity | undefined): boolean {
+  // A stopped log on a read-only file system has neither of the files beside it.
+  return one?.ino === other?.ino && one?.dev === other?.dev;
+}
+
+/** @throws files are not those that were opened. */
+export function requireSame({ file, wal, shm }: Files, opened: OpenedFiles | undefined): void {
+  if (file === undefined) throw new Error('the file of the log is not there any more');
+  if (!isSame(file, opened?.file)) throw new Error('another file has taken the place of the file of the log');
+  if (!isSame(wal, opened?.wal)) throw new Error('the write-ahead log beside the file was removed or replaced');
+  if (!isSame(shm, opened?.shm))
+    throw new Error('the index of the write-ahead log (-shm) beside the file was removed or replaced');
+}

@@ -1,0 +1,36 @@
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually';
+import { childrenOf, killProcesses, startProcess } from '../support/process';
+import { useTemporaryFolder } from '../support/temporary-folder';
+import { describeWith } from '../support/tools';
+
+describeWith({ script: 'bsdutils' }, 'the service on a terminal', () => {
+  const folder = useTemporaryFolder();
+  afterEach(killProcesses);
+
+  it.each([
+    ['1', '"settings read again"', 1],
+    ['2', '"stopped"', 2],
+  ])('reloads on SIGHUP, and stops when the terminal closes, with WORKERS=%s', async (WORKERS, line, lines) => {
+    const onTerminal = join(folder.path, 'node');
+    await writeFile(onTerminal, `#!/bin/sh\nexec script -qfc "exec '${process.execPath}' $*" /dev/null\n`);
+    await chmod(onTerminal, 0o755);
+    const service = await startProcess({ WORKERS, SHELL: '/bin/sh' }, folder.path, onTerminal);
+    const [pid = 0] = await childrenOf(service);
+    process.kill(pid, 'SIGHUP');
+    await eventually('it has reloaded', () => service.output().split(line).length - 1 === lines);
+    const all = [pid, ...(await childrenOf({ child: { pid } }))];
+    expect(all).toHaveLength(WORKERS === '1' ? 1 : 3);
+    service.child.kill('SIGKILL');
+    await eventually('all processes have ended', () => !all.some(isAlive));
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
