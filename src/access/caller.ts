@@ -4,11 +4,8 @@ import type { HttpRequest } from '../http/request';
 import type { ProvedCaller } from '../events/event';
 import type { Signatures } from '../senders/sender';
 import { LARGE_MESSAGE } from '../util/promises';
-import type { AccessRules } from './access-control';
+import type { Access, AccessRules } from './access-rules';
 import { keysIn, type ShownKey } from './keys';
-
-/** The access that an operation needs: none, a key or a signature to record, or a key to read. */
-export type Access = 'open' | 'record' | 'read';
 
 export type GuardedRequest = IncomingMessage & Partial<Pick<HttpRequest, 'accessTokens'>>;
 

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AccessControl, secretsIn } from '../access/access-control';
+import { AccessControl } from '../access/access-control';
+import { secretsIn } from '../access/access-rules';
 import type { ProcessConfig } from '../config/process-config';
 import type { ServiceManager } from '../config/service-manager';
 import { AdminPages } from '../http/admin';

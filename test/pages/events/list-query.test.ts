@@ -38,7 +38,7 @@ describe('the address of a list', () => {
     ['to=2026-02-30T10:00', 'to must be a time such as 2026-11-22T14:02:00Z: 2026-02-30T10:00'],
     ['binding=soap', 'binding must be one of soap11, soap12, httpget, httppost: soap'],
     ['sender=github', 'sender must be an address; fromsender names a sender: github'],
-    ['fromsender=githab', /^fromsender must be one of standard-webhooks, .*github.*: githab$/],
+    ['fromsender=githab', /^fromsender must be one of github, .*standard-webhooks.*: githab$/],
     ['before=-1', 'before must be a position: -1'],
     ['after=1e3', 'after must be a position: 1e3'],
     [
