@@ -15,7 +15,8 @@ export function describeAttacks(maxRequestBytes: number, attacks: readonly Attac
     beforeAll(async () => {
       folder = await temporaryFolder();
       const limits = { MAX_REQUEST_BYTES: String(maxRequestBytes), REQUEST_TIMEOUT: '2s' };
-      service = await startProcess({ RECORD_KEYS: KEY, ...limits }, folder.path);
+      // The path of the attacks that are written out.
+      service = await startProcess({ SERVICE_ROOT: 'webhooks', RECORD_KEYS: KEY, ...limits }, folder.path);
     });
     afterAll(async () => {
       await service.end('SIGTERM');
