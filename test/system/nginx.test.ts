@@ -64,7 +64,7 @@ describeWith(NGINX, 'the service behind nginx', () => {
 
   it('gives pages whose links and samples hold under the outer address', async () => {
     const { text: page } = await get(`${url}?op=HelloWorld`);
-    expect(page).toContain(`curl &#39;${url}/HelloWorld?&#39;`);
+    expect(page).toContain(`curl &quot;${url}/HelloWorld?&quot;`);
     const action = /action="([^"]*)"/.exec(page)?.[1] ?? '';
     expect(new URL(action, url).href).toBe(`${url}/HelloWorld`);
     expect((await get(new URL(action, url).href)).text).toContain('Hello World');

@@ -20,8 +20,11 @@ describeWith({ script: 'bsdutils' }, 'the service on a terminal', () => {
     const [pid = 0] = await childrenOf(service);
     process.kill(pid, 'SIGHUP');
     await eventually('it has reloaded', () => service.output().split(line).length - 1 === lines);
-    const all = [pid, ...(await childrenOf({ child: { pid } }))];
-    expect(all).toHaveLength(WORKERS === '1' ? 1 : 3);
+    const all: number[] = [];
+    await eventually('workers that were replaced have ended', async () => {
+      all.splice(0, Infinity, pid, ...(await childrenOf({ child: { pid } })));
+      return all.length === (WORKERS === '1' ? 1 : 3);
+    });
     service.child.kill('SIGKILL');
     await eventually('all processes have ended', () => !all.some(isAlive));
   });
