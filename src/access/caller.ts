@@ -27,7 +27,7 @@ export class Caller implements ProvedCaller {
   isUnproved = false;
   readonly #access: { readonly rules: AccessRules };
   readonly #request: GuardedRequest;
-  readonly #keys: ShownKey[];
+  #keys: readonly ShownKey[] = NO_KEYS;
   readonly #signatures: Signatures | undefined;
   #signatureProblem: string | undefined;
   #keyProblem: string | undefined;
@@ -38,8 +38,11 @@ export class Caller implements ProvedCaller {
     this.#access = access;
     const { hasKeys, hasSecrets, signatures } = access.rules;
     const { method, headers, accessTokens = [] } = request;
-    this.#keys = hasKeys ? keysIn(headers) : [];
-    for (const key of accessTokens) this.#keys.push({ key, isBorrowable: false, isInAddress: true });
+    if (hasKeys)
+      this.#keys = [
+        ...keysIn(headers),
+        ...accessTokens.map((key) => ({ key, isBorrowable: false, isInAddress: true })),
+      ];
     this.#signatures = hasSecrets && method !== 'GET' && method !== 'HEAD' ? signatures.in(headers) : undefined;
   }
 
@@ -86,7 +89,8 @@ export class Caller implements ProvedCaller {
 
   /** Adds the password of a WS-Security UsernameToken, or why the header yields none. */
   addPassword(password: string | undefined, problem: string | undefined): void {
-    if (password !== undefined) this.#keys.push({ key: password, isBorrowable: false, isInAddress: false });
+    if (password !== undefined)
+      this.#keys = [...this.#keys, { key: password, isBorrowable: false, isInAddress: false }];
     this.#keyProblem = problem;
   }
 
@@ -103,15 +107,18 @@ export class Caller implements ProvedCaller {
    */
   require(needs: Access): void {
     const { isGuarded, guards, checkHost } = this.#access.rules;
+    if (needs === 'open' && !isGuarded) return;
     if (this.isSigned(needs)) {
       if (this.signedBy === undefined) this.#refuseSignature();
       return;
     }
     const key = this.#keyFor(guards[needs] ? needs : 'any');
     if (guards[needs] && key === undefined) throw this.#problem(needs);
-    if (isGuarded || needs !== 'open') this.#refuseOtherSites(key?.isBorrowable ?? true);
-    if (!guards[needs] && needs !== 'open') checkHost(this.#request);
-    if (!guards[needs]) return;
+    this.#refuseOtherSites(key?.isBorrowable ?? true);
+    if (!guards[needs]) {
+      if (needs !== 'open') checkHost(this.#request);
+      return;
+    }
     this.keyName = key?.name || undefined;
     this.isUnproved = false;
   }
@@ -145,3 +152,5 @@ export class Caller implements ProvedCaller {
 }
 
 const NO_BODY = Buffer.alloc(0);
+
+const NO_KEYS: readonly ShownKey[] = [];
