@@ -6,7 +6,7 @@ import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Config } from '../config/config';
 import { Connections, lastAnswer, type Connection } from './connections';
-import { HTTP_ERRORS, type RequestError } from './errors';
+import { HTTP_ERRORS, RequestError } from './errors';
 import { RequestListener, type ServerOptions } from './request-listener';
 import { FIELDS_READ, HttpRequest } from './request';
 import { HttpResponse } from './response';
@@ -101,8 +101,14 @@ export class HttpServer {
     const connection = this.#connections.of(request.socket);
     if (connection === undefined) return;
     connection.dropRest();
+    let refusal = request.refusal();
+    try {
+      this.#options.rate?.count(request);
+    } catch (limit) {
+      if (limit instanceof RequestError) refusal = limit;
+    }
     if (connection.hasLastAnswer) connection.close();
-    else this.#refuse(connection, request.refusal());
+    else this.#refuse(connection, refusal);
   }
 
   /** Reports what was refused without a request. */
