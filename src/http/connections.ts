@@ -68,12 +68,15 @@ export class Connection {
    * Takes a request that arrived. Calls `begin` once the answers before its response are sent (pipelining, RFC 9112, section 9.3.2);
    * never, if the caller goes or the connection ends before.
    */
-  received(response: ServerResponse<HttpRequest>, begin: () => void): void {
+  received<Response extends ServerResponse<HttpRequest>>(
+    response: Response,
+    begin: (response: Response) => void,
+  ): void {
     const previous = this.last;
     this.last = response;
     if (response.socket !== null) {
       this.#current = response;
-      begin();
+      begin(response);
       return;
     }
     this.#waiting++;
@@ -85,7 +88,9 @@ export class Connection {
       this.inAll.waiting--;
       this.#current = response;
       // Other connections come between.
-      setImmediate(() => response.closed || begin());
+      setImmediate(() => {
+        if (!response.closed) begin(response);
+      });
     });
   }
 

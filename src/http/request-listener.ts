@@ -53,10 +53,11 @@ export class RequestListener {
     request.id = this.#idOf(request);
     response.memory = this.#answers;
     if (this.#isEnding || isLast(request)) response.shouldKeepAlive = false;
-    connection.received(response, this.#begin.bind(this, request, response));
+    connection.received(response, this.#begin);
   }
 
-  #begin(request: HttpRequest, response: HttpResponse): void {
+  readonly #begin = (response: HttpResponse): void => {
+    const { req: request } = response;
     const answered = this.#options.observer?.answered;
     if (answered !== undefined) {
       response.once('close', () => {
@@ -70,7 +71,7 @@ export class RequestListener {
       return;
     }
     this.#accept(request, response);
-  }
+  };
 
   #hostProblem({ headers: { host }, rawHeaders, httpVersionMinor }: IncomingMessage): RequestError | undefined {
     const hosts = hostLines(rawHeaders);
