@@ -87,10 +87,8 @@ export class Connection {
       this.#waiting--;
       this.inAll.waiting--;
       this.#current = response;
-      // Other connections come between.
-      setImmediate(() => {
-        if (!response.closed) begin(response);
-      });
+      // Calls of other connections come between.
+      setImmediate(() => response.closed || begin(response));
     });
   }
 

@@ -4,11 +4,8 @@ import { posix } from 'node:path';
 import { Deferred } from '../util/promises';
 import { HTTP_ERRORS, type RequestError } from './errors';
 
-/** Most fields of a header, as Kestrel and Apache have it. */
-const MAX_FIELDS = 100;
-
-/** So many fields Node is to read, and ignores the others: one more, which tells that there are too many. */
-export const FIELDS_READ = MAX_FIELDS + 1;
+/** Most fields of a header, as in Kestrel and Apache. */
+export const MAX_FIELDS = 100;
 
 /**
  * A request as the servers make it. Bodies that are read whole bypass the stream, and requests without a body never emit 'end'. That

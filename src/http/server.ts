@@ -8,7 +8,7 @@ import type { Config } from '../config/config';
 import { Connections, lastAnswer, type Connection } from './connections';
 import { HTTP_ERRORS, RequestError } from './errors';
 import { RequestListener, type ServerOptions } from './request-listener';
-import { FIELDS_READ, HttpRequest } from './request';
+import { HttpRequest, MAX_FIELDS } from './request';
 import { HttpResponse } from './response';
 import { reasonOf } from '../util/text';
 
@@ -67,7 +67,8 @@ export class HttpServer {
     this.#server.on('checkExpectation', answer);
     const refuse = this.#refuseUnread.bind(this);
     this.#server.on('connect', refuse).on('upgrade', refuse);
-    Object.assign(this.#server, { httpAllowHalfOpen: true, maxHeadersCount: FIELDS_READ });
+    // Node ignores the fields after these: one more than allowed tells that there are too many.
+    Object.assign(this.#server, { httpAllowHalfOpen: true, maxHeadersCount: MAX_FIELDS + 1 });
     this.#server.on('connection', this.#connected.bind(this));
     this.#server.on('clientError', (error: ParserError, socket) => {
       this.#unreadable(error, socket as Socket);
