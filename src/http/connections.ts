@@ -6,10 +6,10 @@ import { HTTP_ERRORS, type RequestError } from './errors';
 import type { HttpRequest } from './request';
 
 /** Most requests of one connection that may wait for the answers before theirs. */
-const MAX_QUEUED = 64;
+const MAX_WAITING = 64;
 
-/** Most requests of all connections that wait so, or arrived after their connection began to end. Each takes some 5 KB. */
-const MAX_QUEUED_IN_ALL = 4096;
+/** Most requests of all connections that wait so. Each takes 5 to 80 KB, by its header. */
+const MAX_WAITING_IN_ALL = 1024;
 
 /** Grace period for a new connection's first byte, in milliseconds, when a server stops. */
 const TIME_TO_SEND = 1000;
@@ -21,8 +21,9 @@ export class Connection {
   isEnding = false;
   /** The socket that carries HTTP: the accepted one, or the TLS socket on top of it once TLS is agreed. */
   #http: Socket | undefined;
-  readonly #queued = new Set<ServerResponse>();
-  #ignored = 0;
+  /** The response that has the socket, or had it last. */
+  #current: ServerResponse | undefined;
+  #waiting = 0;
   readonly #acceptedAt = performance.now();
   /** `bytesWritten` at the last sweep that saw progress, and the time of that sweep. */
   #givenBytes = 0;
@@ -31,8 +32,8 @@ export class Connection {
   /** @param accepted - the TCP socket. With TLS it carries the encrypted bytes. */
   constructor(
     readonly accepted: Socket,
-    /** The number of requests for {@link MAX_QUEUED_IN_ALL}, and what to do when there are more. */
-    private readonly inAll: { queued: number; hold(): void },
+    /** The number of requests for {@link MAX_WAITING_IN_ALL}. */
+    private readonly inAll: { waiting: number },
   ) {}
 
   /** Whether it is safe to destroy: without a request {@link TIME_TO_SEND} after it was accepted, or ending and fully answered. */
@@ -58,46 +59,56 @@ export class Connection {
     return false;
   }
 
+  /** Whether the connection ends after the answers to the requests that arrived. */
+  get hasLastAnswer(): boolean {
+    return this.isEnding || this.last?.shouldKeepAlive === false;
+  }
+
+  /** Whether no further request is taken: it would come after the last answer, or be one too many that waits. */
+  get isFull(): boolean {
+    const isAtLimit = this.#waiting >= MAX_WAITING || this.inAll.waiting >= MAX_WAITING_IN_ALL;
+    return this.hasLastAnswer || (isAtLimit && this.last?.closed === false);
+  }
+
   open(socket: Socket): void {
     this.#http = socket;
-    // Each of the requests that wait may listen for the end of its caller.
-    socket.setMaxListeners(socket.getMaxListeners() + MAX_QUEUED);
     socket.once('close', () => {
-      this.inAll.queued -= this.#ignored;
-      // Node tells only the response that is being sent.
-      for (const response of this.#queued) if (response.socket === null) response.destroy().emit('close');
+      this.inAll.waiting -= this.#waiting;
     });
   }
 
-  /** Notes the response to a request that arrived. False: too many wait for the answers before theirs. */
-  received(response: ServerResponse<HttpRequest>): boolean {
+  /**
+   * Takes a request that arrived. Calls `begin` once the answers before its response are sent (pipelining, RFC 9112, section 9.3.2);
+   * never, if the caller goes or the connection ends before.
+   */
+  received<Response extends ServerResponse<HttpRequest>>(
+    response: Response,
+    begin: (response: Response) => void,
+  ): void {
+    const previous = this.last;
     this.last = response;
-    // A response gets its socket when all before it are sent (pipelining, RFC 9112, section 9.3.2).
-    if (response.socket !== null) return true;
-    this.#queued.add(response);
-    this.inAll.queued++;
-    response.once('close', () => {
-      this.#queued.delete(response);
-      this.inAll.queued--;
+    if (response.socket !== null) {
+      this.#current = response;
+      begin(response);
+      return;
+    }
+    this.#waiting++;
+    this.inAll.waiting++;
+    previous?.once('close', () => {
+      // Node gives a response its socket when it is its turn.
+      if (response.socket === null) return;
+      this.#waiting--;
+      this.inAll.waiting--;
+      this.#current = response;
+      // Calls of other connections come between.
+      setImmediate(() => response.closed || begin(response));
     });
-    if (this.inAll.queued > MAX_QUEUED_IN_ALL) this.inAll.hold();
-    return this.#queued.size <= MAX_QUEUED && this.inAll.queued <= MAX_QUEUED_IN_ALL;
   }
 
-  /** Counts a request that arrived after the connection began to end. */
-  ignored(): void {
-    this.#ignored++;
-    if (++this.inAll.queued <= MAX_QUEUED_IN_ALL) return;
-    this.inAll.hold();
-    this.destroy();
-  }
-
-  /** Stops reading from the peer. Returns a function that goes on. */
-  hold(): () => void {
-    const socket = this.#http;
-    if (socket === undefined || socket.destroyed || socket.isPaused()) return () => undefined;
-    socket.pause();
-    return () => socket.resume();
+  /** Drops what is read from now on. Node has left the socket alone, and its responses would wait for 'drain' for ever. */
+  dropRest(): void {
+    this.#http?.on('error', () => undefined).on('drain', () => this.#current?.emit('drain'));
+    this.#http?.resume();
   }
 
   /** How long the peer has taken nothing of the bytes that wait for it, in milliseconds. */
@@ -121,15 +132,17 @@ export class Connection {
     this.isEnding = true;
     const socket = this.#http;
     if (socket === undefined) return;
-    // If the peer has ended its side, Node closes the socket with the last answer that it knows of.
-    if (error !== undefined) socket.destroySoon = () => undefined;
+    const { last } = this;
     const end = (): void => {
       if (!socket.writable) return;
-      if (error !== undefined) socket.write(lastAnswer(error));
+      // An answer before the last one may have ended the connection.
+      if (error !== undefined && last?.writableFinished !== false) socket.write(lastAnswer(error));
       closeInSteps(socket);
     };
-    if (this.last === undefined || this.last.closed) end();
-    else this.last.once('close', end);
+    // If the peer has ended its side, Node closes the socket with the last answer that it knows of.
+    if (error !== undefined) socket.destroySoon = end;
+    if (last === undefined || last.closed) end();
+    else last.once('close', end);
   }
 
   destroy(): void {
@@ -171,20 +184,18 @@ export class Connections {
   readonly #byHttpSocket = new WeakMap<Socket, Connection>();
   /** Connections in their TLS handshake, by both ends of their sockets. */
   readonly #handshakes = new Map<string, Connection>();
-  readonly #inAll = { queued: 0, hold: this.#hold.bind(this) };
-  #isHeld = false;
+  readonly #inAll = { waiting: 0 };
   readonly #sweep: NodeJS.Timeout;
-  readonly #refused: (connection: Connection, error: RequestError) => void;
 
-  /** Calls `refused` before it closes a connection: its peer takes nothing for `sendTimeout` ms, or too many requests wait. */
+  /** Calls `refused` before it closes a connection whose peer takes nothing for `sendTimeout` ms. */
   constructor(sendTimeout: number, refused: (connection: Connection, error: RequestError) => void) {
-    this.#refused = refused;
     this.#sweep = setInterval(
       () => {
         const now = performance.now();
         for (const connection of this.all) {
           if (connection.stuckFor(now) <= sendTimeout) continue;
-          this.#refuse(connection, HTTP_ERRORS.notTaken(sendTimeout));
+          refused(connection, HTTP_ERRORS.notTaken(sendTimeout));
+          connection.destroy();
         }
       },
       Math.min(sendTimeout / SWEEPS_PER_TIMEOUT, MAX_SWEEP_INTERVAL),
@@ -227,28 +238,6 @@ export class Connections {
   /** The connection whose TLS handshake is on this socket. */
   handshakeOf(socket: Socket): Connection | undefined {
     return this.#handshakes.get(endsOf(socket) ?? '');
-  }
-
-  #refuse(connection: Connection, error: RequestError): void {
-    this.#refused(connection, error);
-    connection.destroy();
-  }
-
-  /**
-   * Reads from no connection until the next turn of the event loop. One read of 64 KiB can make 2,000 requests before Node can be stopped, and it
-   * frees those of a closed connection only after it has read from all others.
-   */
-  #hold(): void {
-    if (this.#isHeld) return;
-    this.#isHeld = true;
-    // In a handshake Node cannot be kept from reading, and the first requests come with its end.
-    for (const connection of this.#handshakes.values())
-      if (!connection.isSilent) this.#refuse(connection, HTTP_ERRORS.pipelined());
-    const held = [...this.all].map((connection) => connection.hold());
-    setImmediate(() => {
-      this.#isHeld = false;
-      for (const goOn of held) goOn();
-    });
   }
 
   of(socket: Socket): Connection | undefined {

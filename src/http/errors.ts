@@ -69,6 +69,7 @@ export const HTTP_ERRORS = {
   invalidHost: () => new RequestError(400, 'The Host header is not a valid authority.'),
   tunnel: () => new RequestError(405, 'CONNECT is not supported.', 'invalid', { Allow: 'GET, HEAD, OPTIONS, POST' }),
   headerTooLarge: () => new RequestError(431, `The header has more than ${String(maxHeaderSize)} bytes.`, 'too-large'),
+  headerFields: (max: number) => new RequestError(431, `The header has more than ${String(max)} fields.`, 'too-large'),
   chunkExtensions: () => tooLarge('The body has chunk extensions of more than 16 KiB.'),
   /** Both in milliseconds. */
   requestTimeout: (header: number, request: number) =>
@@ -90,7 +91,7 @@ export const HTTP_ERRORS = {
   notAccepted: (why: string) => busy(`A connection could not be accepted: ${why}`),
   notTaken: (timeout: number) => tooLate(`A caller did not take its answer in ${seconds(timeout)}.`),
   connections: (max: number) => busy(`Too many connections: more than ${String(max)} (MAX_CONNECTIONS).`),
-  pipelined: () => busy('Too many requests wait for the answers before theirs.', CLOSE),
+  pipelined: () => busy('Too many requests wait for the answers before theirs.'),
   callsInFlight: (max: number) => busy(`Too many calls are in flight: more than ${String(max)} (MAX_IN_FLIGHT).`),
   pagesInFlight: (max: number) =>
     busy(`Too many pages of events are being made: more than ${String(max)}, a quarter of MAX_IN_FLIGHT.`),

@@ -44,31 +44,25 @@ export class RequestListener {
     this.#isEnding = true;
   }
 
-  /** Answers a request that arrived, unless its connection has ended before. */
+  /** Answers a request that arrived. */
   receive(request: HttpRequest, response: HttpResponse): void {
     const connection = this.#connections.of(request.socket);
-    // After an answer with which the connection ends, nothing is acted on that could not be answered.
-    if (connection === undefined || connection.isEnding || connection.last?.shouldKeepAlive === false) {
-      connection?.ignored();
-      // Node would destroy each of these requests with an error and its stack when the connection closes: some 20 µs each.
-      request.destroy = () => request;
-      return;
-    }
+    // Its caller has gone.
+    if (connection === undefined) return;
     request.receivedAt = performance.now();
     request.id = this.#idOf(request);
     response.memory = this.#answers;
-    const isInTurn = connection.received(response);
     if (this.#isEnding || isLast(request)) response.shouldKeepAlive = false;
+    connection.received(response, this.#begin);
+  }
+
+  readonly #begin = (response: HttpResponse): void => {
+    const { req: request } = response;
     const answered = this.#options.observer?.answered;
     if (answered !== undefined) {
       response.once('close', () => {
         answered(request, response, performance.now() - request.receivedAt);
       });
-    }
-    if (!isInTurn) {
-      connection.close();
-      this.#refuse(response, HTTP_ERRORS.pipelined());
-      return;
     }
     request.normalizeTarget();
     const problem = protocolProblem(request) ?? this.#hostProblem(request);
@@ -77,7 +71,7 @@ export class RequestListener {
       return;
     }
     this.#accept(request, response);
-  }
+  };
 
   #hostProblem({ headers: { host }, rawHeaders, httpVersionMinor }: IncomingMessage): RequestError | undefined {
     const hosts = hostLines(rawHeaders);

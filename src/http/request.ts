@@ -1,7 +1,11 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { posix } from 'node:path';
 import { Deferred } from '../util/promises';
 import { HTTP_ERRORS, type RequestError } from './errors';
+
+/** Most fields of a header, as in Kestrel and Apache. */
+export const MAX_FIELDS = 100;
 
 /**
  * A request as the servers make it. Bodies that are read whole bypass the stream, and requests without a body never emit 'end'. That
@@ -31,6 +35,33 @@ export class HttpRequest extends IncomingMessage {
   /** Whether the body bypasses the stream; `#taking` gathers it until it has ended. */
   #isTaken = false;
   #taking: Taking | undefined;
+
+  /** @param isOneTooMany - whether its connection takes no further request. */
+  constructor(
+    socket: Socket,
+    private readonly isOneTooMany = false,
+  ) {
+    super(socket);
+  }
+
+  /**
+   * Whether it is not taken. Node asks once the header has arrived. It then makes no response, reads no further, not even in the bytes that
+   * it has, and leaves the socket to the listener of 'connect' or 'upgrade'.
+   */
+  get upgrade(): boolean {
+    return this.isOneTooMany || this.rawHeaders.length > 2 * MAX_FIELDS || this.method === 'CONNECT';
+  }
+
+  // Node sets it if another protocol is asked for. Such a request is answered as one that does not.
+  set upgrade(_isAskedFor: boolean) {
+    return;
+  }
+
+  /** Why it is not taken. */
+  refusal(): RequestError {
+    if (this.method === 'CONNECT') return HTTP_ERRORS.tunnel();
+    return this.isOneTooMany ? HTTP_ERRORS.pipelined() : HTTP_ERRORS.headerFields(MAX_FIELDS);
+  }
 
   /** Whether it has a body that is not empty. */
   get hasBody(): boolean {

@@ -10,7 +10,7 @@ import type { HttpRequest, MessageMemory } from './request';
 /** A cache may keep a reply for one caller, and asks before it uses it again. */
 const CACHE_CONTROL = 'private, max-age=0';
 
-/** Smaller answers are not counted: 64 pipelined ones take no more memory than their requests. */
+/** Smaller answers are not counted: a connection has one at a time. */
 export const SMALL_ANSWER = 4096;
 
 /** Bytes of an answer that the socket is given at a time: TLS holds them a second time, encrypted. */

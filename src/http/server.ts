@@ -1,14 +1,14 @@
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Config } from '../config/config';
 import { Connections, lastAnswer, type Connection } from './connections';
-import { HTTP_ERRORS, type RequestError } from './errors';
+import { HTTP_ERRORS, RequestError } from './errors';
 import { RequestListener, type ServerOptions } from './request-listener';
-import { HttpRequest } from './request';
+import { HttpRequest, MAX_FIELDS } from './request';
 import { HttpResponse } from './response';
 import { reasonOf } from '../util/text';
 
@@ -39,13 +39,19 @@ export class HttpServer {
       this.#report(error, accepted, undefined);
     });
     this.#listener = new RequestListener(options, this.#connections);
+    const connections = this.#connections;
+    class Request extends HttpRequest {
+      constructor(socket: Socket) {
+        super(socket, connections.of(socket)?.isFull);
+      }
+    }
     const settings = {
       keepAliveTimeout: limits.keepAliveTimeout,
       headersTimeout: limits.headersTimeout,
       requestTimeout: limits.requestTimeout,
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_INTERVAL, limits.headersTimeout),
       requireHostHeader: false,
-      IncomingMessage: HttpRequest,
+      IncomingMessage: Request,
       ServerResponse: HttpResponse,
     };
     const answer = this.#listener.receive.bind(this.#listener);
@@ -59,14 +65,10 @@ export class HttpServer {
     // 100 Continue is sent by the reader of the body, so that a body that will be refused is never asked for.
     this.#server.on('checkContinue', answer);
     this.#server.on('checkExpectation', answer);
-    this.#server.on('connect', ({ socket }: IncomingMessage) => {
-      // Node leaves the socket alone afterwards.
-      socket.on('error', () => undefined).resume();
-      const connection = this.#connections.of(socket);
-      if (connection !== undefined) this.#refuse(connection, HTTP_ERRORS.tunnel());
-    });
-    // Node ignores the fields after the first thousand, the length of the body among them. Their bytes are limited.
-    Object.assign(this.#server, { httpAllowHalfOpen: true, maxHeadersCount: 0 });
+    const refuse = this.#refuseUnread.bind(this);
+    this.#server.on('connect', refuse).on('upgrade', refuse);
+    // Node ignores the fields after these: one more than allowed tells that there are too many.
+    Object.assign(this.#server, { httpAllowHalfOpen: true, maxHeadersCount: MAX_FIELDS + 1 });
     this.#server.on('connection', this.#connected.bind(this));
     this.#server.on('clientError', (error: ParserError, socket) => {
       this.#unreadable(error, socket as Socket);
@@ -93,6 +95,21 @@ export class HttpServer {
   #refuse(connection: Connection, error: RequestError): void {
     if (!connection.isSilent) this.#report(error, connection.accepted, error.status);
     connection.close(error);
+  }
+
+  /** Refuses a request that was not taken, unless the connection ends with an earlier one. */
+  #refuseUnread(request: HttpRequest): void {
+    const connection = this.#connections.of(request.socket);
+    if (connection === undefined) return;
+    connection.dropRest();
+    let refusal = request.refusal();
+    try {
+      this.#options.rate?.count(request);
+    } catch (limit) {
+      if (limit instanceof RequestError) refusal = limit;
+    }
+    if (connection.hasLastAnswer) connection.close();
+    else this.#refuse(connection, refusal);
   }
 
   /** Reports what was refused without a request. */

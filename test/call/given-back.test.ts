@@ -41,7 +41,7 @@ describe('pipelined calls that wait', () => {
     const service = await startService({ MAX_CONNECTIONS: '6' });
     const wire = await openWire(service.url);
     wire.write(WAIT.repeat(5));
-    await untilWaiting(service.url, 5);
+    await untilWaiting(service.url, 1);
     if (how === 'resets') wire.socket.resetAndDestroy();
     else wire.socket.end();
     await expectNothingHeld(service);

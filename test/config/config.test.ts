@@ -34,7 +34,7 @@ describe('the configuration', () => {
       access: {},
       tls: undefined,
       limits: {
-        maxConnections: 5000,
+        maxConnections: 2000,
         maxInFlight: 1000,
         maxBodyMemory: 67_108_864,
         headersTimeout: 20_000,

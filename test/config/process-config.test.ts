@@ -12,14 +12,14 @@ describe('the connections of a process that may open few files', () => {
     expect(bounded(1024)).toEqual({
       maxConnections: 874,
       warnings: [
-        'this process may have 1024 files open at once: MAX_CONNECTIONS is 874, not 5000. ' +
+        'this process may have 1024 files open at once: MAX_CONNECTIONS is 874, not 2000. ' +
           'Raise that limit (ulimit -n, LimitNOFILE of systemd, ulimits of Docker), or set less',
       ],
     });
   });
 
   it.each([
-    [5150, {}],
+    [2150, {}],
     [Infinity, {}],
     [250, { MAX_CONNECTIONS: '100' }],
   ])('are as many as MAX_CONNECTIONS says where %d files are enough', (limit, settings) => {

@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventually } from '../support/eventually';
+import { send } from '../support/http';
 import { metricsAt } from '../support/metrics';
 import { slowLog } from '../support/slow-log';
 import { expectNothingHeld } from '../support/nothing-held';
 import { startService } from '../support/service';
+import { untilWaiting } from '../support/waiting';
 import { openWire } from '../support/wire';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
@@ -113,7 +115,75 @@ it('a connection may bring 64 requests at once again and again', async () => {
   await expectNothingHeld(service);
 });
 
-it('answers the first 65 of too many requests at once, and the next with 503', async () => {
+describe('of several requests of a connection', () => {
+  it('each begins after the answer before it', async () => {
+    const { log, answer, events } = slowLog();
+    const service = await startService({}, log);
+    const wire = await openWire(service.url);
+    wire.write(RECORD, HELLO + RECORD);
+    // Comes later than all of them.
+    await eventually('an event arrives', () => events() > 0);
+    expect((await send(`${service.url}/HelloWorld`)).status).toBe(200);
+    expect(events()).toBe(1);
+    answer();
+    expect(statuses(await wire.until(/(?:HTTP[^]*){3}/))).toEqual([200, 200, 200]);
+    expect(events()).toBe(2);
+    wire.socket.destroy();
+    await expectNothingHeld(service);
+  });
+
+  it('none begins after their caller has gone', async () => {
+    const { log, answer, events } = slowLog();
+    const service = await startService({}, log);
+    const wire = await openWire(service.url);
+    wire.write(RECORD.repeat(10));
+    await eventually('an event arrives', () => events() > 0);
+    wire.socket.resetAndDestroy();
+    await eventually(
+      'the connection is closed',
+      async () => (await metricsAt(service.url)).get('webhook_connections') === 1,
+    );
+    answer();
+    await expectNothingHeld(service);
+    expect(events()).toBe(1);
+  });
+
+  it('one that is refused and not read leaves the answers before it whole', async () => {
+    const service = await startService();
+    await send(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(4_000_000) });
+    const wire = await openWire(service.url);
+    wire.write(
+      `GET ${PATH}?event=1&download=data HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+      'CONNECT example.org:443 HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    );
+    const text = await wire.untilClosed();
+    expect(statuses(text)).toEqual([200, 405]);
+    expect(text.length).toBeGreaterThan(4_000_000);
+    await expectNothingHeld(service);
+  });
+
+  it('1,024 on all connections wait; an ordinary caller notices nothing', async () => {
+    const service = await startService();
+    const wait = `GET ${PATH}/GetEvents?after=0&wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    const wires = await Promise.all(Array.from({ length: 16 }, () => openWire(service.url)));
+    for (const wire of wires) wire.write(wait.repeat(65));
+    await untilWaiting(service.url, 16);
+    const wire = await openWire(service.url);
+    wire.write(HELLO.repeat(2));
+    expect(statuses(await wire.untilClosed())).toEqual([200, 503]);
+    const other = await openWire(service.url);
+    other.write(HELLO);
+    await other.until(/Hello World/);
+    for (const { socket } of wires) socket.destroy();
+    await untilWaiting(service.url, 0);
+    other.write(HELLO.repeat(2));
+    await other.until(/(?:Hello World[^]*){3}/);
+    other.socket.destroy();
+    await expectNothingHeld(service);
+  });
+});
+
+it('answers the first 65 of too many requests, and the next with 503', async () => {
   const service = await startService();
   const append = service.log.append.bind(service.log);
   jest.spyOn(service.log, 'append').mockImplementation(async (...events) => {

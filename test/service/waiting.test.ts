@@ -104,20 +104,16 @@ describe('GetEvents with wait', () => {
     await untilWaiting(service.url, 0);
   });
 
-  it('is answered in its turn where many wait on one connection', async () => {
+  it('is answered in its turn where a connection brings many', async () => {
     const wire = await openWire(service.url);
     const calls = 20;
     const request = (target: string) => `GET ${PATH}/${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
     wire.write(request('GetEvents?after=0&wait=20s').repeat(calls), request('HelloWorld'));
-    await untilWaiting(service.url, calls);
+    await untilWaiting(service.url, 1);
     await record();
     const answers = await wire.until(/Hello World/);
     expect(answers.match(/"sequence"/g)).toHaveLength(calls);
-    const ended = wire.untilClosed();
-    wire.write(request(`GetEvents?after=${await position()}&wait=60s`).repeat(calls));
-    await untilWaiting(service.url, calls);
     wire.socket.destroy();
-    await Promise.all([ended, untilWaiting(service.url, 0)]);
   });
 });
 

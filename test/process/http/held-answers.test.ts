@@ -17,8 +17,9 @@ const VARIABLES = {
   MAX_REQUEST_BYTES: String(MEBIBYTE),
   MAX_BODY_MEMORY: String(2 * MEBIBYTE),
 };
-/** More than the buffers of the system take on one connection, and what the service may hold. */
-const CALLS = 24;
+/** More than the buffers of the system take on each connection, and what the service may hold. */
+const CONNECTIONS = 6;
+const CALLS = 8;
 
 const ENVELOPE = `<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><GetEvents xmlns="http://tempuri.org/"><sequence>1</sequence></GetEvents></soap:Body></soap:Envelope>`;
 const get = (query: string, fields = '') => `GET ${PATH}${query} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
@@ -33,7 +34,7 @@ const REQUESTS = [
   ['a download', get('?event=1&download=data')],
 ] as const;
 
-describe('a caller who does not read large answers gets 503 for those beyond the bound', () => {
+describe('callers who do not read large answers get 503 for those beyond the bound', () => {
   it.each(REQUESTS)('over %s', (_how, request) => expectBound(request), 60_000);
 });
 
@@ -70,7 +71,7 @@ describe('callers who do not read downloads get 503, or their connections closed
   );
 });
 
-describeWith({ openssl: 'openssl' }, 'over TLS too, a caller gets 503 for those beyond the bound', () => {
+describeWith({ openssl: 'openssl' }, 'over TLS too, callers get 503 for those beyond the bound', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   beforeAll(async () => {
     folder = await temporaryFolder();
@@ -94,20 +95,22 @@ async function expectBound(request: string, tls: Readonly<Record<string, string>
   });
   expect(recorded.status).toBe(200);
   await noBytesHeld();
-  const wire = await openWire(service.url);
-  wire.socket.pause();
-  wire.write(request.repeat(CALLS - 1), request.replace('Host:', 'Connection: close\r\nHost:'));
+  const wires = await Promise.all(Array.from({ length: CONNECTIONS }, () => openWire(service.url)));
+  for (const wire of wires) {
+    wire.socket.pause();
+    wire.write(request.repeat(CALLS - 1), request.replace('Host:', 'Connection: close\r\nHost:'));
+  }
   await eventually('answers are refused', async () => {
     const metrics = await metricsAt(service.adminUrl ?? '');
     return (metrics.get('webhook_refusals_total{reason="busy"}') ?? 0) > 0;
   });
   expect((await send(`${service.url}/HelloWorld`)).status).toBe(200);
 
-  // Once it reads, it gets the others; then there is room again. Which ones have room depends on which are made first.
-  wire.socket.resume();
-  const received = await wire.untilClosed();
+  // Once they read, they get the others; then there is room again. Which ones have room depends on which are made first.
+  for (const { socket } of wires) socket.resume();
+  const received = (await Promise.all(wires.map((wire) => wire.untilClosed()))).join('');
   const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
-  expect(statuses).toHaveLength(CALLS);
+  expect(statuses).toHaveLength(CONNECTIONS * CALLS);
   expect(statuses).toContain('200');
   expect(received).toContain('MAX_BODY_MEMORY');
   await eventually('there is room again', async () => {

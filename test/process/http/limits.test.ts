@@ -181,7 +181,7 @@ describe('the limit', () => {
     await expectNothingHeld(service);
   });
 
-  it('RATE_LIMIT is answered with 429 over every binding and for documents', async () => {
+  it('RATE_LIMIT is answered with 429 over every binding, for documents and for too many header fields', async () => {
     const service = await startService({ RATE_LIMIT: '3/1m', TRUST_PROXY: '1' });
     const from = (address: string) => ({ 'X-Forwarded-For': address });
     for (const binding of BINDINGS) {
@@ -192,6 +192,11 @@ describe('the limit', () => {
     const pages = await Promise.all([1, 2, 3, 4].map(() => send(service.url, { headers: from('192.0.2.99') })));
     expect(pages.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429]);
     expect(pages.find(({ status }) => status === 429)?.headers['retry-after']).toBeDefined();
+    const fields = `Host: localhost\r\nX-Forwarded-For: 192.0.2.98\r\n${'a:\r\n'.repeat(100)}`;
+    for (const status of [431, 431, 431, 429])
+      expect(await sendRaw(service.url, `GET ${PATH} HTTP/1.1\r\n${fields}\r\n`)).toContain(
+        `HTTP/1.1 ${String(status)} `,
+      );
     await expectNothingHeld(service);
   });
 });

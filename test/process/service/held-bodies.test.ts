@@ -44,7 +44,7 @@ describe('the service as a process, while callers send and take only a part', ()
     missingLinux,
     'decodes those that end at the same moment a few at a time',
     async () => {
-      const service = await startProcess({}, folder.path);
+      const service = await startProcess({ MAX_CONNECTIONS: '4000' }, folder.path);
       const body = gzipSync('x'.repeat(60_000));
       const fields = `Content-Encoding: gzip\r\nContent-Length: ${String(body.length)}\r\n`;
       const callers = await Promise.all(Array.from({ length: 3000 }, () => openWire(service.url)));

@@ -4,7 +4,6 @@ import { MEASURED, memoryOf } from '../../support/process-memory';
 import { killProcesses, startProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { getEvents, untilWaiting } from '../../support/waiting';
-import { openWire } from '../../support/wire';
 
 describe('the service as a process, while calls wait', () => {
   const folder = useTemporaryFolder();
@@ -29,19 +28,6 @@ describe('the service as a process, while calls wait', () => {
     await untilWaiting(service.url, 20);
     expect(await service.end('SIGTERM')).toBe(0);
     for (const answer of await Promise.all(answers)) expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
-  });
-
-  it('prints no warning where many wait on one connection', async () => {
-    const service = await startProcess({}, folder.path);
-    const wire = await openWire(service.url);
-    const get = (target: string) =>
-      `GET ${new URL(service.url).pathname}/${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
-    wire.write(get('GetEvents?wait=20s').repeat(40), get('HelloWorld'));
-    await untilWaiting(service.url, 40);
-    await callOperation(service.url, 'soap11', 'RecordEvent');
-    await wire.until(/Hello World/);
-    expect(await service.end('SIGTERM')).toBe(0);
-    expect(service.output()).not.toContain('Warning');
   });
 
   const large = 'x'.repeat(1_000_000);
