@@ -35,6 +35,20 @@ describe('the ticket of a call', () => {
     expect(counts()).toEqual([0, 0]);
   });
 
+  it('of a caller who has proved nothing is one of a quarter, until it is proved or given back', () => {
+    const many = new Admission({ maxInFlight: 8, maxConnections: 2 });
+    const tickets = Array.from({ length: 4 }, () => new Ticket(many, fakeResponse().response));
+    const [first, second, third, proved] = tickets as [Ticket, Ticket, Ticket, Ticket];
+    first.takeSlot(true);
+    second.takeSlot(true);
+    expect(() => third.takeSlot(true)).toThrow('of callers without a valid key');
+    proved.takeSlot();
+    first.prove();
+    third.takeSlot(true);
+    for (const one of tickets) one.giveBack();
+    expect([many.inFlight, many.unproved]).toEqual([0, 0]);
+  });
+
   it('that was never taken gives back nothing', () => {
     ticket.giveBack();
     expect(counts()).toEqual([0, 0]);

@@ -93,6 +93,13 @@ describe('the address of a caller', () => {
   it.each([
     ['for=192.0.2.9, for=192.0.2.1, for=10.0.0.1', ['loopback', '10.0.0.0/8'], '192.0.2.1'],
     ['for=192.0.2.9, for=192.0.2.1', 2, '192.0.2.9'],
+    // What a caller sends before the proxy's element must not hide that.
+    ['for=", for=192.0.2.1', 1, '192.0.2.1'],
+    ['for="a, for=192.0.2.1', 1, '192.0.2.1'],
+    ['for=192.0.2.9;, for="192.0.2.1"', 1, '192.0.2.1'],
+    ['for=192.0.2.9;=, for=192.0.2.1', 2, '192.0.2.1'],
+    ['for="\\", for=192.0.2.1;host="a,b"', 1, '192.0.2.1'],
+    ['for="', 1, '127.0.0.1'],
   ])('is what the outermost trusted proxy tells in Forwarded: %s', (forwarded, trustProxy, address) => {
     expect(addressOf(trustProxy, { forwarded })).toBe(address);
   });

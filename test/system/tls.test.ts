@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFile, cp, readFile, writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -51,11 +51,15 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await copyFile(file(`${name}-key.pem`), file('key.pem'));
   }
 
-  const get = async (url: string, trusted: string, options: ConnectionOptions = {}): Promise<string> => {
+  type Options = ConnectionOptions & { readonly agent?: Agent; readonly ports?: Set<number | undefined> };
+
+  /** @param options.ports - gets the local port of the connection on which the answer came. */
+  const get = async (url: string, trusted: string, { ports, ...options }: Options = {}): Promise<string> => {
     const ca = await readFile(file(`${trusted}.pem`));
     return new Promise((resolve, reject) => {
       request(url, { ca, agent: false, ...options }, (response) => {
         let text = '';
+        ports?.add(response.socket.localPort);
         response.on('data', (chunk: Buffer) => (text += chunk.toString()));
         response.on('end', () => {
           resolve(text);
@@ -95,6 +99,35 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     service.child.kill('SIGHUP');
     expect((await service.logged('settings read again')).needRestart).toEqual(['TLS_CLIENT_CA']);
     expect(await get(`${service.url}/HelloWorld`, 'second')).toContain('Hello World');
+    await service.end('SIGTERM');
+  });
+
+  it('ends the connections of a removed TLS_CLIENT_CA on SIGHUP, and no others', async () => {
+    const trust = async (...names: string[]) =>
+      writeFile(file('ca.pem'), (await Promise.all(names.map((name) => readFile(file(`${name}.pem`))))).join(''));
+    await trust('first', 'second');
+    const service = await startProcess({ ...variables(), TLS_CLIENT_CA: file('ca.pem') }, folder.path);
+    const clients = await Promise.all(
+      ['first', 'second'].map(async (name) => {
+        const own = { cert: await readFile(file(`${name}.pem`)), key: await readFile(file(`${name}-key.pem`)) };
+        // Resumes its TLS sessions, too.
+        const agent = new Agent({ ...own, keepAlive: true, maxSockets: 1 });
+        const ports = new Set<number | undefined>();
+        const record = () => get(`${service.url}/RecordEvent?by=${name}`, 'first', { agent, ports });
+        return { agent, ports, record };
+      }),
+    );
+    const [stays, goes] = clients as [(typeof clients)[0], (typeof clients)[0]];
+    for (const { record } of clients) expect(await record()).toContain('<string');
+    await trust('first');
+    service.child.kill('SIGHUP');
+    await service.logged('settings read again');
+    for (let times = 0; times < 3; times++) {
+      await expect(goes.record()).rejects.toThrow();
+      expect(await stays.record()).toContain('<string');
+    }
+    expect([stays.ports.size, goes.ports.size]).toEqual([1, 1]);
+    for (const { agent } of clients) agent.destroy();
     await service.end('SIGTERM');
   });
 

@@ -25,6 +25,8 @@ describe('a log line', () => {
     const lines: Record<string, unknown>[] = [];
     logTo(lines).warn({ path: 'a\u001b[2Jb\u009b2Jc\u202ed\u2028e\nf\u00ff' }, 'refused');
     expect(lines[0]?.path).toBe('a\u001b[2Jb\\u009b2Jc\\u202ed\\u2028e\nf\u00ff');
+    logTo(lines).warn({ hint: 'soap-namespace' }, 'the namespace "a\u009b2Jb\u202e"');
+    expect(lines[1]?.msg).toBe('the namespace "a\\u009b2Jb\\u202e"');
   });
 });
 

@@ -6,11 +6,18 @@ import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
 import { freePort } from '../../support/free-port';
 import { send } from '../../support/http';
+import { metricsAt } from '../../support/metrics';
 import { killProcesses, startProcess, type ServiceProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const folder = useTemporaryFolder();
 afterEach(killProcesses);
+
+interface Waiting {
+  readonly waiting: ReturnType<typeof send>;
+  readonly ended: Promise<string>;
+  readonly text: () => string;
+}
 
 /** Writes the `.env` file of the service. */
 async function configure(variables: Readonly<Record<string, string>>): Promise<void> {
@@ -58,6 +65,42 @@ async function accepted({ url }: ServiceProcess, age: string): Promise<string[]>
 }
 
 describe('SIGHUP', () => {
+  it('ends what a removed key still waits for, and nothing that another key waits for', async () => {
+    const keys = ['read-key-that-goes-away', 'read-key-that-is-to-stay'] as const;
+    await configure({ READ_KEYS: keys.join() });
+    const service = await startProcess({}, folder.path);
+    const [goes, stays] = (await Promise.all(
+      keys.map(async (key) => {
+        const headers = { 'x-api-key': key };
+        const answer = await fetch(`${service.url}?events=export&wait=60&after=0`, { headers });
+        const waiting = send(`${service.url}/GetEvents?wait=30s&after=0`, { headers });
+        let text = '';
+        const ended = (async () => {
+          const decoder = new TextDecoder();
+          for await (const part of answer.body ?? []) text += decoder.decode(part as Uint8Array);
+        })().then(
+          () => 'whole',
+          () => 'cut off',
+        );
+        return { waiting, ended, text: () => text };
+      }),
+    )) as [Waiting, Waiting];
+    await eventually('both have begun', () => [goes, stays].every(({ text }) => text() !== ''));
+    await eventually(
+      'both wait',
+      async () => (await metricsAt(service.url, { 'x-api-key': keys[1] })).get('webhook_calls_waiting') === 4,
+    );
+    await configure({ READ_KEYS: keys[1] });
+    service.child.kill('SIGHUP');
+    await service.logged('settings read again');
+    await send(`${service.url}/RecordEvent?a=secret-of-later`);
+    expect([(await goes.waiting).status, await goes.ended]).toEqual([401, 'cut off']);
+    expect((await stays.waiting).body).toContain('secret-of-later');
+    await eventually('the other gets it', () => stays.text().includes('secret-of-later'));
+    expect(goes.text()).not.toContain('secret-of-later');
+    service.child.kill('SIGKILL');
+  });
+
   it.each(['1', '2'])(
     'replaces every key and secret and the retention, of WORKERS=%s, and refuses no call',
     async (workers) => {
