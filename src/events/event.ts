@@ -1,7 +1,7 @@
 import { hash, randomFillSync } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
 import { Sender } from '../senders/sender';
-import { mayBeSecret } from '../util/secrets';
+import { mayBeSecret, Secrets } from '../util/secrets';
 import { memoized } from '../util/text';
 import { isMediaType, type SenderAttributes, traceAttributes, withoutReservedNames } from './cloudevents/attributes';
 import { JsonText } from './cloudevents/json-text';
@@ -104,12 +104,12 @@ export class EventFactory {
 
   /**
    * @param defaults - attributes of an event whose sender named none; without a type it is the known sender's, or `webhook.recorded`.
-   * @param cut - cuts secrets out of what is kept of a request.
+   * @param secrets - are not kept with events, but for their data.
    * @param keyFields - header fields, in lower case, that hold the key of a delivery.
    */
   constructor(
     private readonly defaults: { readonly source: string; readonly type?: string | undefined },
-    private readonly cut: (text: string) => string = (text) => text,
+    private readonly secrets = new Secrets(),
     private readonly keyFields: readonly string[] = [],
   ) {}
 
@@ -146,8 +146,10 @@ export class EventFactory {
     const { attributes: sent } = content;
     const sender = content.sender ?? senderFacts({ headers, keyScope, signedBy });
     const { source: ownSource, type: ownType } = this.defaults;
-    const id = sent?.id ?? this.#ids.generate().toString();
-    const source = sent?.source ?? ownSource;
+    const { cut, cutJson } = this.secrets;
+    const cutKey = (key: string | undefined) => key && cut(key);
+    const id = cut(sent?.id ?? this.#ids.generate().toString());
+    const source = cut(sent?.source ?? ownSource);
     const type = sent?.type ?? content.handshake?.type ?? ownType ?? sender?.type ?? DEFAULT_TYPE;
     const time = sent?.time ?? this.#timeText(recordedAt);
     const mediaType = content.payload?.mediaType;
@@ -159,25 +161,28 @@ export class EventFactory {
     return {
       id,
       source,
-      attributes: JSON.stringify({
-        specversion: '1.0',
-        id,
-        source,
-        type,
-        time,
-        binding,
-        datacontenttype,
-        ...(sent && withoutReservedNames({ ...sent, datacontenttype })),
-        ...(isTraced ? undefined : traceAttributes(headers)),
-      }),
+      attributes: cutJson(
+        JSON.stringify({
+          specversion: '1.0',
+          id,
+          source,
+          type,
+          time,
+          binding,
+          datacontenttype,
+          ...(sent && withoutReservedNames({ ...sent, datacontenttype })),
+          ...(isTraced ? undefined : traceAttributes(headers)),
+        }),
+      ),
       data: content.payload?.data,
       arrival: this.#arrival(call, content, sender?.name),
       recordedAt,
-      idempotencyKey: this.#keyFrom(source, keyScope, keys['idempotency-key']),
-      webhookId:
+      idempotencyKey: cutKey(this.#keyFrom(source, keyScope, keys['idempotency-key'])),
+      webhookId: cutKey(
         sender?.key ??
-        this.#keyFrom(source, keyScope, keys['webhook-id'] ?? keys['svix-id'], 'webhook-id\n') ??
-        this.#fieldKey(call, source),
+          this.#keyFrom(source, keyScope, keys['webhook-id'] ?? keys['svix-id'], 'webhook-id\n') ??
+          this.#fieldKey(call, source),
+      ),
     };
   }
 
@@ -236,6 +241,6 @@ export class EventFactory {
       sentAs: method === 'GET' || method === 'HEAD' ? undefined : payload?.sentAs,
       soap: soapPart && { of: soapPart },
     });
-    return this.cut(arrival);
+    return this.secrets.cutJson(arrival);
   }
 }

@@ -90,7 +90,11 @@ export const Sender = {
 
   /** Returns what finds the signatures of requests, of the kinds for which secrets are configured. */
   signaturesFor(secrets: SenderSecrets) {
-    const kinds = [...new Set(ALL.flatMap(({ signature }) => signature ?? []))].flatMap((signature) => {
+    // A signature says more than a token beside it, as from GitLab.
+    const strongestFirst = [...new Set(ALL.flatMap(({ signature }) => signature ?? []))].toSorted(
+      (a, b) => Number(a.isToken ?? false) - Number(b.isToken ?? false),
+    );
+    const kinds = strongestFirst.flatMap((signature) => {
       const keys = (secrets[signature.setting] ?? []).flatMap((secret) => signature.signingKey(secret) ?? []);
       const senders = ALL.filter((sender) => sender.signature === signature);
       return keys.length === 0 ? [] : [{ signature, senders, keys: keys.map((key) => new SecretKey(key)) }];

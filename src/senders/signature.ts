@@ -12,6 +12,8 @@ export interface Signature {
   /** The header field that holds the signature, in lower case. */
   readonly field: string;
   readonly setting: SenderSecret;
+  /** Set for a secret that is sent as it is: the body may be anybody's. */
+  readonly isToken?: true;
   /** The key of a secret; none if the secret, of a setting for several senders, belongs to another one. */
   signingKey(secret: string): Buffer | undefined;
   /** Reads the signature in header fields: undefined if they have none of this kind, a sentence if it can be valid for no body. */
@@ -88,6 +90,7 @@ export function tokenIn({ field, setting }: Pick<SignatureForm, 'field' | 'setti
   return {
     field,
     setting,
+    isToken: true,
     signingKey: (secret) => Buffer.from(secret),
     // Digests have one length.
     read: ({ [field]: token }) =>

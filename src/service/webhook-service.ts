@@ -23,7 +23,7 @@ export function webhookService(
   secrets = new Secrets(),
 ): Service {
   const { path, eventType, idempotencyFields = [] } = config;
-  const events = new EventFactory({ source: path, type: eventType }, secrets.cut, idempotencyFields);
+  const events = new EventFactory({ source: path, type: eventType }, secrets, idempotencyFields);
   const reader = new EventReader(log);
   return {
     RecordEvent: { access: 'record', run: (call) => recordEvent(call, log, events) },

@@ -19,10 +19,13 @@ export function mayBeSecret(name: string): boolean {
 /** Stands for a secret that was cut out: in characters that a header field and an address may have. */
 const CUT = '***';
 
+/** What stands before a character that JSON escapes, which may be in JSON again. */
+const ESCAPES = '\\\\{1,8}';
+
 /** The value of an `access_token` (RFC 6750) in an address, perhaps percent-encoded once or more often, or in JSON. */
 const TOKEN =
-  `(?<=${anyForm('access_token')}(?:=|%(?:25)*3[dD]|\\\\?"\\s*:\\s*\\\\?"))` +
-  `[^&\\s"'\\\\<>,;]+?(?=$|[&\\s"'\\\\<>,;]|%(?:25)*26)`;
+  `(?<=${anyForm('access_token')}(?:${anyForm('=')}|(?:${ESCAPES})?"\\s*:\\s*(?:${ESCAPES})?"))` +
+  `(?:[^&\\s"'\\\\<>,;]|${ESCAPES}/)+?(?=$|[&\\s"'\\\\<>,;]|%(?:25)*26)`;
 
 /** Cuts secrets out of what is kept or shown, known by their value wherever they stand: those configured, and each `access_token`. */
 export class Secrets {
@@ -41,20 +44,34 @@ export class Secrets {
     this.#pattern = new RegExp([...longestFirst.map(anyForm), TOKEN].join('|'), 'g');
   }
 
-  /** Returns a text without them; one that is JSON stays that. */
+  /** Returns a text without them. */
   readonly cut = (text: string): string => (this.#mayHold(text) ? text.replace(this.#pattern, CUT) : text);
+
+  /** Returns JSON without them in the values of its members. */
+  readonly cutJson = (json: string): string =>
+    this.#mayHold(json)
+      ? JSON.stringify(JSON.parse(json), (_name, value: unknown) =>
+          typeof value === 'string' ? this.cut(value) : value,
+        )
+      : json;
 
   #mayHold(text: string): boolean {
     // Most texts have none of these, which takes a tenth of the time.
-    return text.includes('%') || text.includes('token') || this.#values.some((value) => text.includes(value));
+    return /%|\\[\\/u]|token/.test(text) || this.#values.some((value) => text.includes(value));
   }
 }
 
 /** A pattern of a text whose characters may be percent-encoded, as in an address, or escaped, as in JSON. */
 function anyForm(text: string): string {
-  return Array.from(text, (character) => {
-    const hex = character.charCodeAt(0).toString(16).padStart(2, '0');
-    const literal = character.replace(/\W/, '\\$&');
-    return `(?:\\\\?${literal}|%(?:25)*(?:${hex}|${hex.toUpperCase()}))`;
-  }).join('');
+  const characters = text.match(/\\+|[^]/g) ?? [];
+  return characters
+    .map((character) => {
+      // Any number stands for any other: JSON doubles them.
+      if (character.startsWith('\\')) return '(?:\\\\|%(?:25)*5[cC]){1,64}';
+      const hex = character.charCodeAt(0).toString(16).padStart(2, '0');
+      const encoded = `(?:${hex}|${hex.toUpperCase()})`;
+      const literal = character.replace(/\W/, '\\$&');
+      return `(?:(?:${ESCAPES})?${literal}|%(?:25)*${encoded}|${ESCAPES}u00${encoded})`;
+    })
+    .join('');
 }
