@@ -118,22 +118,22 @@ export interface RetentionSteps {
 
 /**
  * Says why an event does not repeat the one that has a key of its; undefined if it does. What was signed tells more than the data that
- * was made of it, but events of earlier versions do not say what that was.
+ * was made of it. Events of 1.1.0 and earlier do not say what that was, and some signed ones would have another type now.
  *
- * @param hasSameData - whether type and data are the same.
+ * @param isAlike - whether the data is the same and, unless any type will do, the type.
  */
 export function conflictBetween(
   key: KeyConflict['key'],
   { arrival }: Pick<NewEvent, 'arrival'>,
   first: Pick<NewEvent, 'arrival'>,
-  hasSameData: () => boolean,
+  isAlike: (withAnyType: boolean) => boolean,
 ): KeyConflict | undefined {
   const [own, other] = [callerIn(arrival), callerIn(first.arrival)];
   if (own.keyName !== other.keyName || (other.signedWith ?? own.signedWith) !== own.signedWith)
     return { key, differs: 'caller' };
   const isSame =
     own.signedBody === undefined || other.signedBody === undefined
-      ? hasSameData()
+      ? isAlike(own.signedBody !== undefined)
       : own.signedBody === other.signedBody;
   return isSame ? undefined : { key, differs: 'data' };
 }
@@ -145,7 +145,8 @@ export function conflictOf(key: KeyConflict['key'], event: Compared, first: Comp
     key,
     event,
     first,
-    () => event.data === first.data && typeIn(event.attributes) === typeIn(first.attributes),
+    (withAnyType) =>
+      event.data === first.data && (withAnyType || typeIn(event.attributes) === typeIn(first.attributes)),
   );
 }
 

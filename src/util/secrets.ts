@@ -23,55 +23,71 @@ const CUT = '***';
 const ESCAPES = '\\\\{1,8}';
 
 /** The value of an `access_token` (RFC 6750) in an address, perhaps percent-encoded once or more often, or in JSON. */
-const TOKEN =
+const TOKEN = new RegExp(
   `(?<=${anyForm('access_token')}(?:${anyForm('=')}|(?:${ESCAPES})?"\\s*:\\s*(?:${ESCAPES})?"))` +
-  `(?:[^&\\s"'\\\\<>,;]|${ESCAPES}/)+?(?=$|[&\\s"'\\\\<>,;]|%(?:25)*26)`;
+    `(?:[^&\\s"'\\\\<>,;]|${ESCAPES}/)+?(?=$|[&\\s"'\\\\<>,;]|%(?:25)*26)`,
+  'g',
+);
 
 /** Cuts secrets out of what is kept or shown, known by their value wherever they stand: those configured, and each `access_token`. */
 export class Secrets {
-  /** As they are, and as JSON has them. */
-  #values: readonly string[] = [];
-  #pattern = /(?!)/g;
+  /** The longest first: one may be part of another. */
+  #values: readonly { readonly plain: string; readonly pattern: () => RegExp }[] = [];
 
   constructor(values: readonly string[] = []) {
     this.use(values);
   }
 
   use(values: readonly string[]): void {
-    this.#values = [...new Set(values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]))];
-    // One may be part of another.
-    const longestFirst = values.toSorted((a, b) => b.length - a.length);
-    this.#pattern = new RegExp([...longestFirst.map(anyForm), TOKEN].join('|'), 'g');
+    this.#values = values
+      .toSorted((a, b) => b.length - a.length)
+      .map((value) => {
+        let pattern: RegExp | undefined;
+        // To compile it takes milliseconds, and few are ever found.
+        return { plain: unescaped(value), pattern: () => (pattern ??= new RegExp(anyForm(value), 'g')) };
+      });
   }
 
   /** Returns a text without them. */
-  readonly cut = (text: string): string => (this.#mayHold(text) ? text.replace(this.#pattern, CUT) : text);
+  readonly cut = (text: string): string => this.#patternsFor(text).reduce((rest, one) => rest.replace(one, CUT), text);
 
   /** Returns JSON without them in the values of its members. */
   readonly cutJson = (json: string): string =>
-    this.#mayHold(json)
-      ? JSON.stringify(JSON.parse(json), (_name, value: unknown) =>
+    this.#patternsFor(json).length === 0
+      ? json
+      : JSON.stringify(JSON.parse(json), (_name, value: unknown) =>
           typeof value === 'string' ? this.cut(value) : value,
-        )
-      : json;
+        );
 
-  #mayHold(text: string): boolean {
-    // Most texts have none of these, which takes a tenth of the time.
-    return /%|\\[\\/u]|token/.test(text) || this.#values.some((value) => text.includes(value));
+  #patternsFor(text: string): RegExp[] {
+    const plain = /[%\\]/.test(text) ? unescaped(text) : text;
+    const found = this.#values.filter((value) => plain.includes(value.plain)).map(({ pattern }) => pattern());
+    return plain.includes('access_token') ? [...found, TOKEN] : found;
   }
+}
+
+/** A text without what escapes its characters: percent-encoding, and the backslashes of JSON. */
+function unescaped(text: string): string {
+  return text
+    .replace(/%(?:25)*([0-7][\da-f])|\\u00([0-7][\da-f])/gi, (_all, encoded?: string, inJson = '') =>
+      String.fromCharCode(parseInt(encoded ?? String(inJson), 16)),
+    )
+    .replaceAll('\\', '');
 }
 
 /** A pattern of a text whose characters may be percent-encoded, as in an address, or escaped, as in JSON. */
 function anyForm(text: string): string {
   const characters = text.match(/\\+|[^]/g) ?? [];
   return characters
-    .map((character) => {
+    .map((character, i) => {
       // Any number stands for any other: JSON doubles them.
       if (character.startsWith('\\')) return '(?:\\\\|%(?:25)*5[cC]){1,64}';
       const hex = character.charCodeAt(0).toString(16).padStart(2, '0');
       const encoded = `(?:${hex}|${hex.toUpperCase()})`;
       const literal = character.replace(/\W/, '\\$&');
-      return `(?:(?:${ESCAPES})?${literal}|%(?:25)*${encoded}|${ESCAPES}u00${encoded})`;
+      // What escapes the first one may stay, and is not looked for at each of many backslashes.
+      const escaped = i === 0 ? `${literal}|\\\\u00${encoded}` : `(?:${ESCAPES})?${literal}|${ESCAPES}u00${encoded}`;
+      return `(?:${escaped}|%(?:25)*${encoded})`;
     })
     .join('');
 }

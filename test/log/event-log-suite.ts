@@ -266,6 +266,26 @@ export function describeEventLog(
         expect(await outcome(log.append(again))).toEqual({ id: 'first', recorded: false });
       });
 
+      it.each<[string, before: object, now: object]>([
+        ['a sender signed', { signedBy: 'GitHub' }, { signedBy: 'GitHub', signedWith: 'a', signedBody: 'x' }],
+        ['came with the name of a key', { keyName: 'shop' }, { keyName: 'shop' }],
+        ['nobody proved', {}, {}],
+      ])(
+        'takes what %s, as 1.1.0 recorded it, for recorded, and other data for another event',
+        async (_what, before, now) => {
+          const request = { method: 'POST', path: '/WebHooks.asmx/RecordEvent', remoteAddress: '192.0.2.1' };
+          const arrivalOf = (caller: object) => JSON.stringify({ ...request, ...caller, headers: { 'x-hook': '1' } });
+          await log.append(newEvent({ ...first, arrival: arrivalOf(before) }));
+          const repeat = (other: Partial<NewEvent>) =>
+            outcome(log.append(newEvent({ ...first, id: 'again', arrival: arrivalOf(now), ...other })));
+          expect(await repeat({})).toEqual({ id: 'first', recorded: false });
+          expect(await repeat({ data: '"data":{"order":2}' })).toEqual(conflict);
+          // The type of a signed delivery is what a version makes of it.
+          const typed = await repeat({ attributes: attributesOf({ type: 'com.github.repository_dispatch' }) });
+          expect(typed).toEqual('signedBody' in now ? { id: 'first', recorded: false } : conflict);
+        },
+      );
+
       it('does not record it in one call with the other, nor at the same moment in two instances', async () => {
         const events = [
           newEvent(first),

@@ -38,7 +38,7 @@ const INSERT = `
 /** The events that others repeat: by id and source, by `Idempotency-Key`, by `webhook-id`. */
 const FIND = `
   SELECT place::int, rank, first.id, first.arrival, sequence::float8 AS position,
-         first.data IS NOT DISTINCT FROM given.data AND first.type IS NOT DISTINCT FROM given.type AS "isSame",
+         first.data IS NOT DISTINCT FROM given.data AS "hasSameData", first.type IS NOT DISTINCT FROM given.type AS "hasSameType",
          rank = 1 AND recorded_at = to_timestamp(time / 1000) AND first.arrival = given.arrival AS "isOwn"
   FROM unnest($1::float8[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[]) WITH ORDINALITY
     AS given (time, type, arrival, data, id_digest, idempotency_digest, webhook_digest, place)
@@ -55,7 +55,8 @@ interface FoundRow {
   readonly id: string;
   readonly arrival: string;
   readonly position: number;
-  readonly isSame: boolean;
+  readonly hasSameData: boolean;
+  readonly hasSameType: boolean;
   readonly isOwn: boolean;
 }
 
@@ -152,7 +153,8 @@ function outcomeOf(event: NewEvent, found: readonly FoundRow[], own: Set<number>
   if (first === undefined) return undefined;
   for (const other of found.filter(({ rank }) => rank > 1)) {
     const key = other.rank === 2 ? 'idempotencyKey' : 'webhookId';
-    const conflict = conflictBetween(key, event, other, () => other.isSame);
+    const { hasSameData, hasSameType } = other;
+    const conflict = conflictBetween(key, event, other, (withAnyType) => hasSameData && (withAnyType || hasSameType));
     if (conflict !== undefined) return { id: other.id, recorded: false, conflict };
   }
   const isOwn = own !== undefined && first.isOwn && !own.has(first.position);
