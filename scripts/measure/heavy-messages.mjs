@@ -174,10 +174,10 @@ export const MESSAGES = Object.entries({
   'a target of 15,000 slashes': () => get('/'.repeat(15_000)),
   'a query of 5,000 fields': () => get(`/RecordEvent?${'a=%41&'.repeat(2500)}`),
   '64 pages pipelined': () => ({ ...get('?op=HelloWorld'), pipelined: 64 }),
-  '4,000 waits on 63 connections, ended by one event': () => ({
+  '1,000 waits on 16 connections, ended by one event': () => ({
     ...get(''),
     pipelined: 64,
-    connections: 63,
+    connections: 16,
     waits: true,
   }),
   'a page for an unknown operation': () => get(`?op=${'a'.repeat(15_000)}`),

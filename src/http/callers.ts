@@ -141,9 +141,11 @@ function forwardedHops({ headers: { forwarded = '' } }: IncomingMessage): Hop[] 
   const hops: Hop[] = [];
   let element: string | undefined;
   // A quoted text may have commas.
+  let isQuoted = false;
   for (const piece of forwarded.split(',').reverse()) {
     element = element === undefined ? piece : `${piece},${element}`;
-    if ((element.match(/(?<!\\)"/g)?.length ?? 0) % 2 === 1) continue;
+    if ((piece.match(/(?<!\\)"/g)?.length ?? 0) % 2 === 1) isQuoted = !isQuoted;
+    if (isQuoted) continue;
     const [hop] = parsedHops(element.trim());
     if (hop === undefined) break;
     hops.unshift(hop);
