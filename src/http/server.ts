@@ -31,10 +31,12 @@ export class HttpServer {
   readonly #options: ServerOptions;
   readonly #connections: Connections;
   readonly #listener: RequestListener;
+  #authorities: readonly X509Certificate[];
 
   constructor(options: ServerOptions) {
     const { limits, tls } = options;
     this.#options = options;
+    this.#authorities = authoritiesOf(tls);
     this.#connections = new Connections(limits.sendTimeout, ({ accepted }, error) => {
       this.#report(error, accepted, undefined);
     });
@@ -165,8 +167,11 @@ export class HttpServer {
     this.#server.setSecureContext(tls);
     this.#server.setTicketKeys(randomBytes(48));
     if (tls.ca === undefined) return;
-    const authorities = [tls.ca].flat().map((text) => new X509Certificate(text));
-    for (const connection of this.#connections.all) if (!connection.isVouchedFor(authorities)) connection.close();
+    const before = this.#authorities;
+    const now = (this.#authorities = authoritiesOf(tls));
+    // Of a session that was resumed, Node shows no certificate between the peer's own and the authority's.
+    if (before.every((one) => now.some(({ fingerprint256 }) => fingerprint256 === one.fingerprint256))) return;
+    for (const connection of this.#connections.all) connection.closeUnlessVouchedFor(now);
   }
 
   /**
@@ -222,6 +227,10 @@ export class HttpServer {
     // Ends the interval in which Node looks for slow requests.
     server.close();
   }
+}
+
+function authoritiesOf({ ca = [] }: SecureContextOptions = {}): X509Certificate[] {
+  return [ca].flat().map((text) => new X509Certificate(text));
 }
 
 /** An error of Node's parser, with the reason that it gives. */
