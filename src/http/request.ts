@@ -61,7 +61,7 @@ export class HttpRequest extends IncomingMessage {
   /** Why it is not taken. */
   refusal(): RequestError {
     if (this.method === 'CONNECT') return HTTP_ERRORS.tunnel();
-    return this.isOneTooMany ? HTTP_ERRORS.pipelined() : HTTP_ERRORS.headerFields(MAX_FIELDS);
+    return this.isOneTooMany ? HTTP_ERRORS.pipelined() : HTTP_ERRORS.headerTooLarge(MAX_FIELDS);
   }
 
   /** Whether it has a body that is not empty. */

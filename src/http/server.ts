@@ -69,7 +69,7 @@ export class HttpServer {
     this.#server.on('checkExpectation', answer);
     const refuse = this.#refuseUnread.bind(this);
     this.#server.on('connect', refuse).on('upgrade', refuse);
-    // Node ignores the fields after these: one more than allowed tells that there are too many.
+    // Node ignores the fields after these, or refuses them itself from 22 on: one more than allowed tells that there are too many.
     Object.assign(this.#server, { httpAllowHalfOpen: true, maxHeadersCount: MAX_FIELDS + 1 });
     this.#server.on('connection', this.#connected.bind(this));
     this.#server.on('clientError', (error: ParserError, socket) => {
@@ -240,7 +240,7 @@ type ParserError = NodeJS.ErrnoException & { readonly reason?: string; readonly 
 function unreadable({ code, reason, rawPacket }: ParserError, limits: Config['limits']): RequestError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return HTTP_ERRORS.requestTimeout(limits.headersTimeout, limits.requestTimeout);
-  if (code === 'HPE_HEADER_OVERFLOW') return HTTP_ERRORS.headerTooLarge();
+  if (code === 'HPE_HEADER_OVERFLOW') return HTTP_ERRORS.headerTooLarge(MAX_FIELDS);
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return HTTP_ERRORS.chunkExtensions();
   if (reason === 'Invalid HTTP version' || code === 'HPE_PAUSED_H2_UPGRADE') return HTTP_ERRORS.unsupportedVersion();
   // The record of a handshake begins with its type and the major version (RFC 8446, section 5.1).
