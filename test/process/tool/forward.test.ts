@@ -100,20 +100,13 @@ describe('forwarding', () => {
     await service.stop();
   });
 
-  it.each([
-    { what: '--secret', args: ['--secret', SECRET], variables: { FORWARD_SECRETS: OTHER_SECRET }, secrets: [SECRET] },
-    {
-      what: 'FORWARD_SECRETS',
-      args: [],
-      variables: { FORWARD_SECRETS: `${OTHER_SECRET},${SECRET}` },
-      secrets: [SECRET, OTHER_SECRET],
-    },
-  ])('signs as Standard Webhooks says with $what, anew for each attempt', async ({ args, variables, secrets }) => {
+  it('signs as Standard Webhooks says with each of FORWARD_SECRETS, anew for each attempt', async () => {
+    const secrets = [SECRET, OTHER_SECRET];
     target = await startTarget((_request, before) =>
       before === 0 ? { status: 503, headers: { 'Retry-After': '1' } } : 200,
     );
     await record('ä');
-    expect(await forward(['--since', '0', ...args], variables).ended).toBe(0);
+    expect(await forward(['--since', '0'], { FORWARD_SECRETS: secrets.join(',') }).ended).toBe(0);
     const [first, second] = target.received;
     for (const { headers, body } of [first, second].filter((one) => one !== undefined)) {
       const fields = headers as Record<string, string>;
