@@ -399,11 +399,11 @@ describe('forwarding', () => {
       'posts what a search finds after it, and no event twice: %j',
       async (follow: string[]) => {
         target = await startTarget();
-        await record('a', 'b');
+        await record('a', 'b', 'c');
         const args = [...KEPT, '--since', '0', '--text', '"b"', ...follow];
         for (let i = 0; i < 2; i++) {
           const tool = forward(args);
-          await eventually('it has looked at all', async () => (await savedSequence().catch(() => 0)) === 2);
+          await eventually('it has looked at all', async () => (await savedSequence().catch(() => 0)) === 3);
           if (follow.length > 0) await tool.end('SIGTERM');
           expect(await tool.ended).toBe(0);
         }
