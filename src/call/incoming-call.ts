@@ -18,7 +18,7 @@ import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 import type { Observer } from '../telemetry/observer';
 import type { Refusals } from '../telemetry/refused-calls';
 import type { Admission, Ticket } from './admission';
-import type { Reader, ReaderThread } from './reader-thread';
+import type { Reader, ReaderThreads } from './reader-thread';
 
 /** All that the calls and the pages of the endpoint share. `app.ts` makes it once. */
 export interface Endpoint {
@@ -33,7 +33,7 @@ export interface Endpoint {
   readonly access: AccessControl;
   readonly admission: Admission;
   readonly bodies: BodyReader;
-  readonly reader: ReaderThread;
+  readonly reader: ReaderThreads;
   /** Reads a `Content-Type`, and remembers those that come again and again. */
   mediaType(this: void, value: string): MediaType | undefined;
   readonly observer: Pick<Observer, 'ended' | 'hint'>;
