@@ -1,12 +1,12 @@
 import { hash, randomInt } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
 import { Sender } from '../senders/sender';
-import { mayBeSecret, Secrets } from '../util/secrets';
+import { Secrets } from '../util/secrets';
 import { memoized } from '../util/text';
 import { isMediaType, type SenderAttributes, traceAttributes, withoutReservedNames } from './cloudevents/attributes';
 import { JsonText } from './cloudevents/json-text';
 import { SentEvent } from './cloudevents/sent-event';
-import { callerIn, SENDER, type SoapPart } from './arrival';
+import { Arrival, callerIn, type SoapPart } from './arrival';
 import { APART, type KeyConflict, type NewEvent } from './stored-event';
 import { dataMember, type EventPayload } from './payload';
 
@@ -76,7 +76,7 @@ const DEFAULT_TYPE = 'webhook.recorded';
 export class EventFactory {
   /** `randomInt` asks the system for many numbers at a time, the generator's own source for eight. */
   readonly #ids = new V7Generator({ nextUint32: () => randomInt(2 ** 32) });
-  readonly #mayBeSecret = memoized(mayBeSecret);
+  readonly #mayBeSecret = memoized(Secrets.mayBeIn);
   /** Whether the media type of a payload becomes the `datacontenttype`; it is readable among the header fields in any case. */
   readonly #isContentType = memoized((text) => text.length <= 255 && isMediaType(text));
 
@@ -192,7 +192,7 @@ export class EventFactory {
       signedWith: signedBy?.secret,
       signedBody: signedBy && digestOf(signedBy.body),
       keyName,
-      [SENDER]: sender,
+      [Arrival.SENDER]: sender,
       headers: hasSecret ? Object.fromEntries(Object.entries(headers).filter(isShown)) : headers,
       sentAs: method === 'GET' || method === 'HEAD' ? undefined : payload?.sentAs,
       soap: soapPart && { of: soapPart },
