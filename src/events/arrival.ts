@@ -1,4 +1,3 @@
-import { JsonText } from './cloudevents/json-text';
 import type { SentAs } from './payload';
 import type { StoredEvent } from './stored-event';
 
@@ -65,12 +64,6 @@ export class Arrival {
   static readable(headers: HeaderFields): HeaderFields {
     return headers.map(([name, value]) => [name, asUtf8(value)]);
   }
-}
-
-/** What an arrival says of who was proved to make the call. Events of version 1.1.0 and earlier name neither secret nor body. */
-export function callerIn(arrival: string) {
-  const { keyName, signedWith, signedBody } = Object(new JsonText(arrival).parsed()?.value) as Record<string, unknown>;
-  return { keyName: text(keyName), signedWith: text(signedWith), signedBody: text(signedBody) };
 }
 
 const NOT_PASSED_ON = new RegExp(

@@ -1,4 +1,4 @@
-import { hash, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
 import { Sender } from '../senders/sender';
 import { Secrets } from '../util/secrets';
@@ -6,8 +6,9 @@ import { memoized } from '../util/text';
 import { isMediaType, type SenderAttributes, traceAttributes, withoutReservedNames } from './cloudevents/attributes';
 import { JsonText } from './cloudevents/json-text';
 import { SentEvent } from './cloudevents/sent-event';
-import { Arrival, callerIn, type SoapPart } from './arrival';
-import { APART, type KeyConflict, type NewEvent } from './stored-event';
+import { Arrival, type SoapPart } from './arrival';
+import { digestOf } from './key-conflict';
+import type { NewEvent } from './stored-event';
 import { dataMember, type EventPayload } from './payload';
 
 /** What proved who makes a call. */
@@ -167,19 +168,6 @@ export class EventFactory {
     };
   }
 
-  /**
-   * Returns an event that the log did not record, since another has its key, under one that nobody else's event has and, for the id of a
-   * delivery, no other data. Undefined if it must not be recorded: its `Idempotency-Key` came with another type or other data.
-   */
-  static apart(event: NewEvent, { key, differs }: KeyConflict): NewEvent | undefined {
-    const caller = callerIn(event.arrival);
-    const { type } = JSON.parse(event.attributes) as { readonly type?: unknown };
-    const data = caller.signedBody === undefined ? [type, event.data] : [];
-    if (key === 'idempotencyKey' && differs === 'data') return undefined;
-    const what = key === 'webhookId' ? digestOf(JSON.stringify([caller, ...data])) : (caller.keyName ?? '');
-    return { ...event, [key]: `${event[key] ?? ''}${APART}${what}` };
-  }
-
   #arrival(call: RecordedCall, { payload, soapPart }: EventContent, sender: string | undefined): string {
     const { method, target, headers, caller: { signedBy, keyName } = {} } = call;
     const isShown = ([name]: readonly [string, unknown]) => !this.#mayBeSecret(name);
@@ -199,11 +187,6 @@ export class EventFactory {
     });
     return this.secrets.cutJson(arrival);
   }
-}
-
-/** A digest of 128 bits. */
-function digestOf(content: string | Buffer): string {
-  return hash('sha256', content, 'base64url').slice(0, 22);
 }
 
 /** The key in a header field, after what it is about on lines of their own. */
