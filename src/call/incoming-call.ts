@@ -128,7 +128,9 @@ export abstract class IncomingCall implements Call {
     // Recorded empty, it would use up the key with which the sender repeats the call.
     if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
     if (caller.isSigned(this.needs)) await caller.verify(body, this.needs);
-    ticket.takeSlot(caller.isUnproved);
+    // A key may be in a message that is small enough to be read at once.
+    const { isUnproved } = caller;
+    if (!isUnproved) ticket.takeSlot();
     const reading = this.read(body);
     if (reading !== undefined) {
       await reading;
@@ -136,10 +138,8 @@ export abstract class IncomingCall implements Call {
       await letOthersRun();
     }
     caller.require(this.needs ?? 'record');
-    if (unproved !== undefined && !caller.isUnproved) {
-      ticket.prove();
-      bodies.prove(response);
-    }
+    if (isUnproved) ticket.takeSlot(caller.isUnproved);
+    if (unproved !== undefined && !caller.isUnproved) bodies.prove(response);
     return this.operation ?? '';
   }
 
