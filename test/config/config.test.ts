@@ -110,7 +110,6 @@ describe('the configuration', () => {
       'https://user:pass@h',
       'https:h',
       'https://h\\a',
-      ' https://h',
       'https://h/a b',
       'https://h/a/../b',
       'https://h/%2e%2e/a',
