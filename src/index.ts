@@ -72,7 +72,7 @@ export interface WebHookEvents {
     readonly limit?: number | undefined;
   }): Promise<RecordedEvent[]>;
   /**
-   * Posts events as `asmx-webhook-events forward` does, oldest first: each until it is answered with neither 5xx, 408 nor 429, three
+   * Posts events as `asmx-webhook events forward` does, oldest first: each until it is answered with neither 5xx, 408 nor 429, three
    * times at most.
    *
    * @param options.after - by default 0: the first events of the log.

@@ -7,7 +7,7 @@ for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, endStart);
 import cluster from 'node:cluster';
 import { setImmediate } from 'node:timers/promises';
 import type { startApp } from './app';
-import { answerCommandLine } from './cli/command-line';
+import { answerCommandLine, toolNamed } from './cli/command-line';
 import { ConfigError, type Config } from './config/config';
 import { ProcessConfig } from './config/process-config';
 import { openServiceWarnings } from './access/local-callers';
@@ -23,7 +23,14 @@ function endStart(signal: NodeJS.Signals): void {
 }
 
 async function main(): Promise<void> {
-  const answer = await answerCommandLine(process.argv.slice(2));
+  const [command, ...args] = process.argv.slice(2);
+  const runTool = toolNamed(command);
+  if (runTool !== undefined) {
+    // A signal ends a tool with the exit code of that.
+    for (const signal of ['SIGTERM', 'SIGINT']) process.off(signal, endStart);
+    return runTool(args);
+  }
+  const answer = await answerCommandLine(command);
   if (answer !== undefined) {
     console[answer.exitCode === 0 ? 'log' : 'error'](answer.text);
     process.exitCode = answer.exitCode;

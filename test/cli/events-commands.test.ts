@@ -29,9 +29,9 @@ describe('the arguments of the tool', () => {
   });
 
   it.each([
-    [['--help'], /^Usage: asmx-webhook-events \[options\] \[command\]\n[^]* {2}export \[options\] <file> /],
-    [['export', '-h'], /^Usage: asmx-webhook-events export \[options\] <file>\n[^]* {2}--since <when> /],
-    [['help', 'forward'], /^Usage: asmx-webhook-events forward \[options\] <url>\n[^]*Exit code: /],
+    [['--help'], /^Usage: asmx-webhook events \[options\] \[command\]\n[^]* {2}export \[options\] <file> /],
+    [['export', '-h'], /^Usage: asmx-webhook events export \[options\] <file>\n[^]* {2}--since <when> /],
+    [['help', 'forward'], /^Usage: asmx-webhook events forward \[options\] <url>\n[^]*Exit code: /],
     [['-v'], /^\d+\.\d+\.\d+ \([\w-]+\)\n$/],
   ])('%j are answered', async (args, page) => {
     expect(await run(args)).toEqual({ code: 0, output: expect.stringMatching(page) as unknown, errors: '' });

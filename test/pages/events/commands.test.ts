@@ -111,7 +111,7 @@ describe('the command that forwards what a page shows', () => {
     expect(await htmlProblems(body)).toEqual([]);
     const command = codeOf(body, id);
     expect(command).toMatch(ANY_SHELL);
-    const script = `tool() { printf '%s\\0' "$@"; }\n${command.replace(/^node dist\/cli\/events\.js/, 'tool')}`;
+    const script = `tool() { printf '%s\\0' "$@"; }\n${command.replace(/^npx asmx-webhook events/, 'tool')}`;
     const { stdout } = await promisify(execFile)('sh', ['-c', script]);
     const args = stdout.split('\0').slice(0, -1);
     expect([...args.slice(0, 2), ...args.slice(-2)]).toEqual(['forward', 'URL', '--from', service.url]);
