@@ -78,7 +78,7 @@ export interface WebHookEvents {
    * @param options.after - by default 0: the first events of the log.
    * @param options.limit - the most events, 100 by default.
    * @param options.asReceived - sends the requests as they arrived, instead of CloudEvents.
-   * @param options.sign - signs them anew, as a sender that the tool names, such as `github`; CloudEvents as `standard-webhooks`.
+   * @param options.sign - signs those of a sender that the tool names, such as `github`, anew; CloudEvents as `standard-webhooks`.
    * @param options.signal - ends it after the attempt that is under way, as {@link WebHook.close} does.
    * @returns the status of the answer to each event, a refusal (4xx) too.
    * @throws {TypeError} an option is not valid.

@@ -84,17 +84,10 @@ describe('the arguments of the tool', () => {
       "Option '--event <id>' cannot be used with option '--position <file>'.",
     ],
     [
-      ['forward', 'http://h', '--follow', '--as-received', '--sign', 'trello'],
+      ['forward', 'http://h', '--follow', '--sign', 'trello=s'],
       `--sign trello is not one of ${Sender.signing.join(', ')}.`,
     ],
-    ...[
-      ['--as-received', '--sign', 'github'],
-      ['--as-received', '--secret-file', 's'],
-      ['--sign', 'github', '--secret-file', 's'],
-    ].map((args): [string[], string] => [
-      ['forward', 'http://h', '--follow', ...args],
-      '--sign and --secret-file go together, with --as-received.',
-    ]),
+    [['forward', 'http://h', '--follow', '--sign', 'github'], '--sign github is not SENDER=FILE.'],
     [['forward', 'http://h', '--text', 'x'.repeat(201)], '--text can have at most 200 characters.'],
     ...['hook', '99999', 'ftp://us-er:heim@h', 'http://us-er:heim%zz@h'].map((url): [string[], string] => [
       ['forward', url, '--follow'],

@@ -92,8 +92,8 @@ describe('the curl command on the page of an event', () => {
 it('a page names the sender as which the tool signs its requests anew', async () => {
   await record({ headers: { 'X-Shopify-Topic': 'orders/create' }, body: 'x' });
   for (const query of ['?event=1', '?events&fromsender=shopify'])
-    expect(await page(query)).toContain('<code>--sign shopify --secret-file FILE</code>');
-  expect(await page('?events')).toContain('<code>--sign SENDER --secret-file FILE</code>');
+    expect(await page(query)).toContain('<code>--sign shopify=FILE</code>');
+  expect(await page('?events')).toContain('<code>--sign SENDER=FILE</code>');
 });
 
 describe('the command that forwards what a page shows', () => {
