@@ -12,7 +12,6 @@ import { ConfigError, type Config } from './config/config';
 import { ProcessConfig } from './config/process-config';
 import { openServiceWarnings } from './access/local-callers';
 import { ServiceManager } from './config/service-manager';
-import { startLean } from './lean-start';
 import { plainReason } from './util/text';
 import { createLogger, type Logger } from './telemetry/logger';
 
@@ -30,7 +29,6 @@ async function main(): Promise<void> {
     process.exitCode = answer.exitCode;
     return;
   }
-  startLean();
   // A line that cannot be printed must not end the service.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const warnings: string[] = [];
