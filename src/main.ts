@@ -10,7 +10,7 @@ import type { startApp } from './app';
 import { answerCommandLine } from './cli/command-line';
 import { ConfigError, type Config } from './config/config';
 import { ProcessConfig } from './config/process-config';
-import { openServiceWarnings } from './access/local-callers';
+import { AccessControl } from './access/access-control';
 import { ServiceManager } from './config/service-manager';
 import { plainReason } from './util/text';
 import { createLogger, type Logger } from './telemetry/logger';
@@ -48,7 +48,7 @@ async function run(config: ProcessConfig, logger: Logger, warnings: readonly str
     console.log(`WebHook answers at ${url}`);
     if (isNewLog) logger.warn(`New, empty log made at ${eventLog.name}`);
     for (const warning of [eventLog.warning?.(), ...warnings]) if (warning !== undefined) logger.warn(warning);
-    for (const warning of openServiceWarnings(config)) logger.warn({ host: config.host }, warning);
+    for (const warning of AccessControl.warningsFor(config)) logger.warn({ host: config.host }, warning);
     manager.notify('READY=1');
     for (const signal of ['SIGTERM', 'SIGINT']) {
       process.once(signal, () => {
@@ -161,7 +161,7 @@ async function reload(config: ProcessConfig, { app, log }: RunningService, logge
     });
     await app.reload(next);
     const needRestart = ProcessConfig.needRestart(config, next, log.retain(next.eventLogSettings.retention));
-    for (const warning of openServiceWarnings(next)) logger.warn({ host: config.host }, warning);
+    for (const warning of AccessControl.warningsFor(next)) logger.warn({ host: config.host }, warning);
     logger.info({ ...next.tls, ...(needRestart.length > 0 && { needRestart }) }, 'settings read again');
   } catch (error) {
     logger.error({ reason: plainReason(error) }, 'settings not usable, those from before stay in use');

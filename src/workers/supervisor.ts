@@ -1,7 +1,6 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AccessControl } from '../access/access-control';
-import { secretsIn } from '../access/access-rules';
 import { ProcessConfig } from '../config/process-config';
 import type { ServiceManager } from '../config/service-manager';
 import { AdminPages } from '../http/admin';
@@ -40,7 +39,7 @@ export async function supervise(
   const reports = new Reports();
   const callers = new Callers(config);
   const access = new AccessControl(config, callers);
-  const secrets = new Secrets(secretsIn(config));
+  const secrets = new Secrets(AccessControl.secretsIn(config));
   const observer = new Observer(logger, reports.own, (request) => callers.address(request), config.log.access, secrets);
   const withoutFiles = new Set<WorkerProcess>();
   const supervisor = new Supervisor(config.workers, logger, () => {
@@ -70,7 +69,7 @@ export async function supervise(
     try {
       const next = ProcessConfig.ofService(() => undefined);
       access.use(next);
-      secrets.use(secretsIn(next));
+      secrets.use(AccessControl.secretsIn(next));
     } catch {
       // Changed since the workers read it: they say so next time.
     }
