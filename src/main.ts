@@ -12,7 +12,7 @@ import { ConfigError, type Config } from './config/config';
 import { ProcessConfig } from './config/process-config';
 import { AccessControl } from './access/access-control';
 import { ServiceManager } from './config/service-manager';
-import { plainReason } from './util/text';
+import { plainReason } from './util/errors';
 import { createLogger, type Logger } from './telemetry/logger';
 
 main().catch(fail);
