@@ -67,7 +67,7 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
       room -= bytes;
       page.push(listed);
       // The log counts fewer bytes, so an answer is full first, unless data that the log counted is left out.
-      mayBeMore ||= listed.dataOmitted === true && event.dataOmitted === undefined;
+      mayBeMore ||= listed.dataOmitted !== undefined && event.dataOmitted === undefined;
       measured += event.data?.length ?? 0;
     }
     if (!mayBeMore || page.length === limit) return inLogOrder();
@@ -82,15 +82,16 @@ function inAnswer(event: LoggedEvent, { id, position, maxBytes, referenceBytes }
   const headBytes = wireBytes(attributes) + OTHER_BYTES;
   const whole = headBytes + (data === undefined ? 0 : wireBytes(data) + ','.length);
   const isWanted = isFirst && (id !== undefined || position !== undefined);
-  if (!event.dataOmitted && (isWanted || whole <= maxBytes)) return { listed: event, bytes: whole };
-  const listed: LoggedEvent = { ...event, data: undefined, dataOmitted: true };
+  if (event.dataOmitted === undefined && (isWanted || whole <= maxBytes)) return { listed: event, bytes: whole };
+  const dataOmitted = event.dataOmitted ?? Buffer.byteLength(data ?? '');
+  const listed: LoggedEvent = { ...event, data: undefined, dataOmitted };
   return { listed, bytes: headBytes + referenceBytes };
 }
 
 function fitSurely(events: readonly LoggedEvent[], { maxBytes }: PageQuery): boolean {
   let most = 0;
   for (const { attributes, data = '', dataOmitted } of events) {
-    if (dataOmitted) return false;
+    if (dataOmitted !== undefined) return false;
     most += MOST_BYTES * (attributes.length + data.length) + OTHER_BYTES + 1;
   }
   return most <= maxBytes;

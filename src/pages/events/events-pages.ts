@@ -4,7 +4,7 @@ import { Router } from 'express';
 import { positionIn, problemOf, type StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
-import { letOthersRun } from '../../util/promises';
+import { letOthersRun, Semaphore } from '../../util/promises';
 import { HTML, pageWriter, SECURITY_HEADERS } from '../page-writer';
 import type { Endpoint } from '../../call/incoming-call';
 import { comparisonView } from './comparison-view';
@@ -57,6 +57,8 @@ class EventsPages {
   readonly #needsKey: boolean;
   readonly #pages: ReturnType<typeof preparedPages>;
   readonly #downloads: Downloads;
+  /** Answers with whole events are made one at a time, until they are counted. */
+  readonly #whole = new Semaphore(1);
   #inProgress = 0;
 
   constructor(private readonly endpoint: Endpoint) {
@@ -96,7 +98,11 @@ class EventsPages {
   async #show(response: HttpResponse, parameters: URLSearchParams, ticket: PageTicket): Promise<void> {
     const event = parameters.get('event');
     const tab = parameters.get('events');
-    if (event !== null) await this.#showEvent(response, event, parameters);
+    if (event !== null)
+      // Its caller may have gone while it waited.
+      await this.#whole.run(async () => {
+        if (!response.destroyed) await this.#showEvent(response, event, parameters);
+      });
     else if (tab === 'find') await this.#find(response, parameters);
     else if (tab === 'download' || tab === 'export') await this.#sendAll(response, parameters, ticket);
     else if (tab === 'rate') {
@@ -152,8 +158,10 @@ class EventsPages {
     if (query.problem !== undefined || text === undefined) return this.#showList(response, query);
     const { log } = this.endpoint;
     const position = positionIn(text);
-    const [withSequence] = position === undefined ? [] : await log.read({ position, limit: 1 });
-    const found = [withSequence?.position, await positionOf(log, text)];
+    const found = await this.#whole.run(async () => {
+      const [withSequence] = position === undefined ? [] : await log.read({ position, limit: 1 });
+      return [withSequence?.position, await positionOf(log, text)];
+    });
     const named = [...new Set(found)].filter((one) => one !== undefined);
     const [first] = named;
     if (first === undefined || /^\d{1,19}$/.test(text)) return this.#showList(response, query, named);
