@@ -7,7 +7,7 @@ import { EventWaiters } from '../../service/event-reader';
 import { letOthersRun, Semaphore } from '../../util/promises';
 
 /** About how many bytes of events are read at a time, unless one has more. */
-export const CHUNK = 64 * 1024;
+export const CHUNK = 24 * 1024;
 
 /** Most bytes that a caller is given at a time: TLS holds them a second time, encrypted. */
 const PIECE = 32 * 1024;
@@ -36,6 +36,7 @@ interface Lines {
 export function piecesOf(text: string, reserve: Reserve): Buffer[] {
   const bytes = Buffer.from(text);
   reserve(bytes.length);
+  if (bytes.length <= PIECE) return [bytes];
   const pieces: Buffer[] = [];
   for (let start = 0; start < bytes.length; start += PIECE)
     pieces.push(Buffer.concat([bytes.subarray(start, start + PIECE)]));
@@ -121,15 +122,14 @@ export class EventFeed {
     this.#lines = lines;
   }
 
-  /** The events after a position, then new ones until a time, in that of `performance.now()`. */
+  /** The events after a position, those that there are and new ones until a time, in that of `performance.now()`. */
   async *follow(start: number, until: number, reserve: Reserve, stop: AbortSignal): AsyncGenerator<Buffer> {
     // Lets the caller see the header.
     yield EMPTY_LINE;
     const newest = await this.#log.newest();
     if (this.#followers++ === 0) this.#last = newest;
     try {
-      yield* this.#lines.between(start, newest, {}, reserve, stop);
-      for (let [after, sent] = [Math.max(start, newest), 0]; !stop.aborted;) {
+      for (let [after, sent] = [start, 0]; !stop.aborted;) {
         const piece = this.#piece(after, sent);
         const end = this.#kept.get(after)?.last;
         if (piece !== undefined) {
@@ -144,7 +144,7 @@ export class EventFeed {
           yield* this.#lines.between(after, next, {}, reserve, stop);
           after = next;
         } else {
-          const left = until - performance.now();
+          const left = after < newest ? SILENCE : until - performance.now();
           if (left <= 0) break;
           const last = await this.#waiters.wait(after, Math.min(SILENCE, left), stop);
           if (last === undefined) yield EMPTY_LINE;
