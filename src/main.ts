@@ -95,7 +95,13 @@ async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
     await log.close();
   });
   started(app, config, logger);
-  const leave = supervisor.join(app, (why) => {
+  const leave = supervisor.join(app, async (why) => {
+    try {
+      // Whose access has ended may not go on here, on a connection that is open.
+      await app.reload(ProcessConfig.ofService(() => undefined));
+    } catch {
+      // The process that takes over has read them.
+    }
     stop(why, HANDOVER_TIMEOUT);
   });
 }

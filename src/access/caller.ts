@@ -77,7 +77,9 @@ export class Caller implements ProvedCaller {
 
   /** Verifies the signature before the body is put to use. A wrong one is refused beside a valid key, too. */
   async verify(body: Buffer, needs: Access | undefined): Promise<void> {
-    const signer = (await this.#signatures?.signerOf(body)) ?? '';
+    // By the secrets of the moment: one may have been removed while the body arrived.
+    const signatures = this.#access.rules.signatures.in(this.#request.headers);
+    const signer = (await signatures?.signerOf(body)) ?? 'The secret of this signature is not in use any more.';
     if (typeof signer === 'object') {
       this.signedBy = { ...signer, body };
       this.isUnproved = false;

@@ -5,7 +5,7 @@ import { Callers } from '../http/callers';
 import { HTTP_ERRORS } from '../http/errors';
 import { memoized, shortened } from '../util/text';
 
-export type LocalConfig = Pick<Config, 'host' | 'baseUrl' | 'trustProxy' | 'access' | 'allowedHosts' | 'tls'>;
+export type LocalConfig = Pick<Config, 'host' | 'admin' | 'baseUrl' | 'trustProxy' | 'access' | 'allowedHosts' | 'tls'>;
 
 /** Returns the sign that a page of another site made a browser send a request; undefined if there is none. */
 export type OtherSite = (request: IncomingMessage) => string | undefined;
@@ -31,8 +31,11 @@ export function otherSites(callers: Pick<Callers, 'baseUrl'>): OtherSite {
  * an address, nor set: it may have been pointed here (DNS rebinding), and so may `0.0.0.0`. `checkHost` leaves that to a proxy, and to
  * TLS, whose certificate such a name does not have.
  */
-export function hostChecks({ host: listens, baseUrl, trustProxy, allowedHosts = [], tls }: LocalConfig) {
-  const own = [listens, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])];
+export function hostChecks({ host: listens, admin, baseUrl, trustProxy, allowedHosts = [], tls }: LocalConfig) {
+  // 0.0.0.0 is where it listens, not its name.
+  const own = [listens, admin?.host ?? '', baseUrl === undefined ? '' : new URL(baseUrl).hostname]
+    .filter((name) => isIP(name) === 0)
+    .map((name) => name.toLowerCase());
   const isAllowed = memoized((host: string) => {
     const name = hostName({ host });
     return [...own, ...allowedHosts].includes(name) || !mayBeRebound(name);

@@ -110,7 +110,7 @@ export const VARIABLES = {
     }),
   },
   allowedHosts: access.optional('ALLOWED_HOSTS', read.hostNames, {
-    description: 'further names, in `Host`, of a service without keys on a loopback address',
+    description: 'further names, in `Host`, of a service without keys, and of `ADMIN_PORT`',
   }),
   /** Who may call. A kind of call without an entry is open to everybody. */
   access: {

@@ -21,6 +21,7 @@ export class Connection {
   isEnding = false;
   /** The socket that carries HTTP: the accepted one, or the TLS socket on top of it once TLS is agreed. */
   #http: Socket | undefined;
+  #checkPeer: (() => void) | undefined;
   /** The response that has the socket, or had it last. */
   #current: ServerResponse | undefined;
   #waiting = 0;
@@ -48,11 +49,18 @@ export class Connection {
     return (this.#http ?? this.accepted).bytesRead === 0;
   }
 
-  /** Whether one of the authorities has signed a certificate that the peer has shown. One in a handshake has yet to show any. */
-  isVouchedFor(authorities: readonly X509Certificate[]): boolean {
+  /** Closes unless one of the authorities vouches for the peer: after the handshake if that is still under way. */
+  closeUnlessVouchedFor(authorities: readonly X509Certificate[]): void {
+    this.#checkPeer = () => {
+      if (!this.#isVouchedFor(authorities)) this.close();
+    };
+    if (this.#http !== undefined) this.#checkPeer();
+  }
+
+  /** Whether one of the authorities has signed a certificate that the peer has shown. */
+  #isVouchedFor(authorities: readonly X509Certificate[]): boolean {
     const socket = this.#http as TLSSocket | undefined;
-    if (socket === undefined) return true;
-    for (let shown = socket.getPeerX509Certificate(); shown !== undefined; shown = shown.issuerCertificate) {
+    for (let shown = socket?.getPeerX509Certificate(); shown !== undefined; shown = shown.issuerCertificate) {
       const [one] = [shown];
       if (authorities.some((authority) => one.checkIssued(authority) && one.verify(authority.publicKey))) return true;
     }
@@ -72,6 +80,7 @@ export class Connection {
 
   open(socket: Socket): void {
     this.#http = socket;
+    this.#checkPeer?.();
     socket.once('close', () => {
       this.inAll.waiting -= this.#waiting;
     });

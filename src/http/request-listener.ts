@@ -9,6 +9,7 @@ import { HTTP_ERRORS, RequestError } from './errors';
 import { MessageMemory, type HttpRequest } from './request';
 import type { RateLimit } from './rate-limit';
 import { SMALL_ANSWER, type HttpResponse } from './response';
+import { Turns } from '../util/promises';
 import { memoized } from '../util/text';
 
 /** The pages and the handler of a server, and its limits. */
@@ -29,6 +30,7 @@ export class RequestListener {
   readonly #options: ServerOptions;
   readonly #connections: Connections;
   readonly #answers: MessageMemory;
+  readonly #discards = new Turns();
   readonly #isAuthority = memoized(isAuthority);
   readonly #idPrefix = randomBytes(6).toString('hex');
   #requests = 0;
@@ -52,6 +54,7 @@ export class RequestListener {
     request.receivedAt = performance.now();
     request.id = this.#idOf(request);
     response.memory = this.#answers;
+    response.discards = this.#discards;
     if (this.#isEnding || isLast(request)) response.shouldKeepAlive = false;
     connection.received(response, this.#begin);
   }

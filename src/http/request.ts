@@ -1,7 +1,8 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { posix } from 'node:path';
-import { Deferred } from '../util/promises';
+import { GrowingBuffer } from '../util/growing-buffer';
+import { Deferred, type Turns } from '../util/promises';
 import { HTTP_ERRORS, type RequestError } from './errors';
 
 /** Most fields of a header, as in Kestrel and Apache. */
@@ -60,7 +61,7 @@ export class HttpRequest extends IncomingMessage {
   /** Why it is not taken. */
   refusal(): RequestError {
     if (this.method === 'CONNECT') return HTTP_ERRORS.tunnel();
-    return this.isOneTooMany ? HTTP_ERRORS.pipelined() : HTTP_ERRORS.headerFields(MAX_FIELDS);
+    return this.isOneTooMany ? HTTP_ERRORS.pipelined() : HTTP_ERRORS.headerTooLarge(MAX_FIELDS);
   }
 
   /** Whether it has a body that is not empty. */
@@ -73,12 +74,13 @@ export class HttpRequest extends IncomingMessage {
    * Resolves to the body, which bypasses the stream, once its last byte has arrived. Call it once, for a body that is not empty.
    *
    * @param refusal - returns why the body may not have a number of bytes; the rest is then left in the stream.
+   * @param turns - those of several bodies, which are read a piece at a time.
    * @throws {RequestError} that refusal, the error given to {@link HttpRequest.fail}, or 400: the connection was closed too early.
    */
-  takeBody(refusal?: (bytes: number) => RequestError | undefined): Promise<Buffer> {
+  takeBody(refusal?: (bytes: number) => RequestError | undefined, turns?: Turns): Promise<Buffer> {
     const failure = this.#failure ?? (this.destroyed ? HTTP_ERRORS.cutShort() : undefined);
     if (failure !== undefined) return Promise.reject(failure);
-    const taking = { body: new GrowingBuffer(), whole: new Deferred<Buffer>(), refusal };
+    const taking = { body: new GrowingBuffer(), whole: new Deferred<Buffer>(), refusal, turns };
     // Some or all of it may have arrived before, and be in the stream.
     const arrived = this.readableLength > 0 ? (this.read() as Buffer) : null;
     this.#isTaken = true;
@@ -155,7 +157,10 @@ export class HttpRequest extends IncomingMessage {
     this.#hasBegun = true;
     if (this.#isStream) return super.push(piece);
     this.#take(piece);
-    return true;
+    const turns = this.#taking?.turns;
+    // Of many small chunks in one piece the first has asked.
+    if (turns !== undefined && !this.socket.isPaused()) void turns.next(this).then(() => this.socket.resume());
+    return turns === undefined;
   }
 
   override resume(): this {
@@ -178,6 +183,7 @@ interface Taking {
   readonly body: GrowingBuffer;
   readonly whole: Deferred<Buffer>;
   readonly refusal: ((bytes: number) => RequestError | undefined) | undefined;
+  readonly turns: Turns | undefined;
 }
 
 const MAY_HAVE_TOKEN = /access_token|%/;
@@ -200,45 +206,6 @@ function normalized(path: string): string {
   const unescaped = path.replace(ESCAPED_UNRESERVED, (escape) => String.fromCharCode(parseInt(escape.slice(1), 16)));
   // A dot segment at the end leaves the slash before it.
   return posix.normalize(unescaped.replace(/\/\.\.?$/, '$&/'));
-}
-
-const EMPTY = Buffer.alloc(0);
-
-/** Bytes that arrive in pieces, in one buffer that doubles: pieces of one byte would take more than a hundred times their length. */
-export class GrowingBuffer {
-  #bytes: Buffer = EMPTY;
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  /** Adds bytes at the end. A first piece is kept as it is, and must not change afterwards. */
-  add(piece: Buffer): void {
-    const length = this.#length + piece.length;
-    if (this.#length === 0) this.#bytes = piece;
-    else {
-      if (length > this.#bytes.length) {
-        const bytes = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#length));
-        this.#bytes.copy(bytes, 0, 0, this.#length);
-        this.#bytes = bytes;
-      }
-      piece.copy(this.#bytes, this.#length);
-    }
-    this.#length = length;
-  }
-
-  /** Returns all bytes and forgets them. They take at most about twice their length in memory. */
-  take(): Buffer {
-    const bytes = this.#length === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#length);
-    this.#bytes = EMPTY;
-    this.#length = 0;
-    if (bytes.buffer.byteLength <= 2 * bytes.length) return bytes;
-    // `Buffer.from` would keep the memory from which Node gives small buffers, 64 KiB since version 24.
-    const copy = Buffer.allocUnsafeSlow(bytes.length);
-    bytes.copy(copy);
-    return copy;
-  }
 }
 
 /** The part of a limit that callers share who have proved nothing: they use up no more of what others need. */

@@ -6,6 +6,7 @@ import Negotiator from 'negotiator';
 import { closeInSteps } from './connections';
 import { HTTP_ERRORS, type RequestError } from './errors';
 import type { HttpRequest, MessageMemory } from './request';
+import { Turns } from '../util/promises';
 
 /** A cache may keep a reply for one caller, and asks before it uses it again. */
 const CACHE_CONTROL = 'private, max-age=0';
@@ -26,6 +27,8 @@ const gzipAsync = promisify<Buffer, Buffer>(gzip);
 export class HttpResponse extends ServerResponse<HttpRequest> {
   /** Counts its bytes until it is sent, if it came through a server. */
   memory: MessageMemory | undefined;
+  /** The turns of the requests of a server whose rest is read and dropped. */
+  discards: Turns | undefined;
 
   /** Tells a caller that waits with its body to send it (RFC 9110, section 10.1.1); HTTP/1.0 does not know that. */
   sendContinue(): void {
@@ -121,7 +124,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   #end(status: number, fields: OutgoingHttpHeaders, body?: string | Buffer): void {
     if (hasMuchToCome(this.req)) {
       fields.Connection = 'close';
-      stopReading(this.req);
+      stopReading(this.req, this.discards ?? new Turns());
     }
     // Before the header is made, so that requests that arrive after this one are not acted on.
     if (fields.Connection === 'close') this.shouldKeepAlive = false;
@@ -165,12 +168,16 @@ function hasMuchToCome({ complete, headers }: IncomingMessage): boolean {
   return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) > MAX_DROPPED;
 }
 
-/** Closes in two steps (RFC 9112, section 9.6): a reset by unread bytes could lose the answer. */
-function stopReading(request: IncomingMessage): void {
+/**
+ * Closes in two steps (RFC 9112, section 9.6): a reset by unread bytes could lose the answer. The rest of all such requests is read a piece at a
+ * time.
+ */
+function stopReading(request: HttpRequest, turns: Turns): void {
   let left = MAX_DISCARDED;
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length;
-    if (left < 0) request.pause();
+    request.pause();
+    if (left >= 0) void turns.next(request).then(() => request.resume());
   });
   request.on('error', () => undefined);
   // Node would otherwise drop all of it once the answer is sent.

@@ -31,10 +31,12 @@ export class HttpServer {
   readonly #options: ServerOptions;
   readonly #connections: Connections;
   readonly #listener: RequestListener;
+  #authorities: readonly X509Certificate[];
 
   constructor(options: ServerOptions) {
     const { limits, tls } = options;
     this.#options = options;
+    this.#authorities = authoritiesOf(tls);
     this.#connections = new Connections(limits.sendTimeout, ({ accepted }, error) => {
       this.#report(error, accepted, undefined);
     });
@@ -67,7 +69,7 @@ export class HttpServer {
     this.#server.on('checkExpectation', answer);
     const refuse = this.#refuseUnread.bind(this);
     this.#server.on('connect', refuse).on('upgrade', refuse);
-    // Node ignores the fields after these: one more than allowed tells that there are too many.
+    // Node ignores the fields after these, or refuses them itself from 22 on: one more than allowed tells that there are too many.
     Object.assign(this.#server, { httpAllowHalfOpen: true, maxHeadersCount: MAX_FIELDS + 1 });
     this.#server.on('connection', this.#connected.bind(this));
     this.#server.on('clientError', (error: ParserError, socket) => {
@@ -165,8 +167,11 @@ export class HttpServer {
     this.#server.setSecureContext(tls);
     this.#server.setTicketKeys(randomBytes(48));
     if (tls.ca === undefined) return;
-    const authorities = [tls.ca].flat().map((text) => new X509Certificate(text));
-    for (const connection of this.#connections.all) if (!connection.isVouchedFor(authorities)) connection.close();
+    const before = this.#authorities;
+    const now = (this.#authorities = authoritiesOf(tls));
+    // Of a session that was resumed, Node shows no certificate between the peer's own and the authority's.
+    if (before.every((one) => now.some(({ fingerprint256 }) => fingerprint256 === one.fingerprint256))) return;
+    for (const connection of this.#connections.all) connection.closeUnlessVouchedFor(now);
   }
 
   /**
@@ -224,6 +229,10 @@ export class HttpServer {
   }
 }
 
+function authoritiesOf({ ca = [] }: SecureContextOptions = {}): X509Certificate[] {
+  return [ca].flat().map((text) => new X509Certificate(text));
+}
+
 /** An error of Node's parser, with the reason that it gives. */
 type ParserError = NodeJS.ErrnoException & { readonly reason?: string; readonly rawPacket?: Buffer };
 
@@ -231,7 +240,7 @@ type ParserError = NodeJS.ErrnoException & { readonly reason?: string; readonly 
 function unreadable({ code, reason, rawPacket }: ParserError, limits: Config['limits']): RequestError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return HTTP_ERRORS.requestTimeout(limits.headersTimeout, limits.requestTimeout);
-  if (code === 'HPE_HEADER_OVERFLOW') return HTTP_ERRORS.headerTooLarge();
+  if (code === 'HPE_HEADER_OVERFLOW') return HTTP_ERRORS.headerTooLarge(MAX_FIELDS);
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return HTTP_ERRORS.chunkExtensions();
   if (reason === 'Invalid HTTP version' || code === 'HPE_PAUSED_H2_UPGRADE') return HTTP_ERRORS.unsupportedVersion();
   // The record of a handshake begins with its type and the major version (RFC 8446, section 5.1).

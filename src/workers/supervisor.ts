@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AccessControl } from '../access/access-control';
 import { secretsIn } from '../access/access-rules';
-import type { ProcessConfig } from '../config/process-config';
+import { ProcessConfig } from '../config/process-config';
 import type { ServiceManager } from '../config/service-manager';
 import { AdminPages } from '../http/admin';
 import { Callers } from '../http/callers';
@@ -65,7 +65,17 @@ export async function supervise(
     supervisor.stop();
   };
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
-  manager.onHangUp(() => supervisor.renew(), stop);
+  const renew = async (): Promise<void> => {
+    if (!(await supervisor.renew())) return;
+    try {
+      const next = ProcessConfig.ofService(() => undefined);
+      access.use(next);
+      secrets.use(secretsIn(next));
+    } catch {
+      // Changed since the workers read it: they say so next time.
+    }
+  };
+  manager.onHangUp(renew, stop);
   logger.info({ workers: config.workers, adminUrl: adminServer?.url }, 'supervising');
   await supervisor.start(announce);
 }
@@ -84,7 +94,7 @@ class Supervisor {
   readonly #running = new Set<WorkerProcess>();
   #stopping = false;
   #exitCode = 0;
-  #renewing: Promise<void> | undefined;
+  #renewing: Promise<boolean> | undefined;
   #renewAgain = false;
 
   constructor(count: number, logger: Logger, fork: () => WorkerProcess) {
@@ -120,16 +130,18 @@ class Supervisor {
     this.#exitIfAlone();
   }
 
-  /** Replaces every worker. If that is asked for while it is under way, it is done once more afterwards. */
-  async renew(): Promise<void> {
+  /** Replaces every worker. If that is asked for while it is under way, it is done once more afterwards. Resolves to whether none failed. */
+  renew(): Promise<boolean> {
     this.#renewAgain = true;
     this.#renewing ??= this.#renewWhileAsked().finally(() => (this.#renewing = undefined));
-    await this.#renewing;
+    return this.#renewing;
   }
 
-  async #renewWhileAsked(): Promise<void> {
+  async #renewWhileAsked(): Promise<boolean> {
+    let isRenewed = false;
     while (this.#renewAgain && !this.#stopping) {
       this.#renewAgain = false;
+      isRenewed = true;
       for (const place of this.#places) {
         // One that is starting may have read its files before they changed.
         while (place.start !== undefined) await place.start;
@@ -138,9 +150,11 @@ class Supervisor {
         const end = await this.#startIn(place);
         if (end === undefined || place.ready === undefined) continue;
         if (!this.#stopping) this.#logger.error({ cause: end.cause }, 'the workers were not replaced');
+        isRenewed = false;
         break;
       }
     }
+    return isRenewed;
   }
 
   /** Starts workers until one in the place is ready. */

@@ -59,7 +59,7 @@ export class SupervisorProcess {
    */
   join(
     app: Pick<Awaited<ReturnType<typeof startApp>>, 'url' | 'metrics' | 'refusals'>,
-    retire: (why: string) => void,
+    retire: (why: string) => Promise<void>,
   ): () => Promise<void> {
     const report = async (): Promise<Report> => {
       const figures = await app.metrics.getMetricsAsJSON();
@@ -70,7 +70,7 @@ export class SupervisorProcess {
     this.#remote.serve<WorkerFunctions>({
       report,
       retire() {
-        retire('retire');
+        void retire('retire');
       },
     });
     this.#remote.tell('ready', app.url);

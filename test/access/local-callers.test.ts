@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { BINDINGS, requestOf } from '../support/bindings';
 import { send, type Answer } from '../support/http';
 import { startService, type TestService } from '../support/service';
@@ -103,6 +104,20 @@ it.each<[Record<string, string>]>([
   const url = service.url.replace('0.0.0.0', '127.0.0.1');
   const answer = await send(`${url}/RecordEvent`, { headers: { Host: 'hooks.example' } });
   expect(answer.status).toBe(200);
+  await service.stop();
+});
+
+it('a service on all addresses is not called 0.0.0.0, under which a page of another site may reach it', async () => {
+  const service = await startService({ HOST: '0.0.0.0' });
+  expect((await call(service, 'httpget', 'RecordEvent', { Host: '0.0.0.0:8080' })).status).toBe(403);
+  await service.stop();
+});
+
+it('HOST and ADMIN_HOST are names of the service, however they are written', async () => {
+  const name = hostname().toUpperCase();
+  const service = await startService({ HOST: name, ADMIN_HOST: name, ADMIN_PORT: '0' });
+  expect((await send(`${service.url}/RecordEvent`)).status).toBe(200);
+  expect((await send(new URL('/readyz', service.adminUrl).href)).status).toBe(200);
   await service.stop();
 });
 

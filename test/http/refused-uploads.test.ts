@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
+import { HttpRequest } from '../../src/http/request';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { expectNothingHeld } from '../support/nothing-held';
@@ -11,6 +12,8 @@ import { openWire } from '../support/wire';
 const PATH = '/webhooks/Services/WebHooks.asmx';
 const KEY = 'record-key-0123456789';
 const GIBIBYTE = 1024 ** 3;
+// eslint-disable-next-line @typescript-eslint/unbound-method -- it is called with its request
+const original = HttpRequest.prototype.push;
 
 /** Sends a body without end, as fast as it is taken; resolves to what came back and how many bytes went out. */
 async function flood(url: string, head: string, chunked = false): Promise<{ text: string; bytes: number }> {
@@ -101,6 +104,35 @@ it('a request that is refused with a small body keeps its connection', async () 
   wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n`);
   await wire.until(/Hello World/);
   wire.socket.destroy();
+  await expectNothingHeld(service);
+});
+
+it.each([
+  ['what is left of refused requests', 'sha256=00'],
+  ['the bodies of callers who have yet to prove who they are', `sha256=${'0'.repeat(64)}`],
+])('one piece of %s is read in a turn, however many send', async (_what, signature) => {
+  const service = await startService({ WEBHOOK_SECRETS: KEY });
+  let pieces = 0;
+  const turns: number[] = [];
+  const push = jest.spyOn(HttpRequest.prototype, 'push').mockImplementation(function (this: HttpRequest, piece) {
+    pieces++;
+    return original.call(this, piece);
+  });
+  const turn = (): void => {
+    if (pieces > 0) turns.push(pieces);
+    pieces = 0;
+    if (push.mock.calls.length < 100) setImmediate(turn);
+  };
+  turn();
+  const body = 'x'.repeat(1_000_000);
+  const head = `Host: localhost\r\nX-Hub-Signature-256: ${signature}\r\nContent-Length: ${String(body.length)}\r\n\r\n`;
+  const wires = await Promise.all(Array.from({ length: 12 }, () => openWire(service.url)));
+  for (const wire of wires) wire.write(`POST ${PATH}/RecordEvent HTTP/1.1\r\n${head}`, body);
+  for (const wire of wires) await wire.until(/ 401 /);
+  await eventually('many pieces are read', () => push.mock.calls.length >= 100);
+  push.mockRestore();
+  expect(turns.sort((a, b) => a - b)[turns.length >> 1]).toBeLessThan(4);
+  for (const wire of wires) wire.socket.destroy();
   await expectNothingHeld(service);
 });
 

@@ -91,7 +91,7 @@ describeWith({ nginx: 'nginx-light' }, 'the nginx of compose.yaml', () => {
   it('has a configuration that nginx takes', async () => {
     const file = join(folder.path, 'nginx.conf');
     const server = (await configuration('nginx'))
-      .replace('listen 80;', `listen 127.0.0.1:${String(await freePort())};`)
+      .replaceAll('listen 80', `listen 127.0.0.1:${String(await freePort())}`)
       .replaceAll(/webhook[12]:8080/g, '127.0.0.1:9');
     await writeFile(file, `pid ${join(folder.path, 'nginx.pid')}; events { } http { access_log off;\n${server}\n}`);
     const check = run(programPath('nginx') ?? '', ['-t', '-c', file, '-e', 'stderr']);

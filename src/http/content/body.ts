@@ -1,9 +1,10 @@
 import { createInflateRaw, createUnzip } from 'node:zlib';
 import type { Config } from '../../config/config';
 import { HTTP_ERRORS, RequestError } from '../errors';
-import { GrowingBuffer, MessageMemory, UNPROVED_SHARE, type HttpRequest } from '../request';
+import { MessageMemory, UNPROVED_SHARE, type HttpRequest } from '../request';
 import type { HttpResponse } from '../response';
-import { Semaphore } from '../../util/promises';
+import { GrowingBuffer } from '../../util/growing-buffer';
+import { Semaphore, Turns } from '../../util/promises';
 import { Charset } from './media-type';
 
 const EMPTY = Buffer.alloc(0);
@@ -36,6 +37,7 @@ export class BodyReader {
   readonly #limit: BodyLimit;
   readonly #memory: MessageMemory;
   readonly #decoding = new Semaphore(DECODERS);
+  readonly #turns = new Turns();
   readonly #maxUnproved: number;
   /** How many bodies of callers who have proved nothing are awaited. */
   #unproved = 0;
@@ -90,7 +92,8 @@ export class BodyReader {
     const coding = field === undefined ? 'identity' : codingIn(field);
     if (coding !== 'identity' && !CODINGS.has(coding)) return Promise.reject(HTTP_ERRORS.contentCoding(coding));
     const isSmall = length !== undefined && length <= SMALL_BODY;
-    const arrived = request.takeBody(isSmall ? undefined : (bytes) => this.#refusal(bytes, limit, response));
+    const refusal = isSmall ? undefined : (bytes: number) => this.#refusal(bytes, limit, response);
+    const arrived = request.takeBody(refusal, limit.isUnproved && this.#turns);
     if (headers.expect !== undefined) response.sendContinue();
     return coding === 'identity' ? arrived : this.#decode(arrived, coding, limit, response);
   }

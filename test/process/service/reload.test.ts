@@ -8,6 +8,7 @@ import { freePort } from '../../support/free-port';
 import { send } from '../../support/http';
 import { metricsAt } from '../../support/metrics';
 import { killProcesses, startProcess, type ServiceProcess } from '../../support/process';
+import { openWire } from '../../support/wire';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const folder = useTemporaryFolder();
@@ -143,6 +144,24 @@ describe('SIGHUP', () => {
       expect(await service.end('SIGTERM')).toBe(0);
     },
   );
+
+  it('takes no body that a secret signed which was removed while it arrived', async () => {
+    const secret = 'secret-that-goes-away';
+    await configure({ WEBHOOK_SECRETS: `${secret},secret-that-stays` });
+    const service = await startProcess({}, folder.path);
+    const wire = await openWire(service.url);
+    const fields = `X-Hub-Signature-256: sha256=${mac(secret, BODY).digest('hex')}\r\nContent-Length: ${String(BODY.length)}\r\n`;
+    const path = `${new URL(service.url).pathname}/RecordEvent`;
+    wire.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n${fields}\r\n`);
+    await wire.until(/100 Continue/);
+    await configure({ WEBHOOK_SECRETS: 'secret-that-stays' });
+    service.child.kill('SIGHUP');
+    await service.logged('settings read again');
+    wire.write(BODY);
+    expect(await wire.until(/ (200|401) /)).toContain(' 401 ');
+    wire.socket.destroy();
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
 
   it('uses other ALLOWED_HOSTS', async () => {
     const settings = { PORT: String(await freePort()), EVENT_LOG: 'memory:' };

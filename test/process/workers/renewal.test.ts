@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually';
 import { freePort } from '../../support/free-port';
@@ -51,6 +52,49 @@ describe('SIGHUP with several workers', () => {
     expect(await childrenOf(service)).toEqual(old);
     expect((await send(`${service.url}/RecordEvent`)).status).toBe(200);
     expect((await send(`${service.url}/GetEvents`)).body).toContain('webhook.recorded');
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('lets no removed key record on a connection to an old worker', async () => {
+    const settings = { WORKERS: '2', PORT: String(await freePort()), EVENT_LOG: 'sqlite:events.db' };
+    await configure({ ...settings, RECORD_KEYS: OLD_KEY });
+    const service = await start();
+    const record = (agent: Agent) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        request(`${service.url}/RecordEvent`, { agent, headers: { 'X-API-Key': OLD_KEY } }, (response) => {
+          response.resume().on('end', () => {
+            resolve(response.statusCode);
+          });
+        })
+          .on('error', reject)
+          .end();
+      });
+    const agents = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    expect(new Set(await Promise.all(agents.map(record)))).toEqual(new Set([200]));
+    await configure({ ...settings, RECORD_KEYS: OLD_KEY.replace('old', 'new') });
+    service.child.kill('SIGHUP');
+    await eventually('both end', () => service.output().match(/"stopping"/g)?.length === 2);
+    expect(new Set(await Promise.all(agents.map(record)))).toEqual(new Set([401]));
+    for (const agent of agents) agent.destroy();
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('takes over ALLOWED_HOSTS for ADMIN_PORT, too', async () => {
+    const ADMIN_PORT = String(await freePort());
+    const settings = { WORKERS: '2', PORT: String(await freePort()), EVENT_LOG: 'sqlite:events.db', ADMIN_PORT };
+    await configure({ ...settings, ALLOWED_HOSTS: 'old.example' });
+    const service = await start();
+    const statuses = () =>
+      Promise.all(
+        ['old.example', 'new.example', `127.0.0.1:${ADMIN_PORT}`].map(
+          async (Host) => (await send(`http://127.0.0.1:${ADMIN_PORT}/metrics`, { headers: { Host } })).status,
+        ),
+      );
+    expect(await statuses()).toEqual([200, 403, 200]);
+    await configure({ ...settings, ALLOWED_HOSTS: 'new.example' });
+    service.child.kill('SIGHUP');
+    await eventually('both are replaced', () => service.output().match(/"stopped"/g)?.length === 2);
+    expect(await statuses()).toEqual([403, 200, 200]);
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
