@@ -29,7 +29,10 @@ const get = (query, fields = '') => `GET ${PATH}${query} HTTP/1.1\r\nHost: local
 const WAIT = get('/GetEvents?wait=60s&after=999999999');
 const pages = { connections: 240, bytes: () => get('?event=1&with=2') };
 const followers = { connections: 900, bytes: () => get('?events=export&wait=60&after=3') };
+const exports = { connections: 60, bytes: () => get('?events=export') };
 const headers = (fields) => ({ connections: 4800, bytes: () => `${post(fields, 10)}\r\n` });
+const unfinished = { connections: 4800, bytes: () => post(SHORT_FIELDS, 10) };
+const pipelined = { connections: 64, bytes: () => WAIT + get('/HelloWorld', SHORT_FIELDS).repeat(62) };
 
 /**
  * Connections on each of which these bytes are sent; one that the service closes is opened again if `again` says so. With `records` an
@@ -37,13 +40,14 @@ const headers = (fields) => ({ connections: 4800, bytes: () => `${post(fields, 1
  */
 const ATTACKS = {
   headers: [headers(SHORT_FIELDS)],
-  'headers, unfinished': [{ connections: 4800, bytes: () => post(SHORT_FIELDS, 10) }],
-  'headers, pipelined': [{ connections: 64, bytes: () => WAIT + get('/HelloWorld', SHORT_FIELDS).repeat(62) }],
+  'headers, unfinished': [unfinished],
+  'headers, pipelined': [pipelined],
   pages: [pages],
-  exports: [{ connections: 60, bytes: () => get('?events=export') }],
+  exports: [exports],
   followers: [{ ...followers, records: LARGE }],
   'followers who read': [{ ...followers, reads: true, records: LARGE }],
   'headers, pages': [pages, { ...headers(SHORT_FIELDS), connections: 4500 }],
+  everything: [pages, exports, { ...followers, records: LARGE }, pipelined, headers(LONG_FIELDS), unfinished],
   'long fields': [headers(LONG_FIELDS)],
   'long fields, unfinished': [{ connections: 4800, bytes: () => post(LONG_FIELDS, 10) }],
   'long fields, pipelined': [{ connections: 1500, bytes: () => WAIT + get('/HelloWorld', LONG_FIELDS).repeat(62) }],

@@ -101,17 +101,18 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
     stop: AbortSignal,
   ): Promise<void> {
     const isHead = this.req.method === 'HEAD';
-    const first = isHead ? undefined : await parts.next();
-    this.writeHead(200, { 'Content-Type': contentType, 'X-Request-Id': this.req.id, ...headers });
-    const rest = async function* () {
-      if (first?.done === false) yield first.value;
-      yield* parts;
-    };
     try {
+      const first = isHead ? undefined : await parts.next();
+      this.writeHead(200, { 'Content-Type': contentType, 'X-Request-Id': this.req.id, ...headers });
+      const all = async function* () {
+        if (first?.done === false) yield first.value;
+        yield* parts;
+      };
       if (isHead) this.end();
-      else await pipeline(rest, this, { signal: stop });
+      else await pipeline(all, this, { signal: stop });
     } catch (error) {
       if (!stop.aborted) throw error;
+      this.destroy();
     }
   }
 

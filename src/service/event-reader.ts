@@ -145,8 +145,6 @@ export class EventReader {
   }
 }
 
-const ANSWERED_AT_ONCE = 32;
-
 interface Waiter {
   readonly after: number;
   readonly answer: (newest?: number) => void;
@@ -158,7 +156,6 @@ export class EventWaiters {
   readonly #waiters = new Set<Waiter>();
   #newest: number | undefined;
   #endWatch: (() => void) | undefined;
-  #isAnswering = false;
 
   constructor(log: Pick<EventLog, 'watch'>) {
     this.#log = log;
@@ -181,27 +178,11 @@ export class EventWaiters {
       const timer = setTimeout(giveUp, milliseconds);
       signal.addEventListener('abort', giveUp);
       this.#waiters.add(waiter);
-      this.#endWatch ??= this.#log.watch((newest) => {
-        this.#newest = newest;
-        if (!this.#isAnswering) void this.#answer();
+      this.#endWatch ??= this.#log.watch((now) => {
+        this.#newest = now;
+        for (const { after: seen, answer: tell } of this.#waiters) if (now > seen) tell(now);
       });
     });
-  }
-
-  /** Answers those that wait for a position up to the newest, a few at a time: each then reads, and makes its answer. */
-  async #answer(): Promise<void> {
-    this.#isAnswering = true;
-    let answered = 0;
-    let told: number | undefined;
-    do {
-      told = this.#newest;
-      for (const { after, answer } of this.#waiters) {
-        if (told === undefined || after >= told) continue;
-        answer(told);
-        if (++answered % ANSWERED_AT_ONCE === 0) await setImmediate();
-      }
-    } while (told !== this.#newest);
-    this.#isAnswering = false;
   }
 
   #end(): void {

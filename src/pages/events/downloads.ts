@@ -1,13 +1,14 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Endpoint } from '../../call/incoming-call';
 import { ArchiveLine } from '../../events/archive-line';
 import { problemOf } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
 import type { HttpResponse } from '../../http/response';
 import type { EventLog } from '../../log/event-log';
-import { letOthersRun } from '../../util/promises';
+import { Semaphore } from '../../util/promises';
 import { shortened } from '../../util/text';
 import { CHUNK, EMPTY_LINE, EventFeed, EventLines, piecesOf, type Reserve } from './event-feed';
-import { downloadHeaders, positionOf } from './event-view';
+import { downloadHeaders } from './event-view';
 import { isNarrowed, listQuery } from './list-query';
 
 export type PageTicket = ReturnType<Endpoint['admission']['ticket']>;
@@ -17,9 +18,6 @@ export const NO_STORE = { 'Cache-Control': 'no-store' };
 
 /** Most downloads of what a search finds at a time: each of them searches all the time. */
 const MAX_SEARCHES = 2;
-
-/** Most events with one id, of different sources, that an export has. */
-const MAX_NAMED = 10;
 
 /** The longest that a caller can wait for more events, in seconds; then it asks again. */
 const MAX_WAIT = 600;
@@ -65,6 +63,7 @@ export class Downloads {
   readonly #log: EventLog;
   readonly #lines: EventLines;
   readonly #feed: EventFeed;
+  readonly #turns = new Semaphore(16);
   #searches = 0;
 
   constructor({ log }: Endpoint) {
@@ -92,15 +91,16 @@ export class Downloads {
       // Proxies that follow nginx pass on each part at once then.
       const sent = { 'X-Events-Last': String(last), 'X-Accel-Buffering': 'no' };
       const headers = { ...NO_STORE, ...downloadHeaders('events.ndjson'), ...sent };
-      const reserve: Reserve = (bytes) => {
-        response.reserve(bytes);
-      };
       await ticket.whileIdle((stop) => {
+        const reserve: Reserve = (bytes) => {
+          stop.throwIfAborted();
+          response.reserve(bytes);
+        };
         const lines =
           wait === undefined
             ? this.#found(query, last, reserve, stop)
             : this.#feed.follow(place.after ?? 0, performance.now() + wait, reserve, stop);
-        return response.replyInParts('application/x-ndjson', checked(lines, check), headers, stop);
+        return response.replyInParts('application/x-ndjson', this.#inTurns(lines, check), headers, stop);
       });
     } finally {
       this.#searches -= Number(isSearch);
@@ -111,14 +111,11 @@ export class Downloads {
   async *#found(query: DownloadQuery, newest: number, reserve: Reserve, stop: AbortSignal): AsyncGenerator<Buffer> {
     const { filter, place, id, limit, isSearch, end } = query;
     if (id !== undefined) {
-      for (let [after, left] = [0, Math.min(MAX_NAMED, limit)]; left > 0; left--) {
-        const position = await positionOf(this.#log, id, after);
-        if (position === undefined) break;
-        yield* this.#lines.between(position - 1, position, {}, reserve, stop);
-        after = position;
-      }
+      const named = await this.#log.read({ id, limit: 10, maxBytes: CHUNK });
+      const positions = named.map(({ position }) => position).slice(0, limit);
+      for (const position of positions) yield* this.#lines.between(position - 1, position, {}, reserve);
     } else if (isSearch) yield* this.#searched(query, reserve, stop);
-    else yield* this.#lines.between(place.after ?? 0, newest, { since: filter.from, limit }, reserve, stop);
+    else yield* this.#lines.between(place.after ?? 0, newest, { since: filter.from, limit }, reserve);
     yield* end;
   }
 
@@ -134,15 +131,16 @@ export class Downloads {
       const pieces = piecesOf(text, reserve);
       text = '';
       for (let piece; (piece = pieces.shift()) !== undefined;) yield piece;
-      await letOthersRun();
     }
     yield* piecesOf(text, reserve);
   }
-}
 
-async function* checked(parts: AsyncIterable<Buffer>, check: () => void): AsyncGenerator<Buffer> {
-  for await (const part of parts) {
-    check();
-    yield part;
+  /** Few are given a piece in one turn of the event loop: a system may take megabytes of each at once. */
+  async *#inTurns(pieces: AsyncIterable<Buffer>, check: () => void): AsyncGenerator<Buffer> {
+    for await (const piece of pieces) {
+      await this.#turns.run(() => setImmediate());
+      check();
+      yield piece;
+    }
   }
 }

@@ -1,10 +1,10 @@
-import { setImmediate, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ArchiveLine } from '../../events/archive-line';
 import { problemOf, type StoredEvent } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
 import type { EventLog } from '../../log/event-log';
 import { EventWaiters } from '../../service/event-reader';
-import { letOthersRun, Semaphore } from '../../util/promises';
+import { Semaphore } from '../../util/promises';
 
 /** About how many bytes of events are read at a time, unless one has more. */
 export const CHUNK = 24 * 1024;
@@ -12,10 +12,13 @@ export const CHUNK = 24 * 1024;
 /** Most bytes that a caller is given at a time: TLS holds them a second time, encrypted. */
 const PIECE = 32 * 1024;
 
-/** About how many bytes of lines are kept for those who follow and do not have them yet. */
+/** About how many bytes of new lines are kept for followers that do not have them yet. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
-/** How long events gather before those who follow get them, in milliseconds: one write for many. */
+/** Counted for some lines besides their text. */
+const ENTRY_BYTES = 1024;
+
+/** How long new events gather before followers get them, in milliseconds: one write for many. */
 const GATHERING = 200;
 
 /** After this time without an event an empty line shows that the connection lives, in milliseconds. */
@@ -23,31 +26,30 @@ const SILENCE = 2000;
 
 export const EMPTY_LINE = Buffer.from('\n');
 
-/** Makes room for a caller's next bytes, in place of those before. Throws if there is none. */
+/** Makes room for a caller's next bytes, in place of those before. Throws if there is none, or the caller has gone. */
 export type Reserve = (bytes: number) => void;
 
-/** The lines of some events, each piece in memory of its own: whoever is slow holds one. */
+/** The lines of some events, in pieces with memory of their own, so that a slow caller holds one alone. */
 interface Lines {
+  /** The position up to which they were read. */
   readonly last: number;
   readonly count: number;
-  readonly pieces: Buffer[];
+  readonly bytes: number;
+  /** Undefined once they are dropped. */
+  readonly pieces: (Buffer | undefined)[];
 }
 
 export function piecesOf(text: string, reserve: Reserve): Buffer[] {
   const bytes = Buffer.from(text);
   reserve(bytes.length);
-  if (bytes.length <= PIECE) return [bytes];
+  if (bytes.length <= PIECE) return bytes.length === 0 ? [] : [bytes];
   const pieces: Buffer[] = [];
   for (let start = 0; start < bytes.length; start += PIECE)
     pieces.push(Buffer.concat([bytes.subarray(start, start + PIECE)]));
   return pieces;
 }
 
-function linesOf(events: readonly StoredEvent[]): string {
-  return events.map((event) => `${ArchiveLine.of(event)}\n`).join('');
-}
-
-/** Which events are read, from a time on and at most so many. */
+/** Which events are read: those from a time on, and the first ones. */
 type Selected = Readonly<{ since?: number | undefined; limit?: number }>;
 
 /** Reads the lines of events: those of small ones together, that of a large one alone, once there is room for it. */
@@ -60,147 +62,114 @@ export class EventLines {
   }
 
   /** Reads the next events after one position and up to another. */
-  async next(
-    after: number,
-    until: number,
-    reserve: Reserve,
-    { since, limit = Infinity }: Selected = {},
-  ): Promise<Lines> {
+  async next(after: number, until: number, reserve: Reserve, selected: Selected = {}): Promise<Lines> {
+    const { since, limit = Infinity } = selected;
     const query = { after, before: until + 1, since, limit: Math.min(200, limit), maxBytes: CHUNK };
     const page = await this.#log.read(query);
     const large = page.findIndex(({ dataOmitted }) => dataOmitted !== undefined);
     const { position = until, dataOmitted = 0 } = page[0] ?? {};
-    if (large === 0) return this.#large.run(() => this.#alone(position, dataOmitted, reserve));
-    const whole = large === -1 ? page : page.slice(0, large);
-    return { last: whole.at(-1)?.position ?? until, count: whole.length, pieces: piecesOf(linesOf(whole), reserve) };
-  }
-
-  async #alone(position: number, bytes: number, reserve: Reserve): Promise<Lines> {
-    reserve(bytes);
-    const found = await this.#log.read({ position, limit: 1 });
-    const whole = found.filter((event) => problemOf(event) === undefined);
-    return { last: position, count: whole.length, pieces: piecesOf(linesOf(whole), reserve) };
+    if (large !== 0) return linesOf(large === -1 ? page : page.slice(0, large), until, reserve);
+    return this.#large.run(async () => {
+      reserve(dataOmitted);
+      const found = await this.#log.read({ position, limit: 1 });
+      const whole = found.filter((event) => problemOf(event) === undefined);
+      return linesOf(whole, position, reserve);
+    });
   }
 
   /** Reads all events after one position and up to another. */
-  async *between(
-    after: number,
-    until: number,
-    { since, limit: left = Infinity }: Selected,
-    reserve: Reserve,
-    stop: AbortSignal,
-  ): AsyncGenerator<Buffer> {
-    while (left > 0 && after < until && !stop.aborted) {
-      const { last, count, pieces } = await this.next(after, until, reserve, { since, limit: left });
+  async *between(after: number, until: number, selected: Selected, reserve: Reserve): AsyncGenerator<Buffer> {
+    for (let left = selected.limit ?? Infinity; left > 0 && after < until;) {
+      const { last, count, pieces } = await this.next(after, until, reserve, { ...selected, limit: left });
       after = last;
       left -= count;
       for (let piece; (piece = pieces.shift()) !== undefined;) yield piece;
-      await letOthersRun();
     }
     reserve(0);
   }
 }
 
-/** New events, which are read and written out once for all who follow. */
+function linesOf(events: readonly StoredEvent[], until: number, reserve: Reserve): Lines {
+  const pieces = piecesOf(events.map((event) => `${ArchiveLine.of(event)}\n`).join(''), reserve);
+  const bytes = pieces.reduce((sum, { length }) => sum + length, ENTRY_BYTES);
+  return { last: events.at(-1)?.position ?? until, count: events.length, bytes, pieces };
+}
+
+/** New events, which are read and written out once for all followers. */
 export class EventFeed {
   readonly #log: EventLog;
   readonly #lines: EventLines;
-  /** By the position after which they begin; each ends where the next one begins, or at `#last`. */
+  readonly #waiters: EventWaiters;
+  /** By the position after which they begin. Each ends where the next begins, or at `#last`. */
   readonly #kept = new Map<number, Lines>();
+  #keptBytes = 0;
   #last = 0;
+  /** The newest position when it was last asked for. */
   #newest = 0;
+  #reading: Promise<void> | undefined;
   #followers = 0;
-  readonly #waiters = new EventWaiters(this);
-  /** Few are given a piece in one turn of the event loop: a system may take megabytes of each caller at once. */
-  readonly #turns = new Semaphore(16);
-  #told: ((last: number) => void) | undefined;
-  #isTaking = false;
-  #failure: unknown;
 
   constructor(log: EventLog, lines: EventLines) {
     this.#log = log;
     this.#lines = lines;
+    this.#waiters = new EventWaiters(log);
   }
 
-  /** The events after a position, those that there are and new ones until a time, in that of `performance.now()`. */
+  /** The events after a position: those in the log, and new ones until a time, in that of `performance.now()`. */
   async *follow(start: number, until: number, reserve: Reserve, stop: AbortSignal): AsyncGenerator<Buffer> {
     // Lets the caller see the header.
     yield EMPTY_LINE;
     const newest = await this.#log.newest();
-    if (this.#followers++ === 0) this.#last = newest;
+    if (this.#followers++ === 0) this.#last = this.#newest = newest;
     try {
-      for (let [after, sent] = [start, 0]; !stop.aborted;) {
-        const piece = this.#piece(after, sent);
-        const end = this.#kept.get(after)?.last;
-        if (piece !== undefined) {
-          await this.#turns.run(() => setImmediate());
-          yield piece;
-          sent++;
-        } else if (end !== undefined) [after, sent] = [end, 0];
-        // Its next request goes on after the last event that it has whole.
-        else if (sent > 0) throw HTTP_ERRORS.tooSlow();
-        else if (after < this.#last) {
+      for (let after = start; ;) {
+        const lines = this.#kept.get(after);
+        if (lines !== undefined) {
+          for (const piece of lines.pieces) {
+            // Its next request goes on after the last event that it has whole.
+            if (piece === undefined) throw HTTP_ERRORS.tooSlow();
+            yield piece;
+          }
+          after = lines.last;
+        } else if (after < this.#last) {
           const next = [...this.#kept.keys()].find((position) => position > after) ?? this.#last;
-          yield* this.#lines.between(after, next, {}, reserve, stop);
+          yield* this.#lines.between(after, next, {}, reserve);
           after = next;
         } else {
           const left = after < newest ? SILENCE : until - performance.now();
           if (left <= 0) break;
-          const last = await this.#waiters.wait(after, Math.min(SILENCE, left), stop);
-          if (last === undefined) yield EMPTY_LINE;
-          if (last === Infinity) throw this.#failure;
+          const found = await this.#waiters.wait(after, Math.min(SILENCE, left), stop);
+          stop.throwIfAborted();
+          if (found === undefined) yield EMPTY_LINE;
+          else await (this.#reading ??= this.#read(found).finally(() => (this.#reading = undefined)));
         }
       }
       yield EMPTY_LINE;
     } finally {
-      if (--this.#followers === 0) this.#kept.clear();
+      if (--this.#followers === 0) this.#drop(0);
     }
   }
 
-  /** Apart from `follow`, which would hold what it looked at while its caller is slow. */
-  #piece(after: number, sent: number): Buffer | undefined {
-    return this.#kept.get(after)?.pieces[sent];
-  }
-
-  /** For those who have all that was read: calls a listener with the last position whenever more was, or with Infinity if that failed. */
-  watch(listener: (last: number) => void): () => void {
-    this.#told = listener;
-    const end = this.#log.watch((newest) => {
-      const isBehind = this.#last < this.#newest;
-      this.#newest = newest;
-      if (!this.#isTaking) void this.#take(isBehind ? 0 : GATHERING);
-    });
-    return () => {
-      this.#told = undefined;
-      end();
-    };
-  }
-
-  /** Reads what is new, as long as somebody waits for it. */
-  async #take(gathering: number): Promise<void> {
-    this.#isTaking = true;
-    try {
-      if (gathering > 0) await delay(gathering);
-      while (this.#told !== undefined && this.#last < this.#newest) {
-        const after = this.#last;
-        const lines = await this.#lines.next(after, this.#newest, () => undefined);
-        this.#keep(after, lines);
-        this.#last = lines.last;
-        this.#told?.(lines.last);
-      }
-    } catch (error) {
-      this.#failure = error;
-      this.#told?.(Infinity);
+  /** Reads what is new, up to a position or later ones. */
+  async #read(found: number): Promise<void> {
+    if (this.#last >= this.#newest) {
+      await delay(GATHERING);
+      this.#newest = Math.max(found, await this.#log.newest());
     }
-    this.#isTaking = false;
+    const lines = await this.#lines.next(this.#last, this.#newest, () => undefined);
+    this.#drop(KEPT_BYTES);
+    this.#kept.set(this.#last, lines);
+    this.#keptBytes += lines.bytes;
+    this.#last = lines.last;
   }
 
-  #keep(after: number, lines: Lines): void {
-    this.#kept.set(after, lines);
-    let bytes = 0;
-    for (const [position, { pieces }] of [...this.#kept].reverse()) {
-      if (bytes > KEPT_BYTES) this.#kept.delete(position);
-      for (const { length } of pieces) bytes += length;
+  /** Drops the oldest lines until at most so many bytes are kept. */
+  #drop(most: number): void {
+    for (const [after, { bytes, pieces }] of this.#kept) {
+      if (this.#keptBytes <= most) break;
+      this.#kept.delete(after);
+      this.#keptBytes -= bytes;
+      pieces.fill(undefined);
     }
   }
 }

@@ -15,9 +15,9 @@ import { bindingView, type Pair, pairs, PAIRS_BYTES, shownText, timeView } from 
 /** Most bytes of the header fields as markup: enough for 16 KiB in one field. */
 const HEADERS_BYTES = 40_000;
 
-/** Finds the newest event with an id, whatever its source, or the first after a position. */
-export async function positionOf(log: EventLog, id: string | null, after?: number): Promise<number | undefined> {
-  const [found] = id === null ? [] : await log.read({ id, after, limit: 1, maxBytes: 1 });
+/** Finds the newest event with an id, whatever its source. */
+export async function positionOf(log: EventLog, id: string | null): Promise<number | undefined> {
+  const [found] = id === null ? [] : await log.read({ id, limit: 1, maxBytes: 1 });
   return found?.position;
 }
 

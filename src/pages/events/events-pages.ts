@@ -57,7 +57,7 @@ class EventsPages {
   readonly #needsKey: boolean;
   readonly #pages: ReturnType<typeof preparedPages>;
   readonly #downloads: Downloads;
-  /** Answers with whole events are made one at a time, until they are counted. */
+  /** Whole events are read for one answer at a time. */
   readonly #whole = new Semaphore(1);
   #inProgress = 0;
 
@@ -98,11 +98,7 @@ class EventsPages {
   async #show(response: HttpResponse, parameters: URLSearchParams, ticket: PageTicket): Promise<void> {
     const event = parameters.get('event');
     const tab = parameters.get('events');
-    if (event !== null)
-      // Its caller may have gone while it waited.
-      await this.#whole.run(async () => {
-        if (!response.destroyed) await this.#showEvent(response, event, parameters);
-      });
+    if (event !== null) await this.#showEvent(response, event, parameters);
     else if (tab === 'find') await this.#find(response, parameters);
     else if (tab === 'download' || tab === 'export') await this.#sendAll(response, parameters, ticket);
     else if (tab === 'rate') {
@@ -158,10 +154,10 @@ class EventsPages {
     if (query.problem !== undefined || text === undefined) return this.#showList(response, query);
     const { log } = this.endpoint;
     const position = positionIn(text);
-    const found = await this.#whole.run(async () => {
-      const [withSequence] = position === undefined ? [] : await log.read({ position, limit: 1 });
-      return [withSequence?.position, await positionOf(log, text)];
-    });
+    const at =
+      position === undefined ? undefined : { after: position - 1, before: position + 1, limit: 1, maxBytes: 1 };
+    const [withSequence] = at === undefined ? [] : await log.read(at);
+    const found = [withSequence?.position, await positionOf(log, text)];
     const named = [...new Set(found)].filter((one) => one !== undefined);
     const [first] = named;
     if (first === undefined || /^\d{1,19}$/.test(text)) return this.#showList(response, query, named);
@@ -187,27 +183,33 @@ class EventsPages {
     if (position === undefined) throw HTTP_ERRORS.noSuchEvent();
     const download = parameters.get('download');
     if (download !== null) {
-      const file = downloadOf(download, await this.#event(position));
-      if (file === undefined) throw HTTP_ERRORS.invalidInput('The event has no such part.');
-      response.reply(200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file.name) });
-      return;
+      return this.#whole.run(async () => {
+        const file = downloadOf(download, await this.#event(response, position));
+        if (file === undefined) throw HTTP_ERRORS.invalidInput('The event has no such part.');
+        response.reply(200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file.name) });
+      });
     }
     const { filter } = listQuery(parameters);
     const other = parameters.get('with') || undefined;
     if (other !== undefined) {
-      const after = await this.#event(positionIn(other) ?? (await positionOf(log, other)));
-      const view = await comparisonView(await this.#event(position), after, filter);
+      const view = await this.#whole.run(async () => {
+        const after = await this.#event(response, positionIn(other) ?? (await positionOf(log, other)));
+        return comparisonView(await this.#event(response, position), after, filter);
+      });
       const title = `Events ${view.events.map((event) => event.position).join(' and ')}`;
       return this.#send(response, 'comparison', title, view);
     }
-    const view = await eventView(await this.#event(position), filter, this.#address(response));
+    const view = await this.#whole.run(async () =>
+      eventView(await this.#event(response, position), filter, this.#address(response)),
+    );
     const around = await neighbours(log, position, view.ofType, filter);
     await this.#send(response, 'event', `Event ${view.sequence}`, { ...view, ...around });
   }
 
-  /** @throws {RequestError} 404: the log holds no such event. */
-  async #event(position: number | undefined): Promise<StoredEvent> {
-    const [event] = position === undefined ? [] : await this.endpoint.log.read({ position, limit: 1 });
+  /** @throws {RequestError} 404: the log holds no such event, or its caller has gone while it waited. */
+  async #event({ destroyed }: HttpResponse, position: number | undefined): Promise<StoredEvent> {
+    const isMissing = destroyed || position === undefined;
+    const [event] = isMissing ? [] : await this.endpoint.log.read({ position, limit: 1 });
     // Taking over a large event takes as long as parsing it.
     if (event !== undefined) await letOthersRun();
     if (event === undefined || problemOf(event) !== undefined) throw HTTP_ERRORS.noSuchEvent();
