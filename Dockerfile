@@ -10,6 +10,7 @@ COPY CHANGELOG.md LICENSE README.md tsconfig.json ./
 COPY scripts/build.mjs scripts/third-party.mjs scripts/
 COPY deploy deploy
 COPY docs docs
+COPY examples examples
 COPY src src
 COPY wsdl wsdl
 # The image has what the package has, with the versions of package-lock.json.

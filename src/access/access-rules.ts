@@ -41,9 +41,10 @@ export function rulesOf(config: LocalConfig, otherSite: OtherSite) {
     missing(needs: Access, hasKey: boolean): RequestError {
       const what = needs === 'record' ? 'RecordEvent' : 'Reading events';
       const signed =
-        needs === 'record' && hasSecrets ? `the signature of its sender in ${listOf(signatures.fields)}` : '';
-      if (needs === 'record' && recordKeys === undefined)
-        return HTTP_ERRORS.signature(`${what} needs a POST with ${signed}.`);
+        needs === 'record' && hasSecrets
+          ? `a POST with the signature of its sender in ${listOf(signatures.fields)}`
+          : '';
+      if (needs === 'record' && recordKeys === undefined) return HTTP_ERRORS.signature(`${what} needs ${signed}.`);
       if (hasKey) return HTTP_ERRORS.key(`This key may not ${needs} events.`);
       return HTTP_ERRORS.key(`${what} needs a ${needs} key${signed === '' ? '' : ` or ${signed}`}.`);
     },

@@ -9,8 +9,8 @@ import { eventJson, type NewEvent, positionIn, type StoredEvent } from './stored
 const LOG = '_log';
 const LOG_MEMBERS: readonly string[] = ['recordedAt', 'idempotencyKey', 'webhookId', 'arrival'];
 
-/** The characters of a header field, after lines with a name and a source. Others would be replaced, and make two keys one. */
-const KEY = /^(?:[^\p{Cc}\p{Surrogate}]+\n){0,2}[\t\x20-\xff]*$/u;
+/** The characters of header fields, after lines that say what a key is about. Others would be replaced, and make two keys one. */
+const KEY = /^(?:[^\p{Cc}\p{Surrogate}]*\n){0,5}[\t\x20-\xff]*$/u;
 
 const NO_ATTRIBUTES: readonly string[] = ['sequence', 'data', 'data_base64', LOG];
 

@@ -25,7 +25,7 @@ const ESCAPES = '\\\\{1,8}';
 /** The value of an `access_token` (RFC 6750) in an address, perhaps percent-encoded once or more often, or in JSON. */
 const TOKEN = new RegExp(
   `(?<=${anyForm('access_token')}(?:${anyForm('=')}|(?:${ESCAPES})?"\\s*:\\s*(?:${ESCAPES})?"))` +
-    `(?:[^&\\s"'\\\\<>,;]|${ESCAPES}/)+?(?=$|[&\\s"'\\\\<>,;]|%(?:25)*26)`,
+    `(?:[^&\\s"\\\\<>]|${ESCAPES}/)+?(?=$|[&\\s"\\\\<>]|%(?:25)*26)`,
   'g',
 );
 

@@ -102,6 +102,13 @@ describe('with WEBHOOK_SECRETS', () => {
     expect((await send(`${service.url}/RecordEvent?a=1`, { headers: standard(SECRET, '') })).status).toBe(401);
   });
 
+  it('a caller without a key is told what to send: a signature only with POST', async () => {
+    for (const path of ['/RecordEvent?a=1', '/RecordEvent']) {
+      const { body } = await (path.includes('?') ? send(service.url + path) : post({}, BODY, path));
+      expect(body).toContain('RecordEvent needs a record key or a POST with the signature of its sender in ');
+    }
+  });
+
   it('no signature is kept with the event', async () => {
     await post({ ...standard(SECRET, BODY, new Date(), 'msg_kept'), ...github(GITHUB_SECRET) });
     const stored = (await service.log.scan({ after: 0, limit: 1000 })).at(-1);

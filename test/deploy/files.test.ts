@@ -18,7 +18,7 @@ const PAGES = [
 
 /** What stands in a file of deploy/: a section of a unit, a directive of nginx, an element of WinSW. */
 const OF_A_FILE =
-  /^\s*(?:\[(?:Unit|Service|Socket|Install)\]$|(?:upstream|server|location)\b[^;\n]*\{|proxy_\w+ |<service>|<executable>)/m;
+  /^\s*(?:\[(?:Unit|Service|Timer|Install)\]$|(?:upstream|server|location)\b[^;\n]*\{|proxy_\w+ |<service>|<executable>)/m;
 
 describe('the files of deploy/', () => {
   it('stand in no document a second time', () => {

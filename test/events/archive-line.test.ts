@@ -46,6 +46,22 @@ describe('an archive', () => {
     expect(read(line)).toEqual(event);
   });
 
+  it('keeps keys that are about a source, a scope and a caller or data', () => {
+    const event = new EventFactory({ source: '/service' }, undefined, ['delivery']).make(
+      ...arrivalOf({
+        headers: { 'idempotency-key': 'k', delivery: 'd' },
+        keyScope: '/orders',
+        attributes: senderAttributes(REQUIRED),
+      }),
+    );
+    for (const key of ['idempotencyKey', 'webhookId'] as const) {
+      const apart = EventFactory.apart(event, { key, differs: 'caller' });
+      expect(apart?.[key]).not.toBe(event[key]);
+      for (const each of [event, apart as NewEvent])
+        expect(read(ArchiveLine.of({ ...each, position: 7 }))).toEqual(each);
+    }
+  });
+
   it('takes an empty key for none, so that no event repeats another by it', () => {
     const line = ArchiveLine.of({ ...make({}), position: 1 });
     for (const name of ['idempotencyKey', 'webhookId'] as const) {

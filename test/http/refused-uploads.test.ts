@@ -136,6 +136,50 @@ it.each([
   await expectNothingHeld(service);
 });
 
+describe('callers who have proved nothing share a quarter', () => {
+  const variables = {
+    ...{ RECORD_KEYS: KEY, WEBHOOK_SECRETS: KEY },
+    ...{ MAX_REQUEST_BYTES: '1000000', MAX_BODY_MEMORY: '1048576', MAX_CONNECTIONS: '24' },
+  };
+
+  it.each([
+    { what: 'large bodies', bytes: 60_000, admitted: 4 },
+    { what: 'bodies that are awaited', bytes: 10, admitted: 6 },
+  ])('of the $what, and leave the rest to those with a key', async ({ what, bytes, admitted }) => {
+    const service = await startService(variables);
+    const fields = `X-Hub-Signature-256: sha256=${'0'.repeat(64)}\r\nContent-Length: ${String(bytes + 1)}\r\n`;
+    const request = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n${'x'.repeat(bytes)}`;
+    const answers: string[] = [];
+    const open = async () => {
+      const wire = await openWire(service.url);
+      wire.write(request);
+      wire.until(/service takes/).then(
+        (text) => answers.push(text),
+        () => undefined,
+      );
+      return wire;
+    };
+    const wires = await Promise.all(Array.from({ length: admitted + 2 }, open));
+    await eventually('those beyond the share are refused', () => answers.length === 2);
+    for (const text of answers) {
+      expect(text).toMatch(/^HTTP\/1.1 503 [\s\S]*\r\nRetry-After: 1\r\n/);
+      expect(text).toContain(`Too many ${what} of callers without a valid key`);
+    }
+    const known = { method: 'POST', headers: { 'X-API-Key': KEY }, body: 'x'.repeat(700_000) };
+    expect((await send(`${service.url}/RecordEvent`, known)).status).toBe(200);
+    for (const wire of wires) wire.socket.destroy();
+    await eventually('another one is admitted', async () => {
+      const stranger = {
+        ...known,
+        headers: { 'X-Hub-Signature-256': `sha256=${'0'.repeat(64)}` },
+        body: 'x'.repeat(60_000),
+      };
+      return (await send(`${service.url}/RecordEvent`, stranger)).status === 401;
+    });
+    await expectNothingHeld(service);
+  });
+});
+
 describe('MAX_BODY_MEMORY', () => {
   const large = gzipSync(randomBytes(450_000).toString('hex'), { level: 1 });
   const head = (fields: string) => `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;

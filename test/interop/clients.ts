@@ -5,7 +5,7 @@ export type Check = 'HelloWorld' | 'RecordEvent' | 'payload' | 'GetEvents' | 'fa
 
 /**
  * One toolchain: `clients/<folder>/run.sh <WSDL's URL> <text> <namespace>` makes a client from the live WSDL and prints what it got.
- * The programs of docs/clients.md are clients of `?WSDL=extended`.
+ * The programs of examples/ are clients of `?WSDL=extended`.
  */
 export interface Client {
   readonly name: string;

@@ -11,7 +11,7 @@ import { TEXT, type Client } from './clients';
 const execute = promisify(execFile);
 
 /** Most milliseconds for making, building and running one client. */
-const ALLOWED = 150_000;
+export const ALLOWED = 150_000;
 
 /** The environment of a client and of what builds it. A Java program that runs for a second is slower with a compiler that optimizes. */
 export const ENVIRONMENT = {

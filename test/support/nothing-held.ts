@@ -13,9 +13,9 @@ const HELD = ['webhook_calls_in_flight', 'webhook_calls_waiting'];
 /** Where the services of this test file have counted large bodies and answers: no metric has these bytes. */
 const MEMORIES = new Set<MessageMemory>();
 const resize = Reflect.get(MessageMemory.prototype, 'resize');
-MessageMemory.prototype.resize = function (response, bytes) {
+MessageMemory.prototype.resize = function (...given) {
   MEMORIES.add(this);
-  return resize.call(this, response, bytes);
+  return resize.apply(this, given);
 };
 
 /** What one test leaves behind fails that test alone, not those of the file that follow. */

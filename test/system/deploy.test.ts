@@ -49,16 +49,18 @@ describeWith({ ...NGINX, curl: 'curl' }, 'deploy/nginx.conf', () => {
   }
 });
 
-const SERVICES = ['webhook.service', 'webhook-forward.service'];
+const SERVICES = ['webhook.service', 'webhook-forward.service', 'webhook-backup.service'];
+const UNITS = [...SERVICES, 'webhook-backup.timer'];
 
 describeWith({ 'systemd-analyze': 'systemd' }, 'the systemd units of deploy/', () => {
   const folder = useTemporaryFolder();
 
   it('are such that systemd takes them without a remark', async () => {
-    const files = SERVICES.map((name) => join(folder.path, name));
-    for (const name of SERVICES) {
+    const files = UNITS.map((name) => join(folder.path, name));
+    for (const name of UNITS) {
       const unit = await readFile(join(DEPLOY, name), 'utf8');
-      await writeFile(join(folder.path, name), adapted(unit, { '/usr/bin/node': process.execPath }));
+      const values = SERVICES.includes(name) ? { '/usr/bin/node': process.execPath } : {};
+      await writeFile(join(folder.path, name), adapted(unit, values));
     }
     expect(await verify(files)).toEqual({ stdout: '', stderr: '' });
     const [file = ''] = files;

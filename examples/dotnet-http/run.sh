@@ -1,0 +1,3 @@
+#!/usr/bin/env bash
+set -euo pipefail
+dotnet run --file Program.cs

@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
+import { startProcess, type ServiceProcess } from '../support/process';
+import { temporaryFolder } from '../support/temporary-folder';
+import { describeUnless, missingPrograms } from '../support/tools';
+import { CLIENTS } from './clients';
+import { ALLOWED, ENVIRONMENT, missingFor } from './toolchain';
+
+const ROOT = join(__dirname, '..', '..');
+const EXAMPLES = readdirSync(join(ROOT, 'examples'));
+const KEY = 'key-for-everything-01';
+const ADDRESS = 'http://127.0.0.1:8080/webhooks/Services/WebHooks.asmx';
+
+const page = readFileSync(join(ROOT, 'docs', 'clients.md'), 'utf8');
+
+describe('docs/clients.md', () => {
+  it.each(CLIENTS)('says over which bindings $name calls', ({ name, checks }) => {
+    const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+    const bindings = BINDINGS.filter((binding) => checks[binding]?.includes('HelloWorld'));
+    const words: Readonly<Record<number, string>> = { 0: '–', 1: 'SOAP 1.1', 2: 'SOAP', 4: 'all four' };
+    expect(rows.find(([, first]) => first === name)?.[3]).toBe(words[bindings.length] ?? bindings.join(', '));
+  });
+
+  it('links to every example', () => {
+    expect(EXAMPLES.filter((folder) => !page.includes(`(../examples/${folder}/`))).toEqual([]);
+  });
+});
+
+describe('the example', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    service = await startProcess({ RECORD_KEYS: KEY, READ_KEYS: KEY }, folder.path);
+  });
+  afterAll(() => service.end('SIGTERM').finally(() => folder.remove()));
+
+  /** Copies an example, and writes the address and the key of the service in it. */
+  const copied = async (example: string): Promise<string> => {
+    const copy = join(folder.path, example);
+    await cp(join(ROOT, 'examples', example), copy, { recursive: true });
+    for (const file of await readdir(copy)) {
+      const text = await readFile(join(copy, file), 'utf8');
+      const written = text.replaceAll(ADDRESS, service.url).replaceAll('YOUR-KEY', KEY).replaceAll('30s', '1s');
+      await writeFile(join(copy, file), written);
+    }
+    await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+    return copy;
+  };
+
+  describe.each(EXAMPLES)('%s', (example) => {
+    const client = CLIENTS.find((candidate) => candidate.folder === example);
+    const missing = client ? missingFor(client) : missingPrograms({ pwsh: 'powershell, or dotnet tool install' });
+    describeUnless(missing, `the example ${example}`, () => {
+      it(
+        'records, pages and waits, with a key',
+        async () => {
+          // The packages of the system's Python, not those of another one.
+          const env = { ...ENVIRONMENT, PATH: `/usr/bin${delimiter}${process.env.PATH ?? ''}` };
+          const options = { cwd: await copied(example), env, timeout: ALLOWED, maxBuffer: 64 * 1024 * 1024 };
+          const { stdout } = await promisify(execFile)('bash', ['run.sh'], options);
+          const events = await callOperation(service.url, 'httpget', 'GetEvents', '', { 'X-API-Key': KEY });
+          const { id } = eventsOf(events).at(-1) ?? { id: 'none' };
+          // As what RecordEvent returned, and in a page.
+          expect(stdout.split(id).length).toBeGreaterThan(2);
+        },
+        ALLOWED,
+      );
+    });
+  });
+});
