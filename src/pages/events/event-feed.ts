@@ -9,8 +9,8 @@ import { Semaphore } from '../../util/promises';
 /** About how many bytes of events are read at a time, unless one has more. */
 export const CHUNK = 24 * 1024;
 
-/** Most bytes that a caller is given at a time: TLS holds them a second time, encrypted. */
-const PIECE = 32 * 1024;
+/** Most characters that a caller is given at a time: TLS holds them a second time, encrypted. */
+const PIECE = 16 * 1024;
 
 /** About how many bytes of new lines are kept for followers that do not have them yet. */
 const KEPT_BYTES = 8 * 1024 * 1024;
@@ -40,12 +40,14 @@ interface Lines {
 }
 
 export function piecesOf(text: string, reserve: Reserve): Buffer[] {
-  const bytes = Buffer.from(text);
-  reserve(bytes.length);
-  if (bytes.length <= PIECE) return bytes.length === 0 ? [] : [bytes];
+  reserve(Buffer.byteLength(text));
   const pieces: Buffer[] = [];
-  for (let start = 0; start < bytes.length; start += PIECE)
-    pieces.push(Buffer.concat([bytes.subarray(start, start + PIECE)]));
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = start + PIECE;
+    // Not between the two halves of a character.
+    if ((text.charCodeAt(end) & 0xfc00) === 0xdc00) end++;
+    pieces.push(Buffer.from(text.slice(start, end)));
+  }
   return pieces;
 }
 
