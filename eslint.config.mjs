@@ -11,7 +11,6 @@ const LAYERS = [
   ['main'],
   ['index'],
   ['cli', 'workers'],
-  ['lean-start'],
   ['app'],
   ['pages'],
   ['soap', 'get-post'],

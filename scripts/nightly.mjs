@@ -43,7 +43,7 @@ const SUITES = [
   },
   {
     files: ['node-versions'],
-    rooms: ['src/http/', 'src/workers/', 'src/log/sqlite/', 'src/main.ts', 'src/lean-start.ts', 'package.json'],
+    rooms: ['src/http/', 'src/workers/', 'src/log/sqlite/', 'src/main.ts', 'package.json'],
   },
 ];
 

@@ -3,7 +3,7 @@ import { Router } from 'express';
 import { Contract } from './contract/contract';
 import { Admission } from './call/admission';
 import type { Endpoint } from './call/incoming-call';
-import { ReaderThread } from './call/reader-thread';
+import { ReaderThreads } from './call/reader-thread';
 import { CallError } from './service/call';
 import { CloudEventError } from './events/cloudevents/attributes';
 import { RequestError } from './http/errors';
@@ -118,7 +118,7 @@ export async function startApp(
     access,
     admission,
     bodies: new BodyReader(config.maxRequestBytes, limits),
-    reader: new ReaderThread(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
+    reader: new ReaderThreads(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     mediaType: memoized(MediaType.parse),
     observer,
     refusals: () => supervisor?.refusals(observer.refusals) ?? Promise.resolve(observer.refusals()),

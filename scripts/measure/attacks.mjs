@@ -32,6 +32,7 @@ const followers = { connections: 900, bytes: () => get('?events=export&wait=60&a
 const exports = { connections: 60, bytes: () => get('?events=export') };
 const headers = (fields) => ({ connections: 4800, bytes: () => `${post(fields, 10)}\r\n` });
 const unfinished = { connections: 4800, bytes: () => post(SHORT_FIELDS, 10) };
+const bodies = { connections: 40, bytes: () => `${post('', LARGE)}\r\n${'x'.repeat(LARGE - 100_000)}` };
 const pipelined = { connections: 64, bytes: () => WAIT + get('/HelloWorld', SHORT_FIELDS).repeat(62) };
 
 /**
@@ -47,7 +48,7 @@ const ATTACKS = {
   followers: [{ ...followers, records: LARGE }],
   'followers who read': [{ ...followers, reads: true, records: LARGE }],
   'headers, pages': [pages, { ...headers(SHORT_FIELDS), connections: 4500 }],
-  everything: [pages, exports, { ...followers, records: LARGE }, pipelined, headers(LONG_FIELDS), unfinished],
+  everything: [pages, exports, { ...followers, records: LARGE }, bodies, pipelined, headers(LONG_FIELDS), unfinished],
   'long fields': [headers(LONG_FIELDS)],
   'long fields, unfinished': [{ connections: 4800, bytes: () => post(LONG_FIELDS, 10) }],
   'long fields, pipelined': [{ connections: 1500, bytes: () => WAIT + get('/HelloWorld', LONG_FIELDS).repeat(62) }],

@@ -5,8 +5,9 @@ import { Deferred, Semaphore } from '../util/promises';
 /** For how long the thread waits for another message before it ends, in milliseconds. */
 const IDLE = 30_000;
 
-/** Memory of the thread's heap: MiB for its code, and for one message a multiple of the largest body. */
+/** Memory of the thread's heap: MiB for its code and its newest objects, and for one message a multiple of the largest body. */
 const HEAP_FOR_CODE = 64;
+const YOUNG_GENERATION = 6;
 const HEAP_GROWTH = 32;
 
 /** A synchronous function that reads messages, with its module and name. What it takes and returns can be cloned (HTML, section 2.7). */
@@ -40,27 +41,28 @@ export function outcomeOf<Result>(run: () => Result): Outcome<Result> {
   }
 }
 
-/** Reads large messages in a thread of its own, one at a time: meanwhile other calls are answered. It starts with the first of them. */
-export class ReaderThread {
-  readonly #maxBytes: number;
+/** Messages of up to this many bytes have a thread of their own: reading one takes up to 50 ms, a larger one up to half a second. */
+const MEDIUM_MESSAGE = 256 * 1024;
+
+/** Reads large messages in two threads, one at a time in each: meanwhile other calls are answered. */
+export class ReaderThreads {
+  readonly #forMedium = new ReaderThread(MEDIUM_MESSAGE);
+  readonly #forLarger: ReaderThread;
   readonly #errors: ReadonlyMap<string, object>;
-  readonly #turn = new Semaphore(1);
-  #worker: Worker | undefined;
-  #answer: Deferred<unknown> | undefined;
-  #idle: NodeJS.Timeout | undefined;
 
   /** `maxBytes` of a message; the classes of the errors that mean more than a failure of the service. */
   constructor(maxBytes: number, errors: readonly (abstract new (...given: never[]) => Error)[]) {
-    this.#maxBytes = maxBytes;
+    this.#forLarger = new ReaderThread(maxBytes);
     this.#errors = new Map(errors.map((error) => [error.name, error.prototype as object]));
   }
 
-  /** Reads a message in the thread. Throws what the function throws. */
+  /** Reads a message in its thread. Throws what the function throws. */
   async read<Message extends { readonly body: Buffer }, Result>(
     { module, name }: Reader<Message, Result>,
     message: Message,
   ): Promise<Result> {
-    return this.resultOf((await this.#turn.run(() => this.#ask({ module, name, message }))) as Outcome<Result>);
+    const thread = message.body.length > MEDIUM_MESSAGE ? this.#forLarger : this.#forMedium;
+    return this.resultOf((await thread.outcome({ module, name, message })) as Outcome<Result>);
   }
 
   /** @throws the error that was thrown, which is of its class again. */
@@ -69,6 +71,23 @@ export class ReaderThread {
     if (thrown === undefined) return outcome.result;
     const error = Object.assign(new Error(thrown.message), thrown);
     throw Object.setPrototypeOf(error, this.#errors.get(thrown.name) ?? Error.prototype) as Error;
+  }
+}
+
+/** A thread that reads one message at a time. It starts with the first of them. */
+class ReaderThread {
+  readonly #maxBytes: number;
+  readonly #turn = new Semaphore(1);
+  #worker: Worker | undefined;
+  #answer: Deferred<unknown> | undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  outcome(question: Question): Promise<unknown> {
+    return this.#turn.run(() => this.#ask(question));
   }
 
   async #ask(question: Question): Promise<unknown> {
@@ -92,7 +111,8 @@ export class ReaderThread {
 
   #start(): Worker {
     const maxOldGenerationSizeMb = HEAP_FOR_CODE + Math.ceil((HEAP_GROWTH * this.#maxBytes) / 1024 / 1024);
-    const worker = new Worker(__filename, { workerData: READER, resourceLimits: { maxOldGenerationSizeMb } });
+    const resourceLimits = { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: YOUNG_GENERATION };
+    const worker = new Worker(__filename, { workerData: READER, resourceLimits });
     const gone = (error: Error): void => {
       if (this.#worker !== worker) return;
       this.#worker = undefined;

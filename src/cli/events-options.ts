@@ -23,7 +23,6 @@ export interface Values extends LogSource, EventFilter {
   readonly sign?: string;
   readonly secretFile?: string;
   readonly skipRefused?: boolean;
-  readonly secret?: readonly string[];
   readonly tries?: number;
 }
 

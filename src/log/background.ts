@@ -42,8 +42,9 @@ export async function watchFiles(
   look: () => Promise<void>,
   listener: (problem?: string) => void,
   signal: AbortSignal,
+  lookPause = LOOK_PAUSE,
 ): Promise<void> {
-  for (let isLost = false; !signal.aborted; await pause(LOOK_PAUSE, signal)) {
+  for (let isLost = false; !signal.aborted; await pause(lookPause, signal)) {
     const problem = await look().then(
       () => undefined,
       (error: unknown) => (error as Error).message,

@@ -36,7 +36,7 @@ describe('the configuration', () => {
       limits: {
         maxConnections: 2000,
         maxInFlight: 1000,
-        maxBodyMemory: 67_108_864,
+        maxBodyMemory: 33_554_432,
         headersTimeout: 20_000,
         requestTimeout: 60_000,
         sendTimeout: 30_000,

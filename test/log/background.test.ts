@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { LogWatch } from '../../src/log/background';
+import { LogWatch, watchFiles } from '../../src/log/background';
 import { eventually } from '../support/eventually';
 
 describe('the looks of a watch', () => {
@@ -36,4 +36,19 @@ describe('the looks of a watch', () => {
     expect(told).toEqual([5, 6]);
     expect(answers).toHaveLength(4);
   });
+});
+
+it('each loss of the files is told once, and that they are back', async () => {
+  const looks = ['', 'gone', 'gone', '', '', 'moved', ''];
+  const told: (string | undefined)[] = [];
+  const end = new AbortController();
+  const look = () => {
+    const problem = looks.shift() ?? '';
+    return problem === '' ? Promise.resolve() : Promise.reject(new Error(problem));
+  };
+  const watched = watchFiles(look, (problem) => told.push(problem), end.signal, 1);
+  await eventually('it has looked', () => looks.length === 0);
+  end.abort();
+  await watched;
+  expect(told).toEqual(['gone', undefined, 'moved', undefined]);
 });

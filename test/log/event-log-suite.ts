@@ -4,6 +4,7 @@ import type { EventLog } from '../../src/log/event-log';
 import {
   MAX_SEARCH_TEXT,
   type EventQuery,
+  type LogStats,
   type Match,
   type SearchQuery,
   type SearchResult,
@@ -45,14 +46,10 @@ function searching(log: () => EventLog) {
 /**
  * Tests what every engine of the event log promises.
  *
- * @param agesFromRecording - whether the age of an event counts from when it was recorded, also if it is imported later
+ * @param forgetsItself - whether the log forgets events by when they were recorded; the servers of NATS do by when they stored them
  */
-export function describeEventLog(
-  name: string,
-  make: () => Promise<LogUnderTest>,
-  { agesFromRecording = true } = {},
-): void {
-  const itAges = agesFromRecording ? it : () => undefined;
+export function describeEventLog(name: string, make: () => Promise<LogUnderTest>, { forgetsItself = true } = {}): void {
+  const itForgets = forgetsItself ? it : () => undefined;
   describe(`the event log on ${name}`, () => {
     // Opening a log takes longer than most of these tests, which share one, with what two instances have of it.
     let under: LogUnderTest;
@@ -613,7 +610,20 @@ export function describeEventLog(
       });
     });
 
-    itAges('forgets old events wherever they stand', async () => {
+    itForgets('forgets step by step, without a rest until nothing is past retention', async () => {
+      const own = await make();
+      const limited = await own.open({});
+      for (let i = 0; i < 2; i++) await limited.append(...Array.from({ length: 600 }, () => newEvent()));
+      expect(limited.retain({ maxEvents: 5 })).toBe(true);
+      const { events } = await new Promise<LogStats>((resolve, reject) => {
+        limited.observe({ retained: () => void limited.stats().then(resolve, reject) });
+      });
+      expect(events).toBe(5);
+      await limited.close();
+      await own.remove();
+    });
+
+    itForgets('forgets old events wherever they stand', async () => {
       const own = await make();
       const limited = await own.open({ maxEvents: undefined, maxAge: 3_600_000 });
       const now = Date.now();
@@ -627,7 +637,7 @@ export function describeEventLog(
       await own.remove();
     });
 
-    itAges('forgets each event at its age, whether ages rise or fall', async () => {
+    itForgets('forgets each event at its age, whether ages rise or fall', async () => {
       const own = await make();
       const limited = await own.open({ maxEvents: undefined, maxAge: 3_600_000 });
       const now = Date.now();

@@ -43,7 +43,7 @@ describe('the packed package', () => {
 
   it('holds the compiled service, the WSDLs, the files to deploy it with, the documentation and licences, and nothing else', () => {
     const expected =
-      /^(dist\/commit|dist\/[\w/-]+\.js|dist\/(index|config\/process-config)\.d\.ts|dist\/pages\/(?:[\w-]+\/)?templates\/[\w-]+\.(eta|css|js)|deploy\/[\w./-]+|docs\/[\w-]+\.(md|json|yml|png)|wsdl\/WebHooks(\.extended)?\.wsdl|(README|CHANGELOG)\.md|LICENSE|THIRD-PARTY|package\.json)$/;
+      /^(dist\/commit|dist\/[\w/-]+\.js|dist\/(index|config\/process-config)\.d\.ts|dist\/pages\/(?:[\w-]+\/)?templates\/[\w-]+\.(eta|css|js)|deploy\/[\w./-]+|docs\/[\w-]+\.(md|json|yml|png)|examples\/[\w-]+\/[\w.]+|wsdl\/WebHooks(\.extended)?\.wsdl|(README|CHANGELOG)\.md|LICENSE|THIRD-PARTY|package\.json)$/;
     expect(files.filter((file) => !expected.test(file))).toEqual([]);
     const wsdls = ['wsdl/WebHooks.wsdl', 'wsdl/WebHooks.extended.wsdl'];
     const others = ['README.md', 'CHANGELOG.md', 'LICENSE', 'THIRD-PARTY', 'docs/operations.md'];

@@ -8,6 +8,15 @@ const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
 const TEMPLATE = 'pages/templates/style.css';
 
+it('a clone by Git for Windows has no CRLF', async () => {
+  const folder = await temporaryFolder();
+  await run('git', ['-c', 'core.autocrlf=true', 'clone', '--quiet', '--depth', '1', `file://${ROOT}`, folder.path]);
+  const { stdout } = await run('git', ['ls-files', '--eol'], { cwd: folder.path });
+  expect(stdout).toContain('w/lf');
+  expect(stdout).not.toMatch(/w\/(?:crlf|mixed)/);
+  await folder.remove();
+});
+
 /** A small project beside the build script, compiled with this project's settings. */
 describe('the build', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;

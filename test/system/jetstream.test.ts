@@ -41,7 +41,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
           }),
       });
     },
-    { agesFromRecording: false },
+    { forgetsItself: false },
   );
 
   describe('an event on JetStream', () => {

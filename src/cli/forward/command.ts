@@ -1,6 +1,5 @@
 import { Option } from 'commander';
 import { ProcessConfig } from '../../config/process-config';
-import { VARIABLES } from '../../config/variables';
 import {
   filterOptions,
   httpAddress,
@@ -28,7 +27,7 @@ export function forwardCommand(): ToolCommand {
     .addOptions([
       sinceOption(),
       option('--position <file>', 'keep the position in a file, and go on from there the next time', namedFile),
-      new Option('--as-received', 'send the request as it arrived, instead of the CloudEvent').conflicts('secret'),
+      new Option('--as-received', 'send the request as it arrived, instead of the CloudEvent'),
       option(
         '--sign <sender>',
         `sign what is sent --as-received anew, as ${Sender.signing.join(', ')} signs`,
@@ -36,7 +35,6 @@ export function forwardCommand(): ToolCommand {
       ),
       option('--secret-file <file>', 'a file with the secret for --sign', namedFile),
       option('--tries <number>', 'post an event at most so often without --follow (3)', tries).conflicts('follow'),
-      option('--secret <secret>', 'sign what is posted (Standard Webhooks) with whsec_ and base64', secrets),
       repeatable('--event <id>', 'only the event with this id or sequence; may be given several times').conflicts([
         'follow',
         'since',
@@ -54,7 +52,7 @@ export function forwardCommand(): ToolCommand {
       if (!keepsPosition && since === undefined && selection === undefined)
         throw misuse('Say what to forward: give --follow, --since, --position, --event or a search.');
       const asReceived = await receivedForm(values);
-      const { secret: secrets = ProcessConfig.ofTool('forwardSecrets').forwardSecrets } = values;
+      const { forwardSecrets: secrets } = ProcessConfig.ofTool('forwardSecrets');
       const { forwardEvents } = await import('./forward.js');
       await withSource(values, (log, stop) =>
         forwardEvents(log, url, { secrets, asReceived }, selection, values, stop),
@@ -82,12 +80,6 @@ function tries(text: string): number {
   throw misuse(`--tries ${quoted(text)} is not a number from 1 on.`);
 }
 
-function secrets(text: string): readonly string[] | undefined {
-  const parsed = VARIABLES.forwardSecrets.parse(text);
-  if ('problem' in parsed) throw misuse(`--secret ${parsed.problem}.`);
-  return parsed.value;
-}
-
 /** A port of this machine, a host with a port, or `localhost`, each perhaps with a path. */
 const WITHOUT_SCHEME = /^(?:localhost|[\w.-]+:\d+|\[[\da-f:]+\]:\d+)(?=$|[/?])/i;
 
@@ -108,7 +100,7 @@ the address refuses or redirects, and Enter tries again at once.
 event must match all of them. With --follow or --position they are the only ones that are
 posted; without, they are posted once more, oldest first.
 
-FORWARD_SECRETS does what --secret does, and other users of the machine do not see it.`;
+With FORWARD_SECRETS, CloudEvents are signed (Standard Webhooks).`;
 
 const EXIT_CODES = `Exit code: 0 done, 1 failed, or some of the selected events were not found or not taken,
 2 arguments that make no sense, 3 the address refused an event or redirected it.`;

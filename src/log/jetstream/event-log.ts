@@ -1,6 +1,6 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import { Semaphore } from '../../util/promises';
-import { EventLogError, type Engine, type EventLogSettings, type RetentionSteps } from '../engine';
+import { EventLogError, type Engine, type EventLogSettings } from '../engine';
 import { EventLog } from '../event-log';
 import { pageFrom, type EventQuery } from '../queries';
 import { searchStep } from '../search';
@@ -8,7 +8,7 @@ import type { JetStreamAddress } from './address';
 import { JetStreamConnection } from './connection';
 import { decodeEvent, decodeReference, keysOf, keySubject, slotsFilter } from './message';
 import { recordEvents } from './recorder';
-import { KEYS_EXTRA_AGE, keysMissing, provideStreams, requireReady } from './setup';
+import { KEYS_EXTRA_AGE, keysMissing, provideStreams, requireReady, retentionOfKeys } from './setup';
 import { logStreams, type BeginCall, type LogStreams, type Stream } from './stream';
 import { SEARCH_WINDOW, StreamWalk, TypeSearch, type Part } from './walk';
 
@@ -162,29 +162,4 @@ async function eraseKeys({ keys }: LogStreams, event: NewEvent): Promise<void> {
       if (id === event.id) await keys.erase(found.seq);
     }
   }
-}
-
-/** Keys are removed when this many milliseconds of them are past their extra age, not one by one. */
-const KEYS_STEP = 60_000;
-
-/**
- * Returns how the keys of forgotten events are forgotten: those that were stored long before the oldest event. Every instance does it.
- *
- * @param keysExtraAge - how long a key is kept after its event was forgotten, at least, in milliseconds.
- */
-function retentionOfKeys(begin: BeginCall, keysExtraAge: number): RetentionSteps {
-  return {
-    busyPause: 50,
-    idlePause: 1000,
-    isFixed: true,
-    async step() {
-      const { events, keys } = begin();
-      const [ofEvents, ofKeys] = await Promise.all([events.state(), keys.state()]);
-      if (ofEvents.messages === 0 || ofKeys.messages === 0) return false;
-      const horizon = Date.parse(ofEvents.first_ts) - keysExtraAge;
-      if (Date.parse(ofKeys.first_ts) < horizon - Math.min(KEYS_STEP, keysExtraAge))
-        await keys.removeBefore((await keys.storedSince(horizon)).first);
-      return false;
-    },
-  };
 }

@@ -1,7 +1,7 @@
 import { DiscardPolicy, RetentionPolicy, StorageType, type StreamInfo } from '@nats-io/jetstream';
 import { millis, nanos } from '@nats-io/transport-node';
-import type { Retention } from '../engine';
-import type { LogStreams, Stream } from './stream';
+import type { Retention, RetentionSteps } from '../engine';
+import type { BeginCall, LogStreams, Stream } from './stream';
 
 /** How long a key outlives its event, in milliseconds, so that no event loses its key. */
 export const KEYS_EXTRA_AGE = 600_000;
@@ -102,4 +102,29 @@ function settingsFor(subject: string, replicas: number, { maxEvents, maxAge }: P
 
 function shown(key: keyof Settings, value: unknown): string {
   return key === 'max_age' ? `${String(millis(Number(value)) / 1000)}s` : String(value);
+}
+
+/** Keys are removed when this many milliseconds of them are past their extra age, not one by one. */
+const KEYS_STEP = 60_000;
+
+/**
+ * Returns how the keys of forgotten events are forgotten: those that were stored long before the oldest event. Every instance does it.
+ *
+ * @param keysExtraAge - how long a key is kept after its event was forgotten, at least, in milliseconds.
+ */
+export function retentionOfKeys(begin: BeginCall, keysExtraAge: number): RetentionSteps {
+  return {
+    busyPause: 50,
+    idlePause: 1000,
+    isFixed: true,
+    async step() {
+      const { events, keys } = begin();
+      const [ofEvents, ofKeys] = await Promise.all([events.state(), keys.state()]);
+      if (ofEvents.messages === 0 || ofKeys.messages === 0) return false;
+      const horizon = Date.parse(ofEvents.first_ts) - keysExtraAge;
+      if (Date.parse(ofKeys.first_ts) < horizon - Math.min(KEYS_STEP, keysExtraAge))
+        await keys.removeBefore((await keys.storedSince(horizon)).first);
+      return false;
+    },
+  };
 }

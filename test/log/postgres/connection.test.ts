@@ -1,11 +1,41 @@
+import { DatabaseError, Pool } from 'pg';
 import { postgresAddress, type PostgresAddress } from '../../../src/log/postgres/address';
 import { PostgresConnection } from '../../../src/log/postgres/connection';
 
+const settings = { timeout: 60_000, retention: { maxEvents: undefined, maxAge: undefined } };
+const connectionTo = (address: string) =>
+  new PostgresConnection(postgresAddress(address) as PostgresAddress, settings, undefined);
+
 it('a statement for a database that is away is not tried again after the log is closed', async () => {
-  const address = postgresAddress('postgres://user@127.0.0.1:1/database') as PostgresAddress;
-  const settings = { timeout: 60_000, retention: { maxEvents: undefined, maxAge: undefined } };
-  const connection = new PostgresConnection(address, settings, undefined);
+  const connection = connectionTo('postgres://user@127.0.0.1:1/database');
   const failed = expect(connection.query('SELECT 1')).rejects.toThrow('ECONNREFUSED');
   await connection.close();
   await failed;
+});
+
+it('a server that became read-only is left for the next host', async () => {
+  const client = { on: () => client, release: () => undefined };
+  const connect = jest.spyOn(Pool.prototype, 'connect').mockResolvedValue(client as never);
+  const connection = connectionTo('postgres://user@one,two/database');
+  let tries = 0;
+  await connection.run(() => {
+    if (++tries > 1) return Promise.resolve();
+    return Promise.reject(Object.assign(new DatabaseError('read-only', 0, 'error'), { code: '25006' }));
+  }, connection.deadline());
+  expect(connect.mock.contexts.map((pool) => (pool as Pool).options.host)).toEqual(['one', 'two']);
+  connect.mockRestore();
+  await connection.close();
+});
+
+it.each([
+  ['fsync', 'off', 'on'],
+  ['synchronous_commit', 'on', 'off'],
+])('a server with %s = off is refused, unless the address accepts it', async (setting, fsync, commit) => {
+  const [full, relaxed] = [connectionTo('postgres://h/d'), connectionTo('postgres://h/d?durability=relaxed')];
+  expect(() => {
+    full.requireDurable(fsync, commit);
+  }).toThrow(`the server has ${setting} = off`);
+  relaxed.requireDurable(fsync, commit);
+  full.requireDurable('on', 'on');
+  await Promise.all([full.close(), relaxed.close()]);
 });

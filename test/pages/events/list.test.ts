@@ -169,3 +169,16 @@ it('an end of the log has a neighbour with every event, also on an empty page', 
     expect(await rows(linkOf(body, back) ?? '')).toEqual(['3', '2', '1']);
   }
 });
+
+it('a list goes on with what was recorded while it was made', async () => {
+  await record();
+  const { log } = service();
+  const search = log.search.bind(log);
+  jest.spyOn(log, 'search').mockImplementationOnce(async (query) => {
+    const found = await search(query);
+    await log.append(newEvent());
+    return found;
+  });
+  const { body } = await get('?events');
+  expect([rowsOf(body), /data-after="\d+"/.exec(body)?.[0]]).toEqual([['1'], 'data-after="1"']);
+});

@@ -1,8 +1,11 @@
 import type { Engine } from '../../src/log/engine';
 import { EventLog } from '../../src/log/event-log';
+import type { FoundEvent } from '../../src/log/queries';
 import { Deferred } from '../../src/util/promises';
 import { everyEvent, newEvent } from '../support/events';
 
+const logOn = (engine: Partial<Engine>) =>
+  new EventLog({ readsAtOnce: 1, close: () => Promise.resolve(), ...engine } as Engine);
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 it.each(['read', 'scan'] as const)(
@@ -14,8 +17,7 @@ it.each(['read', 'scan'] as const)(
       answers.push(answer);
       return answer.promise;
     };
-    const engine: Partial<Engine> = { readsAtOnce: 3, read: ask, close: () => Promise.resolve() };
-    const log = new EventLog(engine as Engine);
+    const log = logOn({ readsAtOnce: 3, read: ask });
     const calls = Array.from({ length: 50 }, () =>
       what === 'read' ? log.read(everyEvent) : log.scan({ after: 0, limit: 1 }),
     );
@@ -38,19 +40,54 @@ it.each(['read', 'scan'] as const)(
 it('lets other calls run after an answer of many bytes, before the next is read', async () => {
   const order: string[] = [];
   const event = { ...newEvent({ data: `"data":"${'x'.repeat(1_000_000)}"` }), position: 1 };
-  const engine: Partial<Engine> = {
-    readsAtOnce: 1,
+  const log = logOn({
     read: () => {
       order.push('read');
       return Promise.resolve([event]);
     },
-    close: () => Promise.resolve(),
-  };
-  const log = new EventLog(engine as Engine);
+  });
   const answer = () => log.read(everyEvent).then(() => order.push('answer'));
   const both = [answer(), answer()];
   setImmediate(() => order.push('other call'));
   await Promise.all(both);
   expect(order).toEqual(['read', 'answer', 'other call', 'read', 'answer']);
+  await log.close();
+});
+
+it('counts the data of events when calls share a commit', async () => {
+  const commits: number[] = [];
+  const log = logOn({
+    commitSize: 30_000,
+    append: (events) => {
+      commits.push(events.length);
+      return Promise.resolve({ appended: events.map(({ id }) => ({ id, recorded: true })) });
+    },
+  });
+  await Promise.all(
+    [1, 1, 15_000, 15_000].map((size) => log.append(newEvent({ data: `"data":"${'x'.repeat(size)}"` }))),
+  );
+  expect(commits).toEqual([3, 1]);
+  await log.close();
+});
+
+it.each([
+  { place: {}, found: [9, 8, 7], reached: 7 },
+  { place: { after: 0 }, found: [3, 2, 1], reached: 3 },
+])('shows no more than asked for after a search in several steps ($place)', async ({ place, found, reached }) => {
+  const log = logOn({
+    search: ({ after, before = 10, limit }) => {
+      const positions = after === undefined ? [before - 1, before - 2] : [after + 1, after + 2];
+      const some = positions.slice(0, limit);
+      const events = some.map((position) => ({ position }) as FoundEvent);
+      return Promise.resolve({
+        events: after === undefined ? events : events.reverse(),
+        reached: { position: some.at(-1) ?? 0, recordedAt: 0 },
+        more: true,
+      });
+    },
+  });
+  const result = await log.search({ limit: 3, ...place });
+  expect(result.events.map(({ position }) => position)).toEqual(found);
+  expect(result).toMatchObject({ reached: { position: reached }, more: true });
   await log.close();
 });
