@@ -22,6 +22,7 @@ describe('the configuration', () => {
       eventLogSettings: {
         timeout: 5000,
         password: undefined,
+        isShared: false,
         retention: { maxEvents: undefined, maxAge: undefined },
       },
       eventType: undefined,
@@ -34,7 +35,7 @@ describe('the configuration', () => {
       access: {},
       tls: undefined,
       limits: {
-        maxConnections: 2000,
+        maxConnections: 1200,
         maxInFlight: 1000,
         maxBodyMemory: 33_554_432,
         headersTimeout: 20_000,
@@ -50,6 +51,15 @@ describe('the configuration', () => {
 
   it('treats an empty variable as not set', () => {
     expect(readConfig({ PORT: '', SERVICE_ROOT: '' }).port).toBe(8080);
+  });
+
+  it('leaves out spaces around a value, which `set A=B && node` of Windows sets, but not in a password', () => {
+    const { port, eventLog, eventLogServer } = readConfig({
+      PORT: '8081 ',
+      EVENT_LOG: 'sqlite:data/e.db ',
+      EVENT_LOG_PASSWORD: 'secret ',
+    });
+    expect([port, eventLog.name, eventLogServer.password]).toEqual([8081, resolve('data/e.db'), 'secret ']);
   });
 
   it('reads TRUST_PROXY as a number of hops or as a list of networks', () => {
@@ -101,7 +111,6 @@ describe('the configuration', () => {
       'https://user:pass@h',
       'https:h',
       'https://h\\a',
-      ' https://h',
       'https://h/a b',
       'https://h/a/../b',
       'https://h/%2e%2e/a',

@@ -42,7 +42,7 @@ interface Lines {
 export function piecesOf(text: string, reserve: Reserve): Buffer[] {
   reserve(Buffer.byteLength(text));
   const pieces: Buffer[] = [];
-  for (let start = 0, end = 0; start < text.length; start = end) {
+  for (let start = 0, end: number; start < text.length; start = end) {
     end = start + PIECE;
     // Not between the two halves of a character.
     if ((text.charCodeAt(end) & 0xfc00) === 0xdc00) end++;
