@@ -25,6 +25,8 @@ export interface EventLogSettings {
   readonly retention: Retention;
   /** Whether a missing log is created; true by default. */
   readonly create?: boolean;
+  /** Whether other processes of this machine record in it as well. */
+  readonly isShared?: boolean | undefined;
   /** Whether this process forgets what is past retention; the value of `create` by default. */
   readonly forgets?: boolean;
   /** For the server, if it asks for one and its address has none. Secret. */
@@ -39,20 +41,14 @@ export interface Retention {
   readonly maxAge?: number | undefined;
 }
 
-export interface Appended {
+/** What became of an event that was appended. */
+export interface Outcome {
   /** The event's id; for a repetition, that of the first. */
   readonly id: string;
   /** False for a repetition: nothing was recorded. */
   readonly recorded: boolean;
   /** Set if the event with this id has a key of this one, and yet is another. */
   readonly conflict?: KeyConflict | undefined;
-}
-
-export interface Recorded {
-  /** One for each event given, in their order. */
-  readonly appended: readonly Appended[];
-  /** The position of the newest event, if readers see it already. */
-  readonly newest?: number | undefined;
 }
 
 /** The primitives of an `EventLog`, whose methods with the same names say what they promise. They may throw any error. */
@@ -64,7 +60,7 @@ export interface Engine {
    * @param waited - how long the events have waited already, in milliseconds: their callers do not wait anew for a lock or a server.
    * @throws {EventTooLargeError}
    */
-  append(events: readonly NewEvent[], waited: number): Promise<Recorded>;
+  append(events: readonly NewEvent[], waited: number): Promise<Outcome[]>;
 
   /** Each read may bring megabytes, which no limit counts until the caller has made an answer of them. */
   readonly readsAtOnce: number;
@@ -75,7 +71,8 @@ export interface Engine {
   search(query: SearchQuery): Promise<SearchResult>;
   counts(times: readonly number[]): Promise<number[]>;
   stats(): Promise<LogStats>;
-  check(): Promise<void>;
+  /** @param failed - the events of the last commit, if it failed: whether there is room for them, too. None is kept. */
+  check(failed: readonly NewEvent[]): Promise<void>;
 
   /** Pause between two looks of a watch at the newest position, in milliseconds. */
   readonly watchPause: number;
