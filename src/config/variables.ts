@@ -149,7 +149,7 @@ export const VARIABLES = {
   limits: {
     requestTimeout: limits.required('REQUEST_TIMEOUT', read.timeout, {
       default: '60s',
-      description: 'longest time for a request to arrive, or its answer to be taken',
+      description: 'longest time for a request to arrive, or its answer to be read',
     }),
     keepAliveTimeout: limits.required('KEEP_ALIVE_TIMEOUT', read.timeout, {
       default: '120s',
