@@ -30,6 +30,8 @@ export interface KeyConflict {
 export interface StoredEvent extends NewEvent {
   /** Its place in the log: 1, 2, 3 and so on. Never given twice. */
   readonly position: number;
+  /** Set where a read leaves `data` out because the event alone has more bytes than were asked for. */
+  readonly dataOmitted?: true;
 }
 
 /** Writes a position as callers, archives and files have it: as a `sequence`, 20 digits, so that text order is log order. */

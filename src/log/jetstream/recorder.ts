@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { nuid } from '@nats-io/transport-node';
 import type { KeyConflict, NewEvent } from '../../events/stored-event';
-import { conflictOf, EventTooLargeError, type Outcome } from '../engine';
+import { conflictOf, EventTooLargeError, type Appended } from '../engine';
 import {
   decodeEvent,
   decodeReference,
@@ -27,7 +27,7 @@ const LOOK_PAUSE = 20;
 /** How far the leader of the stream of events may lag behind that of the keys, as after an election, in milliseconds. */
 const LONGEST_LAG = 10_000;
 
-type Stored = Reference & Outcome;
+type Stored = Reference & Appended;
 
 /**
  * Records each event once, in the order given, however many instances receive it. Relies only on writes that the servers put in order.
@@ -37,13 +37,13 @@ type Stored = Reference & Outcome;
  * claim whose event is not recorded yet records it. A reference to the recorded event follows the claim. When the log no longer holds
  * that event, an instance that needs the key removes both and claims it anew.
  */
-export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]): Promise<Outcome[]> {
+export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]): Promise<Appended[]> {
   const messages = events.map((event) => messageOf({ attempt: nuid.next(), event }));
   const maxBytes = begin().events.maxBytes();
   for (const { event, body } of messages) {
     if (body.length > maxBytes) throw new EventTooLargeError(event.id, body.length, maxBytes);
   }
-  const recorded: Outcome[] = [];
+  const recorded: Appended[] = [];
   for (const part of partsWithoutSharedKeys(messages)) {
     const streams = begin();
     const attempts = part.map((message) => new Attempt(message, streams));

@@ -1,5 +1,5 @@
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import { conflictOf, isOfType, typeIn, type Engine, type Outcome, type Retention } from '../engine';
+import { conflictOf, isOfType, typeIn, type Engine, type Appended, type Retention } from '../engine';
 import { EventLog } from '../event-log';
 import { pageFrom, type EventQuery } from '../queries';
 import { searchStep } from '../search';
@@ -42,7 +42,7 @@ class MemoryEngine implements Engine {
 
   readonly append: Engine['append'] = (events) => Promise.resolve(events.map((event) => this.#record(event)));
 
-  #record(event: NewEvent): Outcome {
+  #record(event: NewEvent): Appended {
     const { events, byKey } = this.#store;
     const keys = keysOf(event);
     for (const [key, name] of [

@@ -1,5 +1,6 @@
 import type { KeyConflict, NewEvent, StoredEvent } from '../../events/stored-event';
-import { conflictOf, type Outcome, type Retention } from '../engine';
+import { conflictOf, type Appended, type Retention } from '../engine';
+import { fitting } from '../queries';
 import type { Database } from './database';
 import { LAST, TOTAL } from './reader';
 
@@ -49,7 +50,7 @@ export class SqliteRecorder {
   }
 
   /** Returns the outcome of each event that repeats another; undefined stands for a new one. */
-  append(events: readonly NewRow[]): (Outcome | undefined)[] {
+  append(events: readonly NewRow[]): (Appended | undefined)[] {
     const insert = this.#database.prepare(INSERT);
     const repeated = events.map((event) => (insert.run(...event).changes === 0 ? this.#first(event) : undefined));
     this.#addToTotal(repeated.filter((outcome) => outcome === undefined).length);
@@ -57,7 +58,7 @@ export class SqliteRecorder {
   }
 
   /** Finds the event that keeps another from being recorded. */
-  #first(row: NewRow): Outcome {
+  #first(row: NewRow): Appended {
     const [, id, source, idempotencyKey, webhookId] = row;
     const conflict =
       this.#conflict('idempotencyKey', idempotencyKey, row) ?? this.#conflict('webhookId', webhookId, row);
@@ -67,7 +68,7 @@ export class SqliteRecorder {
   }
 
   /** Finds the event that has a key of another one, and is not the same. */
-  #conflict(key: KeyConflict['key'], value: string | null, row: NewRow): Outcome | undefined {
+  #conflict(key: KeyConflict['key'], value: string | null, row: NewRow): Appended | undefined {
     const [, , , , , attributes, arrival, data] = row;
     const first = this.#database.prepare(FIND_BY_KEY[key]).get(value) as
       { id: string; attributes: string; arrival: string; data: string | null } | undefined;
@@ -107,8 +108,6 @@ export class SqliteRecorder {
             .prepare(`${columns} WHERE recorded_at < ? ORDER BY recorded_at, sequence LIMIT ?`)
             .all(Date.now() - maxAge, STEP_EVENTS)
     ) as { readonly position: number; readonly bytes: number }[];
-    let bytes = 0;
-    const end = rows.findIndex((row, i) => (bytes += row.bytes) > STEP_BYTES && i > 0);
-    return rows.slice(0, end === -1 ? rows.length : end).map(({ position }) => position);
+    return fitting(rows, STEP_BYTES, ({ bytes }) => bytes).map(({ position }) => position);
   }
 }
