@@ -9,9 +9,9 @@ import tseslint from 'typescript-eslint';
  */
 const LAYERS = [
   ['main'],
+  ['run'],
   ['index'],
   ['cli', 'workers'],
-  ['lean-start'],
   ['app'],
   ['pages'],
   ['soap', 'get-post'],

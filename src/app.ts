@@ -3,7 +3,7 @@ import { Router } from 'express';
 import { Contract } from './contract/contract';
 import { Admission } from './call/admission';
 import type { Endpoint } from './call/incoming-call';
-import { ReaderThread } from './call/reader-thread';
+import { ReaderThreads } from './call/reader-thread';
 import { CallError } from './service/call';
 import { CloudEventError } from './events/cloudevents/attributes';
 import { RequestError } from './http/errors';
@@ -18,7 +18,6 @@ import { Callers } from './http/callers';
 import { RateLimit } from './http/rate-limit';
 import { AdminPages } from './http/admin';
 import { AccessControl } from './access/access-control';
-import { secretsIn } from './access/access-rules';
 import { BodyReader } from './http/content/body';
 import { MediaType } from './http/content/media-type';
 import { startServers } from './http/servers';
@@ -93,7 +92,7 @@ export async function startApp(
   const pages = new AdminPages(() => log.check(), metrics.registry);
   const sizeWarning = eventSizeWarning(config, log);
   if (sizeWarning !== undefined) logger.warn(sizeWarning);
-  const secrets = new Secrets(secretsIn(config));
+  const secrets = new Secrets(AccessControl.secretsIn(config));
   const addressOf = (request: IncomingMessage) => callers.address(request);
   const observer: Observer = new Observer(logger, metrics, addressOf, config.log.access, secrets);
   const callers = new Callers(config, observer.hint);
@@ -118,7 +117,7 @@ export async function startApp(
     access,
     admission,
     bodies: new BodyReader(config.maxRequestBytes, limits),
-    reader: new ReaderThread(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
+    reader: new ReaderThreads(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     mediaType: memoized(MediaType.parse),
     observer,
     refusals: () => supervisor?.refusals(observer.refusals) ?? Promise.resolve(observer.refusals()),
@@ -145,7 +144,7 @@ export async function startApp(
     async reload(next: Pick<Config, 'access' | 'allowedHosts' | 'forwardSecrets' | 'tls'>): Promise<void> {
       await servers.reloadTls(next.tls);
       access.use({ ...config, access: next.access, allowedHosts: next.allowedHosts });
-      secrets.use(secretsIn(next));
+      secrets.use(AccessControl.secretsIn(next));
     },
     /** Finishes what is in flight; connections without a call stay open for `idleTimeout` ms. The event log stays open. */
     close(idleTimeout?: number): Promise<void> {

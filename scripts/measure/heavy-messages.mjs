@@ -183,6 +183,17 @@ export const MESSAGES = Object.entries({
   'a page for an unknown operation': () => get(`?op=${'a'.repeat(15_000)}`),
 }).map(([what, request]) => ({ what, request }));
 
+/** A message that is read twice, first quickly up to the processing instruction at its end. */
+const withInstruction = (bytes) => () => soap('RecordEvent', `<p>${filled('<a xmlns:c="u"/>', bytes)}</p><?a?>`);
+
+/** Calls that are timed while the service reads {@link BESIDE}, again and again. */
+export const BESIDE = withInstruction(3.98 * MEGABYTE);
+export const CALLS = Object.entries({
+  'a small call': () => soap('HelloWorld', ''),
+  'a message of 70 KB': withInstruction(70_000),
+  'a message of 200 KB': withInstruction(200_000),
+}).map(([what, request]) => ({ what: `${what} beside messages of 4 MB`, request }));
+
 const NESTED = { inside: '' };
 
 function nested(bytes) {

@@ -2,6 +2,7 @@
 // - over plain HTTP, over TLS and with two workers; each message once, and up to twice more if that held up others for 50 ms;
 // - a plain message again after every tenth: what it takes shows how busy the machine is;
 // - a time is the processor time of the main thread between two turns of its loop, so other programs have no part in it;
+// - then how long calls take, at the median, while messages of 4 MB are read that others send;
 // - beside it the most memory that a process of the service had so far resident, and the status of the last answer.
 // EACH=3 sends every third message only; SERVICE=path/to/dist/main.js measures another build, EVENT_LOG=postgres://… with a log on a server,
 // OVER=^HTTP$ over one of the three. Needs `npm run build`, Linux and, for TLS, openssl.
@@ -16,11 +17,12 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { connect as secureConnect } from 'node:tls';
 import { run, SERVICE } from '../support.mjs';
-import { MESSAGES } from './heavy-messages.mjs';
+import { BESIDE, CALLS, MESSAGES } from './heavy-messages.mjs';
 
 const TIMES = 3;
 const MOST = 50;
 const PLAIN_EACH = 10;
+const CALLS_TIMED = 15;
 const service = process.env.SERVICE ?? SERVICE;
 const pattern = new RegExp(process.argv[2] ?? '', 'i');
 const over = new RegExp(process.env.OVER ?? '');
@@ -78,8 +80,39 @@ async function measure(transport, variables) {
     console.log([transport, what, bytes, times.join('/'), `${Math.round(memory)} MiB`, status].join(' | '));
     if (server.child.exitCode !== null || server.child.signalCode !== null) server = await start();
   }
+  for (const { what, request: make } of CALLS.filter(({ what }) => pattern.test(what))) {
+    const message = make();
+    const outcomes = [];
+    while (outcomes.length < TIMES && !outcomes.some(({ median }) => median < MOST))
+      outcomes.push(await timeBeside(server.url, message));
+    const times = outcomes.map(({ median }) => median.toFixed(0)).join('/');
+    const memory = await residentMebibytes(server.child.pid);
+    console.log(
+      [transport, what, message.body.length, times, `${Math.round(memory)} MiB`, outcomes.at(-1).status].join(' | '),
+    );
+  }
   await server.end();
   await rm(place, { recursive: true });
+}
+
+/** Resolves to the median time of a call, and to its last status, while another caller sends one large message after the other. */
+async function timeBeside(url, message) {
+  let isOver = false;
+  const large = (async () => {
+    const beside = BESIDE();
+    while (!isOver) await send(url, beside);
+  })();
+  const times = [];
+  let status;
+  while (times.length < CALLS_TIMED) {
+    await setTimeout(20);
+    const began = performance.now();
+    status = await send(url, message);
+    times.push(performance.now() - began);
+  }
+  isOver = true;
+  await large;
+  return { status, median: times.sort((a, b) => a - b)[CALLS_TIMED >> 1] };
 }
 
 /** Makes a request on a connection of its own. Resolves to its status, or to why there is none. */

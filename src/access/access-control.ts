@@ -1,21 +1,32 @@
+import type { Config } from '../config/config';
 import type { Callers } from '../http/callers';
 import { HTTP_ERRORS } from '../http/errors';
 import { rulesOf, type AccessRules } from './access-rules';
 import { Caller, type GuardedRequest } from './caller';
-import { otherSites, type LocalConfig, type OtherSite } from './local-callers';
+import { withoutName } from './keys';
+import { openServiceWarnings, otherSites, type LocalConfig } from './local-callers';
 
 /** Decides who may call, and who may look at the pages of the events. */
 export class AccessControl {
   rules: AccessRules;
-  readonly #otherSite: OtherSite;
 
   constructor(config: LocalConfig, callers: Pick<Callers, 'baseUrl'>) {
-    this.#otherSite = otherSites(callers);
-    this.rules = rulesOf(config, this.#otherSite);
+    this.rules = rulesOf(config, otherSites(callers));
   }
 
+  /** The values of the settings that are secret, without the names of keys. */
+  static secretsIn({ access, forwardSecrets = [] }: Pick<Config, 'access' | 'forwardSecrets'>): string[] {
+    const { recordKeys = [], readKeys = [], ...secrets } = access;
+    return [
+      ...[...recordKeys, ...readKeys].map(withoutName),
+      ...[...Object.values(secrets), forwardSecrets].flatMap((values) => values ?? []),
+    ];
+  }
+
+  static readonly warningsFor = openServiceWarnings;
+
   use(config: LocalConfig): void {
-    this.rules = rulesOf(config, this.#otherSite);
+    this.rules = rulesOf(config, this.rules.otherSite);
   }
 
   /** The credentials for each access. Any one is enough; an empty list means that none is needed. */
@@ -34,14 +45,14 @@ export class AccessControl {
 
   /** Lets a request ask for the pages of the operator's own address, of which only what it was made for keeps others out. */
   readonly checkOperator = (request: GuardedRequest): void => {
-    const shownBy = this.#otherSite(request);
+    const shownBy = this.rules.otherSite(request);
     if (shownBy !== undefined) throw HTTP_ERRORS.otherSite(shownBy);
     this.rules.checkName(request);
   };
 
   /** Lets a request look at the pages of the events, which show more than `GetEvents`: without READ_KEYS only from this machine. */
   checkViewer(request: GuardedRequest): void {
-    if (this.#otherSite(request) !== undefined) throw HTTP_ERRORS.otherSiteLink();
+    if (this.rules.otherSite(request) !== undefined) throw HTTP_ERRORS.otherSiteLink();
     if (this.rules.guards.read) this.checkReader(request);
     else this.rules.checkLocalViewer(request);
   }

@@ -1,7 +1,6 @@
-import type { Config } from '../config/config';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import { Sender } from '../senders/sender';
-import { keyCheck, withoutName } from './keys';
+import { keyCheck } from './keys';
 import { hostChecks, viewerCheck, type LocalConfig, type OtherSite } from './local-callers';
 
 /** The access that an operation needs: none, a key or a signature to record, or a key to read. */
@@ -16,18 +15,21 @@ export type AccessRules = ReturnType<typeof rulesOf>;
 export function rulesOf(config: LocalConfig, otherSite: OtherSite) {
   const { recordKeys, readKeys, ...secrets } = config.access;
   const signatures = Sender.signaturesFor(secrets);
-  const hasKeys = (recordKeys ?? readKeys) !== undefined;
   const hasSecrets = Object.values(secrets).some((secret) => secret !== undefined);
+  const guards = { open: false, record: recordKeys !== undefined || hasSecrets, read: readKeys !== undefined };
   const anyKey = keyCheck([...(recordKeys ?? []), ...(readKeys ?? [])]);
   return {
-    hasKeys,
-    hasSecrets,
-    /** Whether callers have to prove something, if only by a certificate. */
-    isGuarded: hasKeys || hasSecrets || config.tls?.clientCa !== undefined,
     /** Whether an access needs a proof. */
-    guards: { open: false, record: recordKeys !== undefined || hasSecrets, read: readKeys !== undefined },
+    guards,
+    hasGuards: guards.record || guards.read,
+    /** Whether callers have to prove something, if only by a certificate. */
+    isGuarded: guards.record || guards.read || config.tls?.clientCa !== undefined,
     /** The name of a key that opens an access, empty if it has none; undefined for any other key. */
-    nameOf: { open: anyKey, any: anyKey, record: keyCheck(recordKeys ?? []), read: keyCheck(readKeys ?? []) },
+    nameOf: {
+      open: anyKey,
+      record: guards.record ? keyCheck(recordKeys) : anyKey,
+      read: guards.read ? keyCheck(readKeys) : anyKey,
+    },
     signatures,
     otherSite,
     ...hostChecks(config),
@@ -39,27 +41,11 @@ export function rulesOf(config: LocalConfig, otherSite: OtherSite) {
     } as Readonly<Record<Access, readonly Credential[]>>,
     /** Says which proof of an access is missing. @param hasKey - whether a key was shown that does not open it. */
     missing(needs: Access, hasKey: boolean): RequestError {
-      const what = needs === 'record' ? 'RecordEvent' : 'Reading events';
-      const signed =
-        needs === 'record' && hasSecrets
-          ? `a POST with the signature of its sender in ${listOf(signatures.fields)}`
-          : '';
-      if (needs === 'record' && recordKeys === undefined) return HTTP_ERRORS.signature(`${what} needs ${signed}.`);
+      const signed = `a POST with the signature of its sender in ${signatures.fields.join(' or ')}`;
+      if (needs === 'record' && recordKeys === undefined) return HTTP_ERRORS.signature(`RecordEvent needs ${signed}.`);
       if (hasKey) return HTTP_ERRORS.key(`This key may not ${needs} events.`);
-      return HTTP_ERRORS.key(`${what} needs a ${needs} key${signed === '' ? '' : ` or ${signed}`}.`);
+      if (needs === 'read') return HTTP_ERRORS.key('Reading events needs a read key.');
+      return HTTP_ERRORS.key(`RecordEvent needs a record key${hasSecrets ? ` or ${signed}` : ''}.`);
     },
   };
-}
-
-function listOf(names: readonly string[]): string {
-  return names.join(', ').replace(/, ([^,]*)$/, ' or $1');
-}
-
-/** The values of the settings that are secret, without the names of keys. */
-export function secretsIn({ access, forwardSecrets = [] }: Pick<Config, 'access' | 'forwardSecrets'>): string[] {
-  const { recordKeys = [], readKeys = [], ...secrets } = access;
-  return [
-    ...[...recordKeys, ...readKeys].map(withoutName),
-    ...[...Object.values(secrets), forwardSecrets].flatMap((values) => values ?? []),
-  ];
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import type { Config } from '../config/config';
 import { Callers } from '../http/callers';
 import { HTTP_ERRORS } from '../http/errors';
@@ -52,10 +53,10 @@ export function hostChecks({ host: listens, admin, baseUrl, trustProxy, allowedH
  */
 export function viewerCheck(config: LocalConfig): (request: IncomingMessage) => void {
   const { allowedHosts = [] } = config;
-  const isOpen = isLocal(config);
+  const isOpen = isLoopback(config.host) && config.baseUrl === undefined && config.trustProxy === 0;
   return (request) => {
     if (!isOpen) throw HTTP_ERRORS.eventsClosed('This service can be reached by others.');
-    if (Callers.isForwarded(request) || SENT_ON.some((field) => request.headers[field] !== undefined))
+    if (Callers.isForwarded(request) || Object.keys(request.headers).some((field) => SENT_ON.test(field)))
       throw HTTP_ERRORS.eventsClosed('A proxy has sent this request on.');
     const name = hostName(request.headers);
     const isLocalName = isLoopback(name) && !mayBeRebound(name);
@@ -65,19 +66,7 @@ export function viewerCheck(config: LocalConfig): (request: IncomingMessage) => 
 }
 
 /** Further header fields that proxies add. They are not used, but show that the caller is another machine. */
-const SENT_ON = [
-  'via',
-  'x-real-ip',
-  'x-client-ip',
-  'x-forwarded-server',
-  'x-forwarded-by',
-  'true-client-ip',
-  'cf-connecting-ip',
-];
-
-function isLocal({ host, baseUrl, trustProxy }: LocalConfig): boolean {
-  return isLoopback(host) && baseUrl === undefined && trustProxy === 0;
-}
+const SENT_ON = /^(?:via|x-real-ip|x-client-ip|x-forwarded-server|x-forwarded-by|true-client-ip|cf-connecting-ip)$/;
 
 /** Whether a page of another site may reach a loopback address under this name although its browser sends no Fetch Metadata. */
 function mayBeRebound(name: string): boolean {
@@ -113,10 +102,6 @@ export function openServiceWarnings({ host, baseUrl, trustProxy, access, tls }: 
 /** Whether a host name or an address is one of this machine alone; an IPv6 address may have brackets. */
 function isLoopback(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, '');
-  const family = isIP(address);
-  if (family === 0) return /^(?:.+\.)?localhost\.?$/i.test(address);
-  const loopback = new BlockList();
-  loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-  loopback.addAddress('::1', 'ipv6');
-  return loopback.check(address, family === 4 ? 'ipv4' : 'ipv6');
+  if (isIP(address) === 0) return /^(?:.+\.)?localhost\.?$/i.test(address);
+  return ipaddr.process(address).range() === 'loopback';
 }

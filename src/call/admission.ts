@@ -5,11 +5,10 @@ import { UNPROVED_SHARE } from '../http/request';
 
 /** The calls that are admitted to a service: those in progress and, counted apart from them, those that wait for events. */
 export class Admission {
-  /** How many calls are in progress, and the most that may be. */
+  /** How many calls are in progress, how many of them of callers who have proved nothing, and the most that may be. */
   inFlight = 0;
-  readonly maxInFlight: number;
-  /** Those of them whose callers have proved nothing. */
   unproved = 0;
+  readonly maxInFlight: number;
   /** Most calls that wait: they leave connections for the others. */
   readonly maxWaiting: number;
   /** The calls that wait. Each controller is aborted when the service stops. */
@@ -37,48 +36,39 @@ export class Admission {
 export class Ticket {
   /** How long the call has waited in {@link Ticket.whileIdle}, in milliseconds. */
   waited = 0;
-  readonly #calls: Admission;
-  readonly #response: ServerResponse;
   #hasSlot = false;
   #isUnproved = false;
   #isWaiting = false;
 
-  constructor(calls: Admission, response: ServerResponse) {
-    this.#calls = calls;
-    this.#response = response;
-  }
+  constructor(
+    private readonly calls: Admission,
+    private readonly response: ServerResponse,
+  ) {}
 
   /** @param isUnproved - whether the caller has proved nothing: such callers share a part of the slots. */
   takeSlot(isUnproved = false): void {
-    const { maxInFlight, inFlight, unproved } = this.#calls;
+    const { maxInFlight, inFlight, unproved } = this.calls;
     if (inFlight >= maxInFlight) throw HTTP_ERRORS.callsInFlight(maxInFlight);
     if (isUnproved && unproved >= Math.ceil(maxInFlight * UNPROVED_SHARE))
       throw HTTP_ERRORS.unproved('calls in flight');
-    this.#calls.inFlight++;
     this.#hasSlot = true;
     this.#isUnproved = isUnproved;
-    if (isUnproved) this.#calls.unproved++;
-  }
-
-  /** The caller has proved who it is. */
-  prove(): void {
-    if (this.#isUnproved) this.#calls.unproved--;
-    this.#isUnproved = false;
+    this.#count(1);
   }
 
   /** Runs `wait` without the slot, then takes it back, even above MAX_IN_FLIGHT. Throws 503 if too many calls wait. */
   async whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (!this.#hasSlot || this.#isWaiting)
       throw new Error('A call can wait only while it is in progress, and once at a time.');
-    const { waits, maxWaiting, isStopping } = this.#calls;
+    const { waits, maxWaiting, isStopping } = this.calls;
     if (waits.size >= maxWaiting) throw HTTP_ERRORS.callsWaiting(maxWaiting);
     const waiting = new AbortController();
     if (isStopping) waiting.abort();
     waits.add(waiting);
-    this.#calls.inFlight--;
+    this.#count(-1);
     this.#isWaiting = true;
     const began = performance.now();
-    const stopListening = whenGone(this.#response, () => {
+    const stopListening = whenGone(this.response, () => {
       waiting.abort();
     });
     try {
@@ -88,15 +78,19 @@ export class Ticket {
       this.waited += performance.now() - began;
       this.#isWaiting = false;
       waits.delete(waiting);
-      if (this.#hasSlot) this.#calls.inFlight++;
+      if (this.#hasSlot) this.#count(1);
     }
   }
 
   /** Gives the slot back, unless the call waits: then it was given back before. */
   giveBack(): void {
-    if (this.#hasSlot && !this.#isWaiting) this.#calls.inFlight--;
+    if (this.#hasSlot && !this.#isWaiting) this.#count(-1);
     this.#hasSlot = false;
-    this.prove();
+  }
+
+  #count(slots: 1 | -1): void {
+    this.calls.inFlight += slots;
+    if (this.#isUnproved) this.calls.unproved += slots;
   }
 }
 

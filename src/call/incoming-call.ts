@@ -1,7 +1,6 @@
 import { CloudEventError } from '../events/cloudevents/attributes';
 import type { Binding } from '../config/values';
 import type { AccessControl } from '../access/access-control';
-import type { Caller } from '../access/caller';
 import type { Config } from '../config/config';
 import type { Contract } from '../contract/contract';
 import type { Callers } from '../http/callers';
@@ -18,7 +17,7 @@ import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 import type { Observer } from '../telemetry/observer';
 import type { Refusals } from '../telemetry/refused-calls';
 import type { Admission, Ticket } from './admission';
-import type { Reader, ReaderThread } from './reader-thread';
+import type { Reader, ReaderThreads } from './reader-thread';
 
 /** All that the calls and the pages of the endpoint share. `app.ts` makes it once. */
 export interface Endpoint {
@@ -33,7 +32,7 @@ export interface Endpoint {
   readonly access: AccessControl;
   readonly admission: Admission;
   readonly bodies: BodyReader;
-  readonly reader: ReaderThread;
+  readonly reader: ReaderThreads;
   /** Reads a `Content-Type`, and remembers those that come again and again. */
   mediaType(this: void, value: string): MediaType | undefined;
   readonly observer: Pick<Observer, 'ended' | 'hint'>;
@@ -76,7 +75,7 @@ export abstract class IncomingCall implements Call {
   readonly response: HttpResponse;
   /** The slot of the call, which is given back however it ends, and earlier while its operation waits. */
   readonly ticket: Ticket;
-  readonly caller: Caller;
+  readonly caller: ReturnType<AccessControl['caller']>;
   /** The `Content-Type` of the request, if it has one that can be read. */
   mediaType: MediaType | undefined;
   protected readonly endpoint: Endpoint;
@@ -128,7 +127,9 @@ export abstract class IncomingCall implements Call {
     // Recorded empty, it would use up the key with which the sender repeats the call.
     if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
     if (caller.isSigned(this.needs)) await caller.verify(body, this.needs);
-    ticket.takeSlot(caller.isUnproved);
+    // A key may be in a message that is small enough to be read at once.
+    const { isUnproved } = caller;
+    if (!isUnproved) ticket.takeSlot();
     const reading = this.read(body);
     if (reading !== undefined) {
       await reading;
@@ -136,10 +137,8 @@ export abstract class IncomingCall implements Call {
       await letOthersRun();
     }
     caller.require(this.needs ?? 'record');
-    if (unproved !== undefined && !caller.isUnproved) {
-      ticket.prove();
-      bodies.prove(response);
-    }
+    if (isUnproved) ticket.takeSlot(caller.isUnproved);
+    if (unproved !== undefined && !caller.isUnproved) bodies.prove(response);
     return this.operation ?? '';
   }
 

@@ -31,7 +31,7 @@ type Outcome<Result> =
   | { readonly thrown: { readonly name: string; readonly message: string; readonly stack: string | undefined } };
 
 /** Returns the outcome of a function in a form that can be cloned. */
-export function outcomeOf<Result>(run: () => Result): Outcome<Result> {
+function outcomeOf<Result>(run: () => Result): Outcome<Result> {
   try {
     return { result: run() };
   } catch (error) {
@@ -40,27 +40,30 @@ export function outcomeOf<Result>(run: () => Result): Outcome<Result> {
   }
 }
 
-/** Reads large messages in a thread of its own, one at a time: meanwhile other calls are answered. It starts with the first of them. */
-export class ReaderThread {
-  readonly #maxBytes: number;
+/** Messages of up to this many bytes have a thread of their own: reading one takes up to 50 ms, a larger one up to half a second. */
+const MEDIUM_MESSAGE = 256 * 1024;
+
+/** Reads large messages in two threads, one at a time in each: meanwhile other calls are answered. */
+export class ReaderThreads {
+  readonly #forMedium = new ReaderThread(MEDIUM_MESSAGE);
+  readonly #forLarger: ReaderThread;
   readonly #errors: ReadonlyMap<string, object>;
-  readonly #turn = new Semaphore(1);
-  #worker: Worker | undefined;
-  #answer: Deferred<unknown> | undefined;
-  #idle: NodeJS.Timeout | undefined;
 
   /** `maxBytes` of a message; the classes of the errors that mean more than a failure of the service. */
   constructor(maxBytes: number, errors: readonly (abstract new (...given: never[]) => Error)[]) {
-    this.#maxBytes = maxBytes;
+    this.#forLarger = new ReaderThread(maxBytes);
     this.#errors = new Map(errors.map((error) => [error.name, error.prototype as object]));
   }
 
-  /** Reads a message in the thread. Throws what the function throws. */
+  static readonly outcomeOf = outcomeOf;
+
+  /** Reads a message in its thread. Throws what the function throws. */
   async read<Message extends { readonly body: Buffer }, Result>(
     { module, name }: Reader<Message, Result>,
     message: Message,
   ): Promise<Result> {
-    return this.resultOf((await this.#turn.run(() => this.#ask({ module, name, message }))) as Outcome<Result>);
+    const thread = message.body.length > MEDIUM_MESSAGE ? this.#forLarger : this.#forMedium;
+    return this.resultOf((await thread.outcome({ module, name, message })) as Outcome<Result>);
   }
 
   /** @throws the error that was thrown, which is of its class again. */
@@ -69,6 +72,23 @@ export class ReaderThread {
     if (thrown === undefined) return outcome.result;
     const error = Object.assign(new Error(thrown.message), thrown);
     throw Object.setPrototypeOf(error, this.#errors.get(thrown.name) ?? Error.prototype) as Error;
+  }
+}
+
+/** A thread that reads one message at a time. It starts with the first of them. */
+class ReaderThread {
+  readonly #maxBytes: number;
+  readonly #turn = new Semaphore(1);
+  #worker: Worker | undefined;
+  #answer: Deferred<unknown> | undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  outcome(question: Question): Promise<unknown> {
+    return this.#turn.run(() => this.#ask(question));
   }
 
   async #ask(question: Question): Promise<unknown> {

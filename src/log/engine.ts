@@ -1,6 +1,6 @@
 import { JsonText } from '../events/cloudevents/json-text';
-import { callerIn } from '../events/arrival';
-import type { KeyConflict, NewEvent, StoredEvent } from '../events/stored-event';
+import type { KeyConflict } from '../events/key-conflict';
+import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
 import type { EventQuery, LogStats, SearchQuery, SearchResult } from './queries';
 
@@ -111,40 +111,6 @@ export interface RetentionSteps {
   readonly isFixed?: true;
   /** Forgets some events; resolves to whether there is more to do. */
   step(retention: Retention): Promise<boolean>;
-}
-
-/**
- * Says why an event does not repeat the one that has a key of its; undefined if it does. What was signed tells more than the data that
- * was made of it. Events of 1.1.0 and earlier do not say what that was, and some signed ones would have another type now.
- *
- * @param isAlike - whether the data is the same and, unless any type will do, the type.
- */
-export function conflictBetween(
-  key: KeyConflict['key'],
-  { arrival }: Pick<NewEvent, 'arrival'>,
-  first: Pick<NewEvent, 'arrival'>,
-  isAlike: (withAnyType: boolean) => boolean,
-): KeyConflict | undefined {
-  const [own, other] = [callerIn(arrival), callerIn(first.arrival)];
-  if (own.keyName !== other.keyName || (other.signedWith ?? own.signedWith) !== own.signedWith)
-    return { key, differs: 'caller' };
-  const isSame =
-    own.signedBody === undefined || other.signedBody === undefined
-      ? isAlike(own.signedBody !== undefined)
-      : own.signedBody === other.signedBody;
-  return isSame ? undefined : { key, differs: 'data' };
-}
-
-type Compared = Pick<NewEvent, 'attributes' | 'arrival'> & { readonly data: string | null | undefined };
-
-export function conflictOf(key: KeyConflict['key'], event: Compared, first: Compared): KeyConflict | undefined {
-  return conflictBetween(
-    key,
-    event,
-    first,
-    (withAnyType) =>
-      event.data === first.data && (withAnyType || typeIn(event.attributes) === typeIn(first.attributes)),
-  );
 }
 
 /** The beginning that types have in common if a query's `type` ends in `.*`: all before the `*`. */

@@ -3,9 +3,9 @@ import { Deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promis
 import { forgetDue, LogWatch, watchFiles } from './background';
 import {
   EventLogError,
+  type Appended,
   type Engine,
   type EventLogSettings,
-  type Appended,
   type Retention,
   type Upkeep,
 } from './engine';
@@ -222,8 +222,9 @@ export class EventLog implements ReadableLog {
   /** Resolves if the log could take an event now; records none. Otherwise the error's cause says why. */
   check(): Promise<void> {
     return this.#call('The event log cannot take events.', async () => {
-      await this.#engine.check(this.#failed);
-      this.#failed = [];
+      const failed = this.#failed;
+      await this.#engine.check(failed);
+      if (this.#failed === failed) this.#failed = [];
     });
   }
 

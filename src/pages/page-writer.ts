@@ -39,11 +39,11 @@ export function pageWriter(
   const eta = new Eta();
   for (const one of [SHARED, folder]) {
     for (const file of readdirSync(one).filter((name) => name.endsWith('.eta')))
-      eta.loadTemplate(`@${file.slice(0, -'.eta'.length)}`, readFileSync(join(one, file), 'utf8'));
+      eta.loadTemplate(`@${file.slice(0, -'.eta'.length)}`, readText(join(one, file)));
   }
   const textOf = (name: string) => {
     const own = join(folder, name);
-    return readFileSync(existsSync(own) ? own : join(SHARED, name), 'utf8');
+    return readText(existsSync(own) ? own : join(SHARED, name));
   };
   // White space is for those who edit the sheets.
   const style = styles
@@ -85,6 +85,11 @@ function contentPolicy(style: string, scripts: readonly string[]): string {
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join(';');
+}
+
+/** With the line ends of which browsers take the hash, whatever those of the file are. */
+function readText(file: string): string {
+  return readFileSync(file, 'utf8').replaceAll('\r\n', '\n');
 }
 
 function hashSource(text: string): string {

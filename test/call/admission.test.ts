@@ -35,7 +35,7 @@ describe('the ticket of a call', () => {
     expect(counts()).toEqual([0, 0]);
   });
 
-  it('of a caller who has proved nothing is one of a quarter, until it is proved or given back', () => {
+  it('of a caller who has proved nothing is one of a quarter, until it waits or is given back', async () => {
     const many = new Admission({ maxInFlight: 8, maxConnections: 2 });
     const tickets = Array.from({ length: 4 }, () => new Ticket(many, fakeResponse().response));
     const [first, second, third, proved] = tickets as [Ticket, Ticket, Ticket, Ticket];
@@ -43,8 +43,11 @@ describe('the ticket of a call', () => {
     second.takeSlot(true);
     expect(() => third.takeSlot(true)).toThrow('of callers without a valid key');
     proved.takeSlot();
-    first.prove();
+    const happened = new Deferred();
+    const waiting = first.whileIdle(() => happened.promise);
     third.takeSlot(true);
+    happened.resolve();
+    await waiting;
     for (const one of tickets) one.giveBack();
     expect([many.inFlight, many.unproved]).toEqual([0, 0]);
   });

@@ -1,20 +1,40 @@
-import { inspect } from 'node:util';
-import { ReaderThread } from '../../src/call/reader-thread';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ReaderThreads } from '../../src/call/reader-thread';
+import { useTemporaryFolder } from '../support/temporary-folder';
 
-describe('the reader thread', () => {
-  beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
-  afterEach(() => jest.useRealTimers());
+describe('the threads that read large messages', () => {
+  const folder = useTemporaryFolder();
+  /** Waits for a flag if it is given one. */
+  const reader = () => ({ module: join(folder.path, 'reader.cjs'), name: 'read', read: () => 'read' });
+  const open = new Int32Array(new SharedArrayBuffer(4));
+  const message = (bytes: number, flag?: Int32Array) => ({ body: Buffer.alloc(bytes), flag });
+  beforeEach(async () => {
+    const source = 'exports.read = ({ flag }) => (flag && Atomics.wait(flag, 0, 0), "read");';
+    await writeFile(reader().module, source);
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  });
+  afterEach(() => {
+    jest.runOnlyPendingTimers();
+    jest.useRealTimers();
+  });
 
-  it('reads a message that comes while it ends, having been idle', async () => {
-    const thread = new ReaderThread(1024, []);
-    const read = () =>
-      thread.read(
-        { module: 'node:util', name: 'inspect', read: (message) => inspect(message) },
-        { body: Buffer.from('x') },
-      );
-    const first = await read();
+  it('read a message of up to 256 KiB while a larger one is read', async () => {
+    const threads = new ReaderThreads(1 << 20, []);
+    const larger = threads.read(reader(), message(256 * 1024 + 1, open));
+    expect(await threads.read(reader(), message(256 * 1024))).toBe('read');
+    Atomics.store(open, 0, 1);
+    Atomics.notify(open, 0);
+    expect(await larger).toBe('read');
+  });
+
+  it('end only once they have been idle, and read what comes while they end', async () => {
+    const threads = new ReaderThreads(1 << 20, []);
+    await threads.read(reader(), message(1));
+    const next = threads.read(reader(), message(1));
     jest.runOnlyPendingTimers();
-    expect(await read()).toBe(first);
+    expect(await next).toBe('read');
     jest.runOnlyPendingTimers();
+    expect(await threads.read(reader(), message(1))).toBe('read');
   });
 });

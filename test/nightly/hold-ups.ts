@@ -27,6 +27,7 @@ export async function expectNoHoldUps(
   expect(plain.length).toBeGreaterThan(5 / each);
   const most = Math.max(MOST, TIMES_PLAIN * (plain.sort((a, b) => a - b)[plain.length >> 1] ?? 0));
   expect(new Set(rows.map(({ what }) => what)).size).toBeGreaterThan(80 / each);
+  expect(rows.filter(({ what }) => what.includes('beside'))).toHaveLength(3);
   expect(rows.filter(({ best }) => best >= most)).toEqual([]);
   expect(rows.filter(({ status }) => !/^[2-5]\d\d$/.test(status))).toEqual([]);
 }

@@ -43,7 +43,7 @@ describe('the packed package', () => {
 
   it('holds the compiled service, the WSDLs, the files to deploy it with, the documentation and licences, and nothing else', () => {
     const expected =
-      /^(dist\/commit|dist\/[\w/-]+\.js|dist\/(index|config\/process-config)\.d\.ts|dist\/pages\/(?:[\w-]+\/)?templates\/[\w-]+\.(eta|css|js)|deploy\/[\w./-]+|docs\/[\w-]+\.(md|json|yml|png)|wsdl\/WebHooks(\.extended)?\.wsdl|(README|CHANGELOG)\.md|LICENSE|THIRD-PARTY|package\.json)$/;
+      /^(dist\/commit|dist\/[\w/-]+\.js|dist\/(index|config\/process-config)\.d\.ts|dist\/pages\/(?:[\w-]+\/)?templates\/[\w-]+\.(eta|css|js)|deploy\/[\w./-]+|docs\/[\w-]+\.(md|json|yml|png)|examples\/[\w-]+\/[\w.]+|wsdl\/WebHooks(\.extended)?\.wsdl|(README|CHANGELOG)\.md|LICENSE|THIRD-PARTY|package\.json)$/;
     expect(files.filter((file) => !expected.test(file))).toEqual([]);
     const wsdls = ['wsdl/WebHooks.wsdl', 'wsdl/WebHooks.extended.wsdl'];
     const others = ['README.md', 'CHANGELOG.md', 'LICENSE', 'THIRD-PARTY', 'docs/operations.md'];
@@ -85,7 +85,7 @@ describe('the packed package', () => {
       const url = await addressOf(child);
       expect(await callOperation(url, 'soap11', 'HelloWorld')).toBe('Hello World');
       await callOperation(url, 'httpget', 'RecordEvent');
-      expect((await send(`${url}?event=1`)).body).toContain('>asmx-webhook-events forward URL ');
+      expect((await send(`${url}?event=1`)).body).toContain('>npx ./asmx-webhook-1.1.0.tgz events forward URL ');
     } finally {
       // The whole group: npx starts the service through a shell.
       if (child.exitCode === null && child.pid !== undefined) {

@@ -1,6 +1,6 @@
 import { Contract } from '../../src/contract/contract';
 import { AccessControl } from '../../src/access/access-control';
-import { ReaderThread } from '../../src/call/reader-thread';
+import { ReaderThreads } from '../../src/call/reader-thread';
 import { CloudEventError } from '../../src/events/cloudevents/attributes';
 import { RequestError } from '../../src/http/errors';
 import { Fault } from '../../src/soap/fault';
@@ -68,7 +68,7 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
     mediaType: MediaType.parse,
     admission: new Admission(limits),
     bodies: new BodyReader(config.maxRequestBytes, limits),
-    reader: new ReaderThread(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
+    reader: new ReaderThreads(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     rate: new RateLimit(undefined, callers),
     access: new AccessControl(config, callers),
     observer: {

@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { eventually } from './eventually';
 
-/** The compiled tool. */
-export const TOOL = join(__dirname, '..', '..', 'dist', 'cli', 'events.js');
+const DIST = join(__dirname, '..', '..', 'dist');
+export const MAIN = join(DIST, 'main.js');
+
+/** The compiled tool, by the name of 1.0. */
+export const TOOL = join(DIST, 'cli', 'events.js');
 
 /** The tool for the event log, as a process that runs. */
 export interface RunningTool {
@@ -34,7 +37,7 @@ export function startTool(
   cwd: string,
 ): RunningTool {
   const env = { PATH: process.env.PATH ?? '', ...variables };
-  const child = spawn(process.execPath, [TOOL, ...args], { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, [MAIN, 'events', ...args], { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] });
   running.add(child);
   let text = '';
   child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));

@@ -8,6 +8,15 @@ const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
 const TEMPLATE = 'pages/templates/style.css';
 
+it('a clone by Git for Windows has no CRLF', async () => {
+  const folder = await temporaryFolder();
+  await run('git', ['-c', 'core.autocrlf=true', 'clone', '--quiet', '--depth', '1', `file://${ROOT}`, folder.path]);
+  const { stdout } = await run('git', ['ls-files', '--eol'], { cwd: folder.path });
+  expect(stdout).toContain('w/lf');
+  expect(stdout).not.toMatch(/w\/(?:crlf|mixed)/);
+  await folder.remove();
+});
+
 /** A small project beside the build script, compiled with this project's settings. */
 describe('the build', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -66,6 +75,25 @@ describe('the build', () => {
     await build('--if-changed');
     expect(await readFile(at('dist/inner/value.js'), 'utf8')).toContain('exports.value = 2');
     expect(await readFile(at(`dist/${TEMPLATE}`), 'utf8')).toBe('b {}');
+  });
+
+  it('replaces dist while one of its files is open as under Windows, and deletes the old one later', async () => {
+    await write(
+      'hold.cjs',
+      `const fs = require('node:fs');
+      const { renameSync, rmSync } = fs;
+      const held = () => { throw Object.assign(new Error('held'), { code: 'EBUSY' }); };
+      let tries = 0;
+      fs.renameSync = (from, to) => (from === 'dist' && tries++ < 3 ? held() : renameSync(from, to));
+      fs.rmSync = (path, options) => (fs.existsSync(path + '/main.js') ? held() : rmSync(path, options));
+      require('node:module').syncBuiltinESMExports();`,
+    );
+    await write('src/main.ts', 'export const twice = 4;\n');
+    await run(process.execPath, ['--require', at('hold.cjs'), at('scripts/build.mjs')]);
+    expect(await readFile(at('dist/main.js'), 'utf8')).toContain('twice = 4');
+    expect(await readdir(folder.path)).toContain('dist.old');
+    await build();
+    expect(await readdir(folder.path)).not.toContain('dist.old');
   });
 
   it('removes what has no source', async () => {

@@ -3,7 +3,7 @@ import { XmlError } from '../../xml/handler';
 import { XmlElement } from '../../xml/xml-tree';
 import { NoAnswerError, statusText, type HttpAnswer, type HttpClient } from '../http-client';
 import { quoted } from '../terminal';
-import { callsOf, type AskedOperation, type ComparedCall } from './calls';
+import { callsOf, type ComparedCall } from './calls';
 import { canonicalLines, differenceOf, type Difference } from './canonical';
 import { readService, type ComparedService } from './wsdl';
 
@@ -19,12 +19,10 @@ type Print = (lines: readonly string[]) => Promise<void>;
 /**
  * Compares two services, each an address or the name of a file, and prints what was found as it goes.
  *
- * @param asked - operations to call besides the harmless ones.
  * @throws {WsdlError} one of the WSDLs cannot be had.
  */
 export async function compare(
   names: Readonly<Record<'old' | 'new', string>>,
-  asked: readonly AskedOperation[],
   client: HttpClient,
   print: Print,
 ): Promise<Tally> {
@@ -34,7 +32,7 @@ export async function compare(
   const { places, lines } = differenceOf(old.wsdl.lines, other.wsdl.lines);
   const verdict = places === 0 ? 'a generated client sees no difference' : count(places);
   await print([`WSDL: ${verdict}`, ...lines, '']);
-  const calls = await compareCalls(old, other, asked, client, print);
+  const calls = await compareCalls(old, other, client, print);
   const differences = places + calls.differences;
   await print(['', summary(differences, calls)]);
   return { ...calls, differences };
@@ -43,7 +41,6 @@ export async function compare(
 async function compareCalls(
   old: ComparedService,
   other: ComparedService,
-  asked: readonly AskedOperation[],
   client: HttpClient,
   print: Print,
 ): Promise<Tally> {
@@ -54,7 +51,7 @@ async function compareCalls(
   }
   const theirs = new Set(other.wsdl.protocols);
   const protocols = new Set(old.wsdl.protocols.filter((protocol) => theirs.has(protocol)));
-  const calls = callsOf(old.wsdl.targetNamespace, protocols, asked);
+  const calls = callsOf(old.wsdl.targetNamespace, protocols);
   await print([`Calls: ${String(calls.length)}, as a client of the old service makes them`]);
   let [differences, failures] = [0, 0];
   for (const call of calls) {
@@ -115,25 +112,17 @@ function answerLines({ method, compares }: ComparedCall, answer: HttpAnswer): st
     const value = answer.headers[field.toLowerCase()];
     return value === undefined || (field === 'Cache-Control' && !isKept) ? [] : [`${field}: ${String(value)}`];
   });
-  const body = bodyLines(answer, compares === 'all');
+  const body = bodyLines(answer);
   return [first, ...fields, ...(body.length === 0 ? ['(no body)'] : ['', ...body])];
 }
 
-function bodyLines({ headers, body }: HttpAnswer, withResult: boolean): string[] {
+function bodyLines({ headers, body }: HttpAnswer): string[] {
   const charset = Charset.ofXml(body, MediaType.parse(headers['content-type'] ?? '')?.charset);
   const text = charset.decode(body) ?? body.toString('latin1');
   try {
-    const xml = XmlElement.read(text);
-    return canonicalLines(withResult ? xml : withoutResult(xml));
+    return canonicalLines(XmlElement.read(text));
   } catch (error) {
     if (!(error instanceof XmlError)) throw error;
     return text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/);
   }
-}
-
-/** Masks the result of an operation: ids and events differ from call to call. */
-function withoutResult(element: XmlElement): XmlElement {
-  const isResult = element.name === 'string' || element.name.endsWith('Result');
-  const content = element.content.map((child) => (typeof child === 'string' ? child : withoutResult(child)));
-  return element.withContent(isResult ? ['…'] : content);
 }

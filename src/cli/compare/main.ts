@@ -4,31 +4,22 @@ requireNode();
 import { readFileSync } from 'node:fs';
 import { Contract } from '../../contract/contract';
 import { HttpClient } from '../http-client';
-import { fileError, misuse, print, printable, quoted, runProgram } from '../terminal';
-import { option, repeatable, ToolCommand } from '../tool-command';
-import type { AskedOperation } from './calls';
+import { fileError, print, printable, runProgram } from '../terminal';
+import { option, ToolCommand } from '../tool-command';
 import { compare } from './compare';
 import { addSettings, settingsFor } from './settings';
 import { readService } from './wsdl';
 
 function compareCommand(): ToolCommand {
-  const program = new ToolCommand('asmx-webhook-compare').asTool().enablePositionalOptions();
+  const program = new ToolCommand('asmx-webhook compare').asTool().enablePositionalOptions();
   program
-    .usage('[options] <old> <new>\n       asmx-webhook-compare settings [options] <old>')
+    .usage('[options] <old> <new>\n       asmx-webhook compare settings [options] <old>')
     .description('Compares the service that is to be replaced with the one that replaces it, as clients see them')
     .argument('<old>')
     .argument('<new>')
-    .addOption(
-      repeatable(
-        '--call <operation>',
-        'also call RecordEvent or GetEvents on both services; RecordEvent records an event',
-        askedOperation,
-      ),
-    )
     .addHelpText('after', `\n${NOTES}`)
-    .action(async (old: string, other: string, values: CompareValues) => {
-      const { call = [] } = values;
-      const { differences, failures } = await compare({ old, new: other }, call, clientFor(values), printLines);
+    .action(async (old: string, other: string, values: ReachValues) => {
+      const { differences, failures } = await compare({ old, new: other }, clientFor(values), printLines);
       if (failures > 0) process.exitCode = 2;
       else if (differences > 0) process.exitCode = 1;
     });
@@ -65,10 +56,6 @@ interface ReachValues {
   readonly insecure?: boolean;
 }
 
-interface CompareValues extends ReachValues {
-  readonly call?: readonly AskedOperation[];
-}
-
 /** How long an answer may take, in milliseconds, and the most bytes that it may have. */
 const TIMEOUT = 30_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -83,11 +70,6 @@ function authority(file: string): string {
   } catch (error) {
     throw fileError(file, 'read', error);
   }
-}
-
-function askedOperation(name: string): AskedOperation {
-  if (name === 'RecordEvent' || name === 'GetEvents') return name;
-  throw misuse(`--call ${quoted(name)} is neither RecordEvent nor GetEvents.`);
 }
 
 /** Prints the settings, or adds them to a file. */
@@ -115,12 +97,13 @@ function printLines(lines: readonly string[]): Promise<void> {
   return print(lines.map((line) => `${printable(line)}\n`).join(''));
 }
 
-/** Runs the tool with the arguments and the environment of this process, and sets its exit code. */
-export function runCompareTool(): Promise<void> {
+/** Runs the tool with the environment of this process, and sets its exit code. */
+export function runCompareTool(args: readonly string[]): Promise<void> {
   return runProgram(
-    () => compareCommand().run(process.argv.slice(2)),
+    () => compareCommand().run(args),
     () => 2,
   );
 }
 
-if (require.main === module) void runCompareTool();
+// The name of 1.0: asmx-webhook-compare.
+if (require.main === module) void runCompareTool(process.argv.slice(2));

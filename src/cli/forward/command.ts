@@ -1,6 +1,5 @@
 import { Option } from 'commander';
 import { ProcessConfig } from '../../config/process-config';
-import { VARIABLES } from '../../config/variables';
 import {
   filterOptions,
   httpAddress,
@@ -12,7 +11,7 @@ import {
   untilOption,
   type Values,
 } from '../events-options';
-import type { ReceivedForm } from './message';
+import type { ReceivedForm, Signer } from './message';
 import { Sender } from '../../senders/sender';
 import { misuse, quoted } from '../terminal';
 import { option, repeatable, ToolCommand } from '../tool-command';
@@ -28,15 +27,13 @@ export function forwardCommand(): ToolCommand {
     .addOptions([
       sinceOption(),
       option('--position <file>', 'keep the position in a file, and go on from there the next time', namedFile),
-      new Option('--as-received', 'send the request as it arrived, instead of the CloudEvent').conflicts('secret'),
-      option(
-        '--sign <sender>',
-        `sign what is sent --as-received anew, as ${Sender.signing.join(', ')} signs`,
-        oneOf('sign', Sender.signing),
-      ),
-      option('--secret-file <file>', 'a file with the secret for --sign', namedFile),
+      new Option('--as-received', 'send the request as it arrived, instead of the CloudEvent'),
+      repeatable(
+        '--sign <sender=file>',
+        `as --as-received, and sign the requests of this sender anew, with the secret in the file; senders: ${Sender.signing.join(', ')}`,
+        secretOfSender,
+      ).implies({ asReceived: true }),
       option('--tries <number>', 'post an event at most so often without --follow (3)', tries).conflicts('follow'),
-      option('--secret <secret>', 'sign what is posted (Standard Webhooks) with whsec_ and base64', secrets),
       repeatable('--event <id>', 'only the event with this id or sequence; may be given several times').conflicts([
         'follow',
         'since',
@@ -54,7 +51,7 @@ export function forwardCommand(): ToolCommand {
       if (!keepsPosition && since === undefined && selection === undefined)
         throw misuse('Say what to forward: give --follow, --since, --position, --event or a search.');
       const asReceived = await receivedForm(values);
-      const { secret: secrets = ProcessConfig.ofTool('forwardSecrets').forwardSecrets } = values;
+      const { forwardSecrets: secrets } = ProcessConfig.ofTool('forwardSecrets');
       const { forwardEvents } = await import('./forward.js');
       await withSource(values, (log, stop) =>
         forwardEvents(log, url, { secrets, asReceived }, selection, values, stop),
@@ -63,29 +60,30 @@ export function forwardCommand(): ToolCommand {
 }
 
 /** @throws the secret cannot be read, or is not one of the sender's; the message is one line. */
-async function receivedForm({ asReceived, sign, secretFile }: Values): Promise<ReceivedForm | undefined> {
-  if ((sign === undefined) !== (secretFile === undefined) || (sign !== undefined && asReceived !== true))
-    throw misuse('--sign and --secret-file go together, with --as-received.');
-  if (asReceived !== true) return undefined;
+async function receivedForm({ asReceived = false, sign = [] }: Values): Promise<ReceivedForm | undefined> {
+  if (!asReceived) return undefined;
   const { Contract } = await import('../../contract/contract.js');
   const { signerOf } = await import('./message.js');
   const contract = await Contract.load(ProcessConfig.ofTool('namespace').namespace);
-  const sender = Sender.named(sign);
-  if (sender === undefined || secretFile === undefined) return { contract };
-  const signer = signerOf(sender, await textOf(secretFile));
-  if (signer === undefined) throw new Error(`${secretFile} does not hold a secret of ${sender.name}.`);
-  return { contract, sign: signer };
+  const signers = new Map<Sender, Signer>();
+  for (const { sender, file } of sign) {
+    const signer = signerOf(sender, await textOf(file));
+    if (signer === undefined) throw new Error(`${file} does not hold a secret of ${sender.name}.`);
+    if (signers.has(sender)) throw misuse(`--sign ${sender.shortName} is given twice.`);
+    signers.set(sender, signer);
+  }
+  return { contract, signers };
+}
+
+function secretOfSender(text: string) {
+  const [, name = '', file] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+  if (file === undefined) throw misuse(`--sign ${quoted(text)} is not SENDER=FILE.`);
+  return { sender: Sender.named(oneOf('sign', Sender.signing)(name)), file };
 }
 
 function tries(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw misuse(`--tries ${quoted(text)} is not a number from 1 on.`);
-}
-
-function secrets(text: string): readonly string[] | undefined {
-  const parsed = VARIABLES.forwardSecrets.parse(text);
-  if ('problem' in parsed) throw misuse(`--secret ${parsed.problem}.`);
-  return parsed.value;
 }
 
 /** A port of this machine, a host with a port, or `localhost`, each perhaps with a path. */
@@ -108,7 +106,7 @@ the address refuses or redirects, and Enter tries again at once.
 event must match all of them. With --follow or --position they are the only ones that are
 posted; without, they are posted once more, oldest first.
 
-FORWARD_SECRETS does what --secret does, and other users of the machine do not see it.`;
+With FORWARD_SECRETS, CloudEvents are signed (Standard Webhooks).`;
 
 const EXIT_CODES = `Exit code: 0 done, 1 failed, or some of the selected events were not found or not taken,
 2 arguments that make no sense, 3 the address refused an event or redirected it.`;

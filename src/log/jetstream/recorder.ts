@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { nuid } from '@nats-io/transport-node';
-import type { KeyConflict, NewEvent } from '../../events/stored-event';
-import { conflictOf, EventTooLargeError, type Appended } from '../engine';
+import { KeyConflict } from '../../events/key-conflict';
+import type { NewEvent } from '../../events/stored-event';
+import { EventTooLargeError, type Appended } from '../engine';
 import {
   decodeEvent,
   decodeReference,
@@ -114,7 +115,7 @@ class Attempt {
       const stored = await this.#streams.events.at(found.sequence);
       const first = stored && requireEvent(stored.data).event;
       if (first?.id !== found.id) await this.#pause();
-      else return { ...found, conflict: conflictOf(key, this.#message.event, first) };
+      else return { ...found, conflict: KeyConflict.between(key, this.#message.event, first) };
     }
   }
 

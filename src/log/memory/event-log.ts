@@ -1,5 +1,6 @@
+import { KeyConflict } from '../../events/key-conflict';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import { conflictOf, isOfType, typeIn, type Engine, type Appended, type Retention } from '../engine';
+import { isOfType, typeIn, type Appended, type Engine, type Retention } from '../engine';
 import { EventLog } from '../event-log';
 import { pageFrom, type EventQuery } from '../queries';
 import { searchStep } from '../search';
@@ -50,7 +51,7 @@ class MemoryEngine implements Engine {
       ['webhookId', 'webhook-id'],
     ] as const) {
       const sameKey = event[key] === undefined ? undefined : byKey.get(JSON.stringify([name, event[key]]));
-      const conflict = sameKey && conflictOf(key, event, sameKey);
+      const conflict = sameKey && KeyConflict.between(key, event, sameKey);
       if (conflict) return { id: sameKey.id, recorded: false, conflict };
     }
     const first = keys.map((key) => byKey.get(key)).find((found) => found !== undefined);

@@ -1,7 +1,8 @@
 import type { ClientBase } from 'pg';
+import { KeyConflict } from '../../events/key-conflict';
 import type { NewEvent } from '../../events/stored-event';
 import { LARGE_MESSAGE, letOthersRun } from '../../util/promises';
-import { conflictBetween, type Appended } from '../engine';
+import type { Appended } from '../engine';
 import type { PostgresConnection } from './connection';
 import { DIGESTS, shown } from './schema';
 
@@ -143,8 +144,10 @@ function outcomeOf(event: NewEvent, found: readonly FoundRow[], own: Set<number>
   if (first === undefined) return undefined;
   for (const other of found.filter(({ rank }) => rank > 1)) {
     const key = other.rank === 2 ? 'idempotencyKey' : 'webhookId';
-    const { hasSameData, hasSameType } = other;
-    const conflict = conflictBetween(key, event, other, (withAnyType) => hasSameData && (withAnyType || hasSameType));
+    // Large data stays in the database, which has compared it.
+    const attributes = other.hasSameType ? event.attributes : '{}';
+    const same = { arrival: other.arrival, attributes, data: other.hasSameData ? event.data : null };
+    const conflict = KeyConflict.between(key, event, same);
     if (conflict !== undefined) return { id: other.id, recorded: false, conflict };
   }
   const isOwn = own !== undefined && first.isOwn && !own.has(first.position);

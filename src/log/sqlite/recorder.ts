@@ -1,5 +1,6 @@
-import type { KeyConflict, NewEvent, StoredEvent } from '../../events/stored-event';
-import { conflictOf, type Appended, type Retention } from '../engine';
+import { KeyConflict } from '../../events/key-conflict';
+import type { NewEvent, StoredEvent } from '../../events/stored-event';
+import type { Appended, Retention } from '../engine';
 import { fitting } from '../queries';
 import type { Database } from './database';
 import { LAST, TOTAL } from './reader';
@@ -72,7 +73,7 @@ export class SqliteRecorder {
     const [, , , , , attributes, arrival, data] = row;
     const first = this.#database.prepare(FIND_BY_KEY[key]).get(value) as
       { id: string; attributes: string; arrival: string; data: string | null } | undefined;
-    const conflict = first && conflictOf(key, { attributes, arrival, data }, first);
+    const conflict = first && KeyConflict.between(key, { attributes, arrival, data }, first);
     return conflict && { id: first.id, recorded: false, conflict };
   }
 

@@ -1,11 +1,16 @@
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Contract } from '../../../src/contract/contract';
 import { BUILT_IN } from '../../../src/contract/schema';
+import { pageWriter } from '../../../src/pages/page-writer';
 import { eventsOf, NAMESPACE, resultOf } from '../../support/bindings';
 import { contractWhereHelloWorldTakes } from '../../support/contract';
 import { startEndpoint } from '../../support/endpoint';
 import { send, type Answer } from '../../support/http';
 import { samplesOn, wrapped } from '../../support/page';
 import { startService, type TestService } from '../../support/service';
+import { temporaryFolder } from '../../support/temporary-folder';
 import { htmlProblems } from '../../support/valid-html';
 
 const BINDINGS = ['SOAP 1.1', 'SOAP 1.2', 'HTTP GET', 'HTTP POST'];
@@ -20,6 +25,22 @@ const textOf = (html: string) =>
   withoutCode(html)
     .replace(/<[^>]*>/g, '')
     .replace(/\s+/g, ' ');
+
+it('a page allows the script and the style that browsers see, which read CRLF as LF', async () => {
+  const folder = await temporaryFolder();
+  const files = {
+    'p.eta': '<%~ it.style %>|<%~ it.scripts[0] %>',
+    's.css': "a {\r\n  content: 'b\\\r\nc' }",
+    's.js': 'a();\r\nb();',
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, name), text);
+  const render = pageWriter(await Contract.load(NAMESPACE), 'events', folder.path, ['s.css'])('p', ['s.js']);
+  const { body, headers } = render(undefined, '/', {});
+  for (const text of body.replaceAll('\r\n', '\n').split('|')) {
+    expect(headers['Content-Security-Policy']).toContain(createHash('sha256').update(text).digest('base64'));
+  }
+  await folder.remove();
+});
 
 describe('the pages', () => {
   let service: TestService;

@@ -48,7 +48,6 @@ describe('the program that compares two services', () => {
     ['', "Missing required argument 'old'. See --help."],
     ['a', "Missing required argument 'new'. See --help."],
     ['a b c', 'Too many arguments. Expected 2 arguments but got 3. See --help.'],
-    ['a b --call HelloWorld', '--call HelloWorld is neither RecordEvent nor GetEvents. See --help.'],
     ['a b --insecur', "Unknown option '--insecur'. Did you mean --insecure? See --help."],
     ['a b --write .env', "Unknown option '--write'. See --help."],
     ['a b --ca', "Option '--ca <file>' argument missing. See --help."],
@@ -98,6 +97,6 @@ SERVICE_ROOT=webhooks
   it('says how it is used', async () => {
     const { code, output } = await run('--help');
     expect(code).toBe(0);
-    expect(output).toContain('Usage: asmx-webhook-compare [options] <old> <new>');
+    expect(output).toContain('Usage: asmx-webhook compare [options] <old> <new>');
   });
 });

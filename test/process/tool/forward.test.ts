@@ -100,20 +100,13 @@ describe('forwarding', () => {
     await service.stop();
   });
 
-  it.each([
-    { what: '--secret', args: ['--secret', SECRET], variables: { FORWARD_SECRETS: OTHER_SECRET }, secrets: [SECRET] },
-    {
-      what: 'FORWARD_SECRETS',
-      args: [],
-      variables: { FORWARD_SECRETS: `${OTHER_SECRET},${SECRET}` },
-      secrets: [SECRET, OTHER_SECRET],
-    },
-  ])('signs as Standard Webhooks says with $what, anew for each attempt', async ({ args, variables, secrets }) => {
+  it('signs as Standard Webhooks says with each of FORWARD_SECRETS, anew for each attempt', async () => {
+    const secrets = [SECRET, OTHER_SECRET];
     target = await startTarget((_request, before) =>
       before === 0 ? { status: 503, headers: { 'Retry-After': '1' } } : 200,
     );
     await record('ä');
-    expect(await forward(['--since', '0', ...args], variables).ended).toBe(0);
+    expect(await forward(['--since', '0'], { FORWARD_SECRETS: secrets.join(',') }).ended).toBe(0);
     const [first, second] = target.received;
     for (const { headers, body } of [first, second].filter((one) => one !== undefined)) {
       const fields = headers as Record<string, string>;
@@ -406,11 +399,11 @@ describe('forwarding', () => {
       'posts what a search finds after it, and no event twice: %j',
       async (follow: string[]) => {
         target = await startTarget();
-        await record('a', 'b');
+        await record('a', 'b', 'c');
         const args = [...KEPT, '--since', '0', '--text', '"b"', ...follow];
         for (let i = 0; i < 2; i++) {
           const tool = forward(args);
-          await eventually('it has looked at all', async () => (await savedSequence().catch(() => 0)) === 2);
+          await eventually('it has looked at all', async () => (await savedSequence().catch(() => 0)) === 3);
           if (follow.length > 0) await tool.end('SIGTERM');
           expect(await tool.ended).toBe(0);
         }
