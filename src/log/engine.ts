@@ -82,7 +82,7 @@ export interface Engine {
   verify(): Promise<string[]>;
 
   /** @throws the files of the log are not those that were opened: every question fails until they are back. */
-  readonly look?: () => Promise<void>;
+  readonly verifyFiles?: () => Promise<void>;
 
   /** Forgets events past retention, step by step; missing if this process is not to. */
   readonly retention?: RetentionSteps | undefined;

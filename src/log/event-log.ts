@@ -71,10 +71,10 @@ export class EventLog implements ReadableLog {
     if (engine.commitSize !== undefined)
       this.#group = new GroupCommit(engine.commitSize, isShared, (events, waited) => this.#commit(events, waited));
     const { signal } = this.#ended;
-    if (engine.look) void watchFiles(engine.look, (problem) => this.#observer.lost?.(problem), signal);
+    if (engine.verifyFiles) void watchFiles(engine.verifyFiles, (problem) => this.#observer.lost?.(problem), signal);
     this.#retention = retention;
-    const took = (error?: unknown) => this.#observer.retained?.(error);
-    this.#forgetting = engine.retention && forgetDue(engine.retention, () => this.#retention, took, signal);
+    const notify = (error?: unknown) => this.#observer.retained?.(error);
+    this.#forgetting = engine.retention && forgetDue(engine.retention, () => this.#retention, notify, signal);
   }
 
   /** Maximum bytes of an event as the log keeps it, if there is a limit. */

@@ -124,7 +124,7 @@ export class Page {
   }
 
   /** Says how the next event belongs to the page: whole, without its data, or not at all because the page is full. */
-  take(attributesBytes: number, dataBytes: number): 'whole' | 'without data' | 'full' {
+  add(attributesBytes: number, dataBytes: number): 'whole' | 'without data' | 'full' {
     const { limit, maxBytes } = this.#query;
     const whole = attributesBytes + dataBytes;
     const most = maxBytes ?? (this.#isNamed ? Infinity : PAGE_BYTES - whole);
@@ -166,9 +166,9 @@ export async function pageFrom(events: Events, query: EventQuery): Promise<Store
   for await (const event of events) {
     const { attributes, data = '', recordedAt } = event;
     if (recordedAt < since) continue;
-    const taken = page.take(Buffer.byteLength(attributes), Buffer.byteLength(data));
-    if (taken === 'full') break;
-    logged.push(taken === 'whole' ? event : { ...event, data: undefined, dataOmitted: true });
+    const added = page.add(Buffer.byteLength(attributes), Buffer.byteLength(data));
+    if (added === 'full') break;
+    logged.push(added === 'whole' ? event : { ...event, data: undefined, dataOmitted: true });
   }
   return after === undefined ? logged.reverse() : logged;
 }

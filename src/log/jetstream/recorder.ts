@@ -23,7 +23,7 @@ import type { BeginCall, LogStreams } from './stream';
 const PART_EVENTS = 500;
 
 /** Pause before another look at a subject whose message has just gone, in milliseconds. */
-const LOOK_PAUSE = 20;
+const RETRY_PAUSE = 20;
 
 /** How far the leader of the stream of events may lag behind that of the keys, as after an election, in milliseconds. */
 const LONGEST_LAG = 10_000;
@@ -171,7 +171,7 @@ class Attempt {
         this.#claims.push({ subject, sequence: last.seq });
         return undefined;
       }
-      if (await this.#isHeld(reference, last.time)) return { ...reference, recorded: false };
+      if (await this.#isInLog(reference, last.time)) return { ...reference, recorded: false };
       // Up to this message only: another attempt may claim the key meanwhile.
       await keys.removeBefore(last.seq + 1, subject);
     }
@@ -184,7 +184,7 @@ class Attempt {
   }
 
   /** Whether the log holds the event of a reference. A leader may lag behind, but not for long: then a copy has replaced the stream. */
-  async #isHeld({ id, sequence }: Reference, storedAt: Date): Promise<boolean> {
+  async #isInLog({ id, sequence }: Reference, storedAt: Date): Promise<boolean> {
     const { events } = this.#streams;
     const found = await events.at(sequence);
     if (found !== undefined) return decodeEvent(found.data)?.event.id === id;
@@ -192,7 +192,7 @@ class Attempt {
   }
 
   async #pause(): Promise<void> {
-    if (performance.now() + LOOK_PAUSE > this.#streams.deadline) throw new Error('the stream did not settle in time');
-    await delay(LOOK_PAUSE);
+    if (performance.now() + RETRY_PAUSE > this.#streams.deadline) throw new Error('the stream did not settle in time');
+    await delay(RETRY_PAUSE);
   }
 }

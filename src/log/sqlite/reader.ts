@@ -81,10 +81,10 @@ export class SqliteReader {
     const { after = 0, since } = query;
     const start = since === undefined ? query.after : this.#startOf(since, after);
     for (const row of this.#sizes({ ...query, after: start, isUpwards: start !== undefined })) {
-      const taken = page.take(row.attributesBytes, row.dataBytes);
-      if (taken === 'full') break;
+      const added = page.add(row.attributesBytes, row.dataBytes);
+      if (added === 'full') break;
       kept.push(row.position);
-      if (taken === 'without data') omitted.push(row.position);
+      if (added === 'without data') omitted.push(row.position);
     }
     return this.#load(kept, omitted).map((event) =>
       omitted.includes(event.position) ? { ...event, dataOmitted: true } : event,
