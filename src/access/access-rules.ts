@@ -1,7 +1,6 @@
-import type { Config } from '../config/config';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import { Sender } from '../senders/sender';
-import { keyCheck, withoutName } from './keys';
+import { keyCheck } from './keys';
 import { hostChecks, viewerCheck, type LocalConfig, type OtherSite } from './local-callers';
 
 /** The access that an operation needs: none, a key or a signature to record, or a key to read. */
@@ -49,13 +48,4 @@ export function rulesOf(config: LocalConfig, otherSite: OtherSite) {
       return HTTP_ERRORS.key(`RecordEvent needs a record key${hasSecrets ? ` or ${signed}` : ''}.`);
     },
   };
-}
-
-/** The values of the settings that are secret, without the names of keys. */
-export function secretsIn({ access, forwardSecrets = [] }: Pick<Config, 'access' | 'forwardSecrets'>): string[] {
-  const { recordKeys = [], readKeys = [], ...secrets } = access;
-  return [
-    ...[...recordKeys, ...readKeys].map(withoutName),
-    ...[...Object.values(secrets), forwardSecrets].flatMap((values) => values ?? []),
-  ];
 }

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
-import type { ProvedCaller } from '../events/event';
-import type { Signatures } from '../senders/sender';
+import type { Sender } from '../senders/sender';
 import { LARGE_MESSAGE } from '../util/promises';
 import type { Access, AccessRules } from './access-rules';
 import { keysIn, type ShownKey } from './keys';
@@ -19,14 +18,15 @@ const SIGNED_BODY = { ...UNPROVED_BODY, maxBytes: Infinity };
  * Who makes a call, as far as that is proved: the holder of a key, a sender whose secret signed the body, or nobody. Made once, from
  * the header fields, and completed by the bytes of the body. Everything that depends on who calls asks here.
  */
-export class Caller implements ProvedCaller {
+export class Caller {
   /** The name of the key that let the call through, if it has one. */
   keyName: string | undefined;
-  signedBy: ProvedCaller['signedBy'];
+  /** The sender whose secret signed the body, and the name of that secret. */
+  signedBy: { readonly sender: Sender; readonly secret: string; readonly body: Buffer } | undefined;
   /** Whether nothing was shown yet that the call needs: such callers share a part of what the service has. */
   isUnproved = false;
   #keys = NO_KEYS;
-  readonly #signatures: Signatures | undefined;
+  readonly #signatures: ReturnType<AccessRules['signatures']['in']>;
   #signatureProblem = '';
   #keyProblem: string | undefined;
 

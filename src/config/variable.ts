@@ -77,7 +77,8 @@ export class Variable<Value> {
     if (text === undefined) return { value: undefined as Value };
     if (isQuoted(text)) return { problem: QUOTES };
     try {
-      return { value: this.#read(text) };
+      // `set PORT=80 && node …` of Windows' cmd sets "80 ". A password may end with a space; lists trim their members.
+      return { value: this.#read(this.secret ? text : text.trim()) };
     } catch (error) {
       if (!(error instanceof ValueError)) throw error;
       return { problem: error.message };

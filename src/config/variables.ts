@@ -133,7 +133,7 @@ export const VARIABLES = {
   forwardSecrets: access.secrets(
     'FORWARD_SECRETS',
     read.standardSecrets,
-    'secrets that sign the events that `asmx-webhook-events` forwards',
+    'secrets that sign the events that `asmx-webhook events` forwards',
   ),
   tls: {
     cert: tls.optional('TLS_CERT', read.file, { description: 'file with the certificate and its chain' }),

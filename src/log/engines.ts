@@ -65,11 +65,11 @@ const SQLITE: EngineChoice = {
         if (!isMountPoint(file)) return undefined;
         return `${file} is mounted without its folder: the newest events are in ${file}-wal, and go with the container. Mount the folder.`;
       },
-      async open({ retention, create = true, forgets = create }) {
+      async open({ retention, isShared, create = true, forgets = create }) {
         if (!create && !existsSync(file))
           throw new EventLogError(`There is no event log at ${file}. Set EVENT_LOG to where it is.`);
         const { openSqliteLog } = await import('./sqlite/event-log.js');
-        return openSqliteLog({ file, create, ...(forgets && { retention }) });
+        return openSqliteLog({ file, create, isShared, ...(forgets && { retention }) });
       },
       async restore(backup) {
         const { restoreSqliteLog } = await import('./sqlite/event-log.js');

@@ -22,7 +22,7 @@ const STATE_TIMEOUT = 1500;
 export class Metrics {
   readonly registry = new Registry();
   readonly #registers = [this.registry];
-  readonly #calls = new CallDurations(this.#registers);
+  readonly #calls = new CallDurations(this.registry);
   readonly #refusals = new Counter({
     name: 'webhook_refusals_total',
     help: 'Requests and connections refused',
@@ -124,31 +124,25 @@ function gauge(
   });
 }
 
-const LABELS = ['binding', 'operation', 'outcome'] as const;
-type Label = (typeof LABELS)[number];
-type Values = Awaited<ReturnType<Histogram<Label | 'le'>['get']>>;
-
-const CALLS = {
-  name: 'webhook_call_duration_seconds',
-  help: 'Time of calls of operations, from the header to the reply, without waiting for events; _count is the number of calls',
-};
-
 /** The observations with the same labels. */
 interface Series {
-  readonly labels: Readonly<Record<Label, string>>;
+  readonly labels: Readonly<Record<'binding' | 'operation' | 'outcome', string>>;
   /** For each bucket, how many are in it and in no smaller one. */
   readonly counts: number[];
-  count: number;
   sum: number;
 }
 
-/** prom-client's own checks and joins labels in 1.8 µs of a call; without labels, one for each series, it takes 1.1 µs. This takes 0.4 µs. */
-class CallDurations extends Histogram<Label | 'le'> {
+/** The bounds of the buckets, of which the last has what is in no other. */
+const BOUNDS = [...SECONDS, '+Inf'];
+
+/** Stands for a `Histogram`, whose checks and labels take 0.5 to 1 µs, 2 to 6 % of a HelloWorld. It has what a registry asks for. */
+class CallDurations {
+  readonly name = 'webhook_call_duration_seconds';
   /** Few: one for each binding, operation and outcome. */
   readonly #series: Series[] = [];
 
-  constructor(registers: Registry[]) {
-    super({ ...CALLS, labelNames: LABELS, registers });
+  constructor(registry: Registry) {
+    registry.registerMetric(this as unknown as Histogram);
   }
 
   add(binding: string, operation: string, outcome: string, seconds: number): void {
@@ -156,36 +150,32 @@ class CallDurations extends Histogram<Label | 'le'> {
       ({ labels }) => labels.outcome === outcome && labels.operation === operation && labels.binding === binding,
     );
     if (series === undefined) {
-      series = { labels: { binding, operation, outcome }, counts: SECONDS.map(() => 0), count: 0, sum: 0 };
+      series = { labels: { binding, operation, outcome }, counts: BOUNDS.map(() => 0), sum: 0 };
       this.#series.push(series);
     }
-    series.count++;
     series.sum += seconds;
     let bucket = 0;
     while (seconds > (SECONDS[bucket] ?? Infinity)) bucket++;
-    if (bucket < SECONDS.length) series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
+    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
   }
 
-  override get(): Promise<Values> {
-    const values = this.#series.flatMap(valuesOf);
-    // The enumeration of types is declared by prom-client, but not there.
-    return Promise.resolve({ ...CALLS, type: 'histogram', aggregator: 'sum', values } as unknown as Values);
+  get() {
+    const { name } = this;
+    const help =
+      'Time of calls of operations, from the header to the reply, without waiting for events; _count is the number of calls';
+    const values = this.#series.flatMap(({ labels, counts, sum }) => {
+      let count = 0;
+      const buckets = BOUNDS.map((le, i) => ({
+        labels: { le, ...labels },
+        value: (count += counts[i] ?? 0),
+        metricName: `${name}_bucket`,
+      }));
+      return [
+        ...buckets,
+        { labels, value: sum, metricName: `${name}_sum` },
+        { labels, value: count, metricName: `${name}_count` },
+      ];
+    });
+    return Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values });
   }
-
-  /** Called by prom-client instead of {@link get} if it writes text. */
-  getForPromString(): Promise<Values> {
-    return this.get();
-  }
-}
-
-function valuesOf({ labels, counts, count, sum }: Series): Values['values'] {
-  const { name } = CALLS;
-  let sofar = 0;
-  const buckets = SECONDS.map((le, i) => ({ labels: { le, ...labels }, value: (sofar += counts[i] ?? 0) }));
-  const all = [...buckets, { labels: { le: '+Inf', ...labels }, value: count }];
-  return [
-    ...all.map((bucket) => ({ ...bucket, metricName: `${name}_bucket` })),
-    { labels, value: sum, metricName: `${name}_sum` },
-    { labels, value: count, metricName: `${name}_count` },
-  ];
 }

@@ -11,11 +11,6 @@ const SECRET_NAME = new RegExp(
     ')-',
 );
 
-/** Whether a header field of this name, in lower case, may hold a secret. Some servers read an underscore as a hyphen. */
-export function mayBeSecret(name: string): boolean {
-  return SECRET_NAME.test(`-${name.replaceAll('_', '-')}-`);
-}
-
 /** Stands for a secret that was cut out: in characters that a header field and an address may have. */
 const CUT = '***';
 
@@ -36,6 +31,11 @@ export class Secrets {
 
   constructor(values: readonly string[] = []) {
     this.use(values);
+  }
+
+  /** Whether a header field of this name, in lower case, may hold a secret. Some servers read an underscore as a hyphen. */
+  static mayBeIn(this: void, name: string): boolean {
+    return SECRET_NAME.test(`-${name.replaceAll('_', '-')}-`);
   }
 
   use(values: readonly string[]): void {

@@ -109,6 +109,7 @@ function randomOf(seed) {
 
 module.exports = {
   SERVICE: join(DIST, 'main.js'),
+  /** The tool by the name of 1.0. */
   TOOL: join(DIST, 'cli', 'events.js'),
   /**
    * First segment of the path of the services of a test file or script. While one of them is restarted its port is free, and another service

@@ -1,7 +1,7 @@
 import { eventually } from './eventually';
-import { run, TOOL } from './program.cjs';
+import { run, SERVICE, TOOL } from './program.cjs';
 
-export { TOOL };
+export { SERVICE as MAIN, TOOL };
 
 /** The tool for the event log, as a process that runs. */
 export interface RunningTool {
@@ -23,7 +23,7 @@ type Variables = Readonly<Record<string, string>>;
 
 /** Starts the tool with arguments and variables, of which EVENT_LOG names the log. */
 export function startTool(args: readonly string[], variables: Variables, cwd: string): RunningTool {
-  const { child, printed, ended } = run([process.execPath, TOOL, ...args], { cwd, variables });
+  const { child, printed, ended } = run([process.execPath, SERVICE, 'events', ...args], { cwd, variables });
   let isOver = false;
   void ended.then(() => (isOver = true));
   return {

@@ -117,7 +117,7 @@ export class Database {
 
   /** Runs an action that sees the database at one moment. @throws as {@link look}. */
   read<T>(action: () => T): Promise<T> {
-    return this.#transaction('BEGIN', action);
+    return this.#whenUnlocked(action, 'BEGIN');
   }
 
   /**
@@ -126,23 +126,8 @@ export class Database {
    * @param patience - how long to wait for the lock, in milliseconds.
    * @throws as {@link look}; also what the action throws.
    */
-  write<T>(action: () => T, patience = this.busyTimeout): Promise<T> {
-    return this.#transaction('BEGIN IMMEDIATE', action, patience);
-  }
-
-  #transaction<T>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', action: () => T, patience?: number): Promise<T> {
-    return this.#whenUnlocked(() => {
-      this.look();
-      try {
-        this.prepare(begin).run();
-        const result = action();
-        this.prepare('COMMIT').run();
-        return result;
-      } catch (error) {
-        if (this.#database.isTransaction) this.execute('ROLLBACK');
-        throw error;
-      }
-    }, patience);
+  write<T>(action: () => T, patience?: number): Promise<T> {
+    return this.#whenUnlocked(action, 'BEGIN IMMEDIATE', patience);
   }
 
   /** Runs statements that cannot stand in a transaction. @throws as {@link look}. */
@@ -154,16 +139,32 @@ export class Database {
   }
 
   /** Tries again while another connection holds a lock, after short pauses of random length; other questions have their turn between. */
-  async #whenUnlocked<T>(action: () => T, patience = this.busyTimeout): Promise<T> {
-    const deadline = performance.now() + patience;
-    for (;;) {
+  async #whenUnlocked<T>(
+    action: () => T,
+    begin?: 'BEGIN' | 'BEGIN IMMEDIATE',
+    patience = this.busyTimeout,
+  ): Promise<T> {
+    for (const deadline = performance.now() + patience; ;) {
       try {
-        return action();
+        return begin === undefined ? action() : this.#inTransaction(action, begin);
       } catch (error) {
         if (!isBusy(error) || performance.now() > deadline) throw error;
         pause(Math.random() * LOCK_PAUSE);
         await nextTurn();
       }
+    }
+  }
+
+  #inTransaction<T>(action: () => T, begin: string): T {
+    this.look();
+    try {
+      this.prepare(begin).run();
+      const result = action();
+      this.prepare('COMMIT').run();
+      return result;
+    } catch (error) {
+      if (this.#database.isTransaction) this.execute('ROLLBACK');
+      throw error;
     }
   }
 
