@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
 import { eventually } from '../support/eventually';
-import { freePort } from '../support/free-port';
+import { freePort } from '../support/program.cjs';
 import { send } from '../support/http';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
