@@ -6,7 +6,7 @@ import { BUILD } from './config/package-info';
 import { ProcessConfig } from './config/process-config';
 import { AccessControl } from './access/access-control';
 import { ServiceManager, STOP_SIGNALS } from './config/service-manager';
-import { plainReason } from './util/text';
+import { plainReason } from './util/errors';
 import { createLogger, type Logger } from './telemetry/logger';
 
 /** Runs the service as the environment says, in this process or, with WORKERS, in several. Rejects if it cannot start. */

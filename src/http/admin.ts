@@ -1,6 +1,6 @@
 import type { Config } from '../config/config';
 import { within } from '../util/promises';
-import { plainReason } from '../util/text';
+import { plainReason } from '../util/errors';
 import { localAuthority } from './callers';
 import { HTTP_ERRORS } from './errors';
 import type { HttpRequest } from './request';

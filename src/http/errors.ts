@@ -1,6 +1,7 @@
 import { maxHeaderSize, type OutgoingHttpHeaders } from 'node:http';
 import { EventLogError } from '../log/engine';
-import { messageChain, shortened } from '../util/text';
+import { messageChain } from '../util/errors';
+import { shortened } from '../util/text';
 
 /** Why a request was refused, in one word for metrics, logs and pages. */
 export const REFUSALS = ['invalid', 'too-large', 'key', 'signature', 'cross-site', 'busy', 'rate', 'timeout'] as const;

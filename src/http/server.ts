@@ -10,7 +10,7 @@ import { HTTP_ERRORS, RequestError } from './errors';
 import { RequestListener, type ServerOptions } from './request-listener';
 import { HttpRequest, MAX_FIELDS } from './request';
 import { HttpResponse } from './response';
-import { reasonOf } from '../util/text';
+import { reasonOf } from '../util/errors';
 
 /** How often requests that take too long to arrive are looked for, in milliseconds, unless a limit is shorter. */
 const TIMEOUT_CHECK_INTERVAL = 1000;

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { flushFile, flushFolder, isReadOnly, makeFolder } from '../../util/files';
-import { reasonOf } from '../../util/text';
+import { reasonOf } from '../../util/errors';
 import { filesAt, pathOf, requireSame, type OpenedFiles } from './files';
 import { provideSchema } from './schema';
 
