@@ -176,7 +176,7 @@ export class Database {
 
   bytes(): number {
     const { file, wal } = filesAt(this.#file, this.#path);
-    return (file?.size ?? 0) + (wal?.size ?? 0);
+    return Number(file?.size ?? 0n) + Number(wal?.size ?? 0n);
   }
 
   /** @throws as {@link look}: the database stays open, since SQLite would write to the files and delete by name. */
@@ -255,8 +255,8 @@ const ADVICE = 'Set EVENT_LOG to sqlite: and the path of a file.';
 
 function requireFiles(file: string, create: boolean): void {
   const found = filesAt(file, pathOf(file));
-  const size = found.file?.size ?? 0;
-  if (size === 0 && (found.wal?.size ?? 0) > 0) {
+  const size = found.file?.size ?? 0n;
+  if (size === 0n && (found.wal?.size ?? 0n) > 0n) {
     throw new Error(
       'the write-ahead log beside the file (its name ends with -wal) holds events, but the file itself is missing or empty, and ' +
         'SQLite would delete them. Put back the file to which it belongs, or move it away to go on without the events in it. ' +
