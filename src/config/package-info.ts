@@ -10,11 +10,15 @@ const { version, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'),
 
 const commit = commitOfBuild();
 
-/** The commit is that of the sources, as the build found it; `unknown` if that was outside git. The name is for people. */
-export const BUILD = { version, commit, name: `${version} (${commit})` };
-
-/** The command that starts the tool. The package has no sources: a clone has them, and no command of this name. Not npm: PowerShell takes `--` out. */
-export const TOOL = existsSync(join(ROOT, 'src')) ? 'node dist/cli/events.js' : 'asmx-webhook-events';
+export const BUILD = {
+  version,
+  /** That of the sources, as the build found it; `unknown` if that was outside git. */
+  commit,
+  /** For people. */
+  name: `${version} (${commit})`,
+  /** The command that starts the tool. The package has no sources: a clone has them, and no command of this name. Not npm: PowerShell takes `--` out. */
+  tool: existsSync(join(ROOT, 'src')) ? 'node dist/cli/events.js' : 'asmx-webhook-events',
+};
 
 function commitOfBuild(): string {
   try {

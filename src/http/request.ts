@@ -1,8 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { posix } from 'node:path';
-import { GrowingBuffer } from '../util/growing-buffer';
-import { Deferred, type Turns } from '../util/promises';
+import { GrowingBuffer } from './content/growing-buffer';
+import { Deferred, Semaphore } from '../util/promises';
 import { HTTP_ERRORS, type RequestError } from './errors';
 
 /** Most fields of a header, as in Kestrel and Apache. */
@@ -208,11 +209,13 @@ function normalized(path: string): string {
   return posix.normalize(unescaped.replace(/\/\.\.?$/, '$&/'));
 }
 
-/** The part of a limit that callers share who have proved nothing: they use up no more of what others need. */
-export const UNPROVED_SHARE = 1 / 4;
-
 /** Counts the bytes of large messages that are held: bodies until their calls are answered, answers until they are sent. */
 export class MessageMemory {
+  /** The part of a limit that callers share who have proved nothing: they use up no more of what others need. */
+  static shareOf(this: void, limit: number): number {
+    return Math.ceil(limit / 4);
+  }
+
   readonly maxBytes: number;
   readonly #uncounted: number;
   readonly #counted = new WeakMap<ServerResponse, { readonly bytes: number; readonly isUnproved: boolean }>();
@@ -236,7 +239,7 @@ export class MessageMemory {
     if (counted === (before?.bytes ?? 0) || response.closed || response.destroyed) return true;
     const added = counted - (before?.bytes ?? 0);
     if (added > 0 && this.bytes + added > this.maxBytes) return false;
-    if (added > 0 && isUnproved && this.#unproved + added > this.maxBytes * UNPROVED_SHARE) return false;
+    if (added > 0 && isUnproved && this.#unproved + added > MessageMemory.shareOf(this.maxBytes)) return false;
     if (before === undefined) {
       response.once('close', () => {
         this.release(response);
@@ -262,5 +265,18 @@ export class MessageMemory {
     this.#unproved += (next?.isUnproved ? next.bytes : 0) - (before?.isUnproved ? before.bytes : 0);
     if (next === undefined) this.#counted.delete(response);
     else this.#counted.set(response, next);
+  }
+}
+
+/**
+ * Lets one of several connections go on in each turn of the event loop. In a turn Node reads up to 2 MB of each, and accepts one: new ones
+ * would wait for seconds.
+ */
+export class Turns {
+  readonly #one = new Semaphore(1);
+
+  /** Resolves when it is the turn of a request; one that is gone by then takes none. */
+  next(request: { readonly destroyed: boolean }): Promise<void> {
+    return this.#one.run(() => (request.destroyed ? Promise.resolve() : setImmediate()));
   }
 }

@@ -5,8 +5,7 @@ import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { closeInSteps } from './connections';
 import { HTTP_ERRORS, type RequestError } from './errors';
-import type { HttpRequest, MessageMemory } from './request';
-import { Turns } from '../util/promises';
+import { type HttpRequest, type MessageMemory, Turns } from './request';
 
 /** A cache may keep a reply for one caller, and asks before it uses it again. */
 const CACHE_CONTROL = 'private, max-age=0';

@@ -149,7 +149,7 @@ export class EventLog implements ReadableLog {
    * Searches for events in the order of their positions, and returns what a list shows of them. Each call works for about half a
    * second and says how far it came, so it may find nothing and still leave `more`. It hardly delays recording.
    *
-   * @throws {EventLogError} also if the text is longer than {@link MAX_SEARCH_TEXT}.
+   * @throws {EventLogError} also if the text is longer than {@link SearchQuery.maxText}.
    */
   async search(query: SearchQuery): Promise<SearchResult> {
     requireSearchable(query);

@@ -1,11 +1,13 @@
 import { sequenceOf } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
-import type { FoundEvent, SearchResult } from '../../log/queries';
+import type { SearchResult } from '../../log/queries';
 import { forwardCommand, type EndpointAddress } from './commands';
 import { Sender } from '../../senders/sender';
 import { addressQuery, filterValues, isNarrowed, type Filter, type ListQuery, type ListPosition } from './list-query';
 import { sizeText } from '../../util/text';
 import { BINDING_LABELS, bindingView, dayText, hexText, markup, shownText, timeView } from './markup';
+
+type FoundEvent = SearchResult['events'][number];
 
 const EVENTS_ON_PAGE = 50;
 
