@@ -9,7 +9,7 @@ import { SentEvent } from './cloudevents/sent-event';
 import { Arrival, type SoapPart } from './arrival';
 import { digestOf } from './key-conflict';
 import type { NewEvent } from './stored-event';
-import { dataMember, type EventPayload } from './payload';
+import { dataMember, eventPayload, type EventPayload } from './payload';
 
 /** What proved who makes a call. */
 interface ProvedCaller {
@@ -93,6 +93,7 @@ export class EventFactory {
   ) {}
 
   static readonly senderFacts = senderFacts;
+  static readonly payloadOf = eventPayload;
 
   /** Reads a CloudEvent in the JSON format as if a sender sent it now. @throws {CloudEventError} it is not valid. */
   static read(json: string): NewEvent {

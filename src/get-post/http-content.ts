@@ -1,4 +1,4 @@
-import { eventPayload, type Payload } from '../events/payload';
+import type { Payload } from '../events/payload';
 import { EventFactory, type EventContent } from '../events/event';
 import { SentEvent } from '../events/cloudevents/sent-event';
 import { HTTP_ERRORS } from '../http/errors';
@@ -66,5 +66,5 @@ export function readContent(
 }
 
 function eventContent({ attributes, payload }: Sent): EventContent {
-  return { attributes, payload: payload && eventPayload(payload) };
+  return { attributes, payload: payload && EventFactory.payloadOf(payload) };
 }

@@ -1,4 +1,4 @@
-import { problemOf, type NewEvent, type StoredEvent } from '../events/stored-event';
+import { type NewEvent, StoredEvent } from '../events/stored-event';
 import { Deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
 import { LogWatch, RetentionLoop, watchFiles } from './background';
 import { EventLogError, type Engine, type EventLogSettings, type Outcome, type Retention, type Upkeep } from './engine';
@@ -106,7 +106,7 @@ export class EventLog implements ReadableLog {
     const { id, position, after } = query;
     const page = await this.scan(query);
     if (id !== undefined || position !== undefined) return page;
-    const events = page.filter((event) => problemOf(event) === undefined || this.#passOver(event));
+    const events = page.filter((event) => StoredEvent.problemOf(event) === undefined || this.#passOver(event));
     const last = after === undefined ? page[0] : page.at(-1);
     // A reader that got none would take this for the end of the log.
     if (events.length > 0 || last === undefined) return events;

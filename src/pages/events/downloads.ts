@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Endpoint } from '../../call/incoming-call';
 import { ArchiveLine } from '../../events/archive-line';
-import { problemOf, type StoredEvent } from '../../events/stored-event';
+import { StoredEvent } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
 import type { HttpResponse } from '../../http/response';
 import type { EventLog } from '../../log/event-log';
@@ -118,7 +118,7 @@ export class Downloads {
     }
     const named = id === undefined ? undefined : await this.#log.read({ id, limit: 10 });
     for await (const event of named ?? this.#log.find({ ...filter, ...place }, stop, () => undefined))
-      if (problemOf(event) === undefined) yield event;
+      if (StoredEvent.problemOf(event) === undefined) yield event;
   }
 
   /** Reads the events from a position and a time on, the large ones one at a time. */
@@ -129,7 +129,7 @@ export class Downloads {
       for (const event of page) {
         if (event.position > newest) return;
         const whole = event.dataOmitted ? (await this.#log.read({ position: event.position, limit: 1 }))[0] : event;
-        if (whole === event || (whole !== undefined && problemOf(whole) === undefined)) yield whole;
+        if (whole === event || (whole !== undefined && StoredEvent.problemOf(whole) === undefined)) yield whole;
       }
       after = page.at(-1)?.position ?? Infinity;
     }

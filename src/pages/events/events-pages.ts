@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { join } from 'node:path';
 import { Router } from 'express';
-import { positionIn, problemOf, type StoredEvent } from '../../events/stored-event';
+import { positionIn, StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import { letOthersRun } from '../../util/promises';
@@ -202,7 +202,7 @@ class EventsPages {
     const [event] = position === undefined ? [] : await this.endpoint.log.read({ position, limit: 1 });
     // Taking over a large event takes as long as parsing it.
     if (event !== undefined) await letOthersRun();
-    if (event === undefined || problemOf(event) !== undefined) throw HTTP_ERRORS.noSuchEvent();
+    if (event === undefined || StoredEvent.problemOf(event) !== undefined) throw HTTP_ERRORS.noSuchEvent();
     await letOthersRun();
     return event;
   }
