@@ -18,7 +18,7 @@ export async function runService(): Promise<void> {
   const logger = createLogger(config.log.level);
   const { eventLog } = config;
   const manager = new ServiceManager((reason) => {
-    logger.warn({ reason }, 'the service manager could not be told');
+    logger.warn({ reason }, 'the service manager could not be notified');
   });
   const isNewLog = eventLog.isMissing?.() === true;
   const announce = (url: string): void => {

@@ -161,7 +161,7 @@ export class HttpServer {
     return code === 'ECONNRESET' ? undefined : HTTP_ERRORS.handshake(code);
   }
 
-  /** Uses these certificates for new connections, and ends those whose caller none of the authorities vouches for any more. */
+  /** Uses these certificates for new connections, and ends connections of clients whose authority was removed. */
   replaceTls(tls: SecureContextOptions): void {
     if (!('setSecureContext' in this.#server)) return;
     this.#server.setSecureContext(tls);

@@ -32,7 +32,7 @@ async function requireFree(file: string): Promise<void> {
   if (found !== undefined) throw new Error(`${file} exists already. Choose another name or move that file away.`);
 }
 
-/** Waits until the names in a folder are on disk, where that can be asked for: Windows and some file systems cannot. */
+/** Waits until the names in a folder are on disk. Does nothing on Windows and on file systems that cannot do so. */
 export function flushFolder(folder: string): void {
   try {
     flushFile(folder, 'r');
