@@ -1,4 +1,4 @@
-import { problemOf, type NewEvent, type StoredEvent } from '../events/stored-event';
+import { type NewEvent, StoredEvent } from '../events/stored-event';
 import { Deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
 import { forgetDue, LogWatch, watchFiles } from './background';
 import {
@@ -117,7 +117,7 @@ export class EventLog implements ReadableLog {
     const { id, position, after } = query;
     const page = await this.scan(query);
     if (id !== undefined || position !== undefined) return page;
-    const events = page.filter((event) => problemOf(event) === undefined || this.#passOver(event));
+    const events = page.filter((event) => StoredEvent.problemOf(event) === undefined || this.#passOver(event));
     const last = after === undefined ? page[0] : page.at(-1);
     // A reader that got none would take this for the end of the log.
     if (events.length > 0 || last === undefined) return events;
@@ -160,7 +160,7 @@ export class EventLog implements ReadableLog {
    * Searches for events in the order of their positions, and returns what a list shows of them. Each call works for about half a
    * second and says how far it came, so it may find nothing and still leave `more`. It hardly delays recording.
    *
-   * @throws {EventLogError} also if the text is longer than {@link MAX_SEARCH_TEXT}.
+   * @throws {EventLogError} also if the text is longer than {@link SearchQuery.maxText}.
    */
   async search(query: SearchQuery): Promise<SearchResult> {
     requireSearchable(query);

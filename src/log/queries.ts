@@ -39,14 +39,6 @@ export interface LogStats {
 /** Maximum characters of an event's data that a search returns. */
 export const DATA_START = 120;
 
-/** Longest text that can be searched for, in characters. */
-export const MAX_SEARCH_TEXT = 200;
-
-/** Whether a text may be a sender's address: that of a machine, or what a proxy writes in its place (RFC 7239, section 6). */
-export function mayBeAddress(text: string): boolean {
-  return /[.:]|^_|^unknown$/.test(text);
-}
-
 /** Which events {@link EventLog.search} looks for, and where. Those with all that is given are found. */
 export interface SearchQuery extends Pick<EventQuery, 'before' | 'limit' | 'type'> {
   /** Only events after this position, from there to newer ones; without it the search goes from the newest to older ones. */
@@ -65,6 +57,14 @@ export interface SearchQuery extends Pick<EventQuery, 'before' | 'limit' | 'type
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
+
+export const SearchQuery = {
+  /** Longest text that can be searched for, in characters. */
+  maxText: 200,
+
+  /** Whether a text may be a sender's address: that of a machine, or what a proxy writes in its place (RFC 7239, section 6). */
+  mayBeAddress: (text: string): boolean => /[.:]|^_|^unknown$/.test(text),
+};
 
 /** An event in a list. A text with more than some 200 characters is cut and ends with `…`. */
 export interface FoundEvent extends Pick<StoredEvent, 'id' | 'position' | 'recordedAt'> {

@@ -53,12 +53,12 @@ export interface FollowStart {
 export type OnLogChange = (change: LogChange, position: number, newest: number) => number;
 
 /** Whether an event is the one that was seen at its position. */
-export function isSame(event: StoredEvent, seen: SeenEvent): boolean {
+function isSame(event: StoredEvent, seen: SeenEvent): boolean {
   return seen === undefined || (event.id === seen.id && event.recordedAt === seen.recordedAt);
 }
 
 /** Compares the log with the one in which an event was seen at a position. Resolves to undefined if it may be the same. */
-export async function changeAt(
+async function changeAt(
   log: Pick<ReadableLog, 'scan' | 'stats'>,
   position: number,
   event: SeenEvent,
@@ -67,6 +67,8 @@ export async function changeAt(
   if (found === undefined) return (await log.stats()).last < position ? 'ends before' : undefined;
   return found.position !== position || isSame(found, event) ? undefined : 'another event';
 }
+
+export const LogChange = { at: changeAt, isSame };
 
 /** Maximum events that are read at a time, and that a search finds at a time. */
 const PAGE_EVENTS = 1000;

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { problemOf, sequenceOf, type StoredEvent, wireBytes } from '../events/stored-event';
+import { sequenceOf, wireBytes, StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
 import type { EventQuery } from '../log/queries';
 import { LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
@@ -43,7 +43,7 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
   let found = await log.read(query);
   if (query.id !== undefined || query.position !== undefined) {
     // Of events that were named, the log leaves out none that the disk has damaged.
-    found = found.filter((event) => problemOf(event) === undefined);
+    found = found.filter((event) => StoredEvent.problemOf(event) === undefined);
     // Making an answer of a large event takes as long as checking it.
     await letOthersRun();
   }

@@ -2,7 +2,7 @@ import type { Config } from '../config/config';
 import { EventFactory, type EventContent } from '../events/event';
 import { KeyConflict } from '../events/key-conflict';
 import type { EventLog } from '../log/event-log';
-import { eventJson, type NewEvent, positionIn, sequenceOf, type StoredEvent, wireBytes } from '../events/stored-event';
+import { type NewEvent, positionIn, sequenceOf, wireBytes, StoredEvent } from '../events/stored-event';
 import { EventReader, type PageQuery, waitParameter } from './event-reader';
 import { CallError, type Call, type ParameterValues, type Service } from './call';
 import { Sender } from '../senders/sender';
@@ -91,11 +91,11 @@ function limitParameter({ limit }: ParameterValues, most: number): number {
 }
 
 function listedEvent(event: StoredEvent, call: Call): string {
-  if (event.dataOmitted === undefined) return eventJson(event);
+  if (event.dataOmitted === undefined) return StoredEvent.json(event);
   const { position } = event;
   // Replaces a `dataref` of the sender's own.
   const attributes = JSON.stringify({ ...(JSON.parse(event.attributes) as object), dataref: undefined });
-  return eventJson({ attributes, position, data: dataReference(position, call) });
+  return StoredEvent.json({ attributes, position, data: dataReference(position, call) });
 }
 
 /** The CloudEvents `dataref` member: the URL under which GetEvents returns this one event with its data. */

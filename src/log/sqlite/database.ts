@@ -3,9 +3,9 @@ import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
-import { flushFile, flushFolder, isReadOnly, makeFolder } from '../../util/files';
+import { flushFile, flushFolder } from '../../util/files';
 import { reasonOf } from '../../util/errors';
-import { filesAt, pathOf, requireSame, type OpenedFiles } from './files';
+import { filesAt, pathOf, requireSame, type OpenedFiles, isReadOnly, makeFolder } from './files';
 import { provideSchema } from './schema';
 
 // The only file that names the binding, which has the API of Node's own `node:sqlite`.
