@@ -13,10 +13,17 @@ function endStart(signal: NodeJS.Signals): void {
 }
 
 async function start(): Promise<void> {
+  const [command, ...args] = process.argv.slice(2);
+  const { answerCommandLine, toolNamed } = await import('./cli/command-line.js');
+  const runTool = toolNamed(command);
+  if (runTool !== undefined) {
+    // A signal ends a tool with the exit code of that.
+    for (const signal of STOP_SIGNALS) process.off(signal, endStart);
+    return runTool(args);
+  }
   const { fail, runService } = await import('./run.js');
-  const { answerCommandLine } = await import('./cli/command-line.js');
   try {
-    const answer = await answerCommandLine(process.argv.slice(2));
+    const answer = await answerCommandLine(command);
     if (answer === undefined) await runService();
     else {
       console[answer.exitCode === 0 ? 'log' : 'error'](answer.text);

@@ -7,7 +7,7 @@ import { BUILD } from './config/package-info';
 import { ProcessConfig } from './config/process-config';
 import { AccessControl } from './access/access-control';
 import { ServiceManager, STOP_SIGNALS } from './config/service-manager';
-import { plainReason } from './util/text';
+import { plainReason } from './util/errors';
 import { createLogger, type Logger } from './telemetry/logger';
 
 /** Runs the service as the environment says, in this process or, with WORKERS, in several. Rejects if it cannot start. */
@@ -21,7 +21,7 @@ export async function runService(): Promise<void> {
   const logger = createLogger(config.log.level);
   const { eventLog } = config;
   const manager = new ServiceManager((reason) => {
-    logger.warn({ reason }, 'the service manager could not be told');
+    logger.warn({ reason }, 'the service manager could not be notified');
   });
   const isNewLog = eventLog.isMissing?.() === true;
   const announce = (url: string): void => {

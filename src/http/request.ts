@@ -29,7 +29,7 @@ export class HttpRequest extends IncomingMessage {
   isCounted = false;
   /** Whether its caller waited for `100 Continue` and then closed the connection: the body counts as empty. */
   isBodyMissing = false;
-  /** Whether it had a body that nobody reads, as the method gives it no meaning. */
+  /** Whether it had a body that is not read, as the method gives it no meaning. */
   hadUnreadBody = false;
   #hasBegun = false;
   #failure: RequestError | undefined;
@@ -74,7 +74,7 @@ export class HttpRequest extends IncomingMessage {
    * Resolves to the body, which bypasses the stream, once its last byte has arrived. Call it once, for a body that is not empty.
    *
    * @param refusal - returns why the body may not have a number of bytes; the rest is then left in the stream.
-   * @param turns - those of several bodies, which are read a piece at a time.
+   * @param turns - shared by several bodies, which are read a piece at a time.
    * @throws {RequestError} that refusal, the error given to {@link HttpRequest.fail}, or 400: the connection was closed too early.
    */
   takeBody(refusal?: (bytes: number) => RequestError | undefined, turns?: Turns): Promise<Buffer> {
