@@ -9,6 +9,7 @@ import tseslint from 'typescript-eslint';
  */
 const LAYERS = [
   ['main'],
+  ['run'],
   ['index'],
   ['cli', 'workers'],
   ['app'],

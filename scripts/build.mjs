@@ -12,6 +12,8 @@ const require = createRequire(import.meta.url);
 const STAMP = 'dist/.build';
 /** Takes the place of dist when it is whole: a service that runs from dist loads some files only when it needs them. */
 const NEXT = 'dist.next';
+/** The build before, until it can be deleted: under Windows a program or a scanner may have a file of it open. */
+const OLD = 'dist.old';
 /** The commit of the sources, which `--version` prints. */
 const COMMIT = 'dist/commit';
 /** What the output depends on besides the sources. */
@@ -55,10 +57,10 @@ function compilerPath() {
 
 function build(compiler) {
   console.log('Compiling the service, which takes some seconds …');
-  rmSync(NEXT, { recursive: true, force: true });
+  remove(NEXT);
   const { status } = spawnSync(process.execPath, [compiler, '-p', '.', '--outDir', NEXT], { stdio: 'inherit' });
   if (status !== 0) {
-    rmSync(NEXT, { recursive: true, force: true });
+    remove(NEXT);
     process.exit(status ?? 1);
   }
   const templates = sources.filter((file) => file.includes('/templates/'));
@@ -68,9 +70,29 @@ function build(compiler) {
     if (file.endsWith('.d.ts') && file !== 'index.d.ts') rmSync(`${NEXT}/${file}`);
   }
   if (existsSync('src/config/variables.ts')) writeFileSync(`${NEXT}/config/process-config.d.ts`, settingsDeclaration());
-  rmSync('dist', { recursive: true, force: true });
-  renameSync(NEXT, 'dist');
-  writeFileSync(STAMP, fingerprint);
+  writeFileSync(STAMP.replace('dist', NEXT), fingerprint);
+  remove(OLD);
+  if (existsSync('dist')) move('dist', OLD);
+  move(NEXT, 'dist');
+  try {
+    remove(OLD);
+  } catch {
+    // The next build does.
+  }
+}
+
+function remove(folder) {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
+}
+
+function move(from, to, tries = 20) {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (tries === 0) throw error;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    move(from, to, tries - 1);
+  }
 }
 
 /** The type of the settings of a program that embeds the service, so that an editor shows what each means. */

@@ -39,11 +39,12 @@ const SUITES = [
       'src/cli/',
       'src/config/',
       'src/main.ts',
+      'src/run.ts',
     ],
   },
   {
     files: ['node-versions'],
-    rooms: ['src/http/', 'src/workers/', 'src/log/sqlite/', 'src/main.ts', 'package.json'],
+    rooms: ['src/http/', 'src/workers/', 'src/log/sqlite/', 'src/main.ts', 'src/run.ts', 'package.json'],
   },
 ];
 

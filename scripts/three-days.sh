@@ -13,8 +13,8 @@ cd "$work"
 port=18080 hook=13000 service=''
 url=http://127.0.0.1:$port/webhooks/Services/WebHooks.asmx
 table='' loads=''
-events() { node "$repository/dist/cli/events.js" "$@"; }
-compare() { node "$repository/dist/cli/compare/main.js" "$@"; }
+events() { node "$repository/dist/main.js" events "$@"; }
+compare() { node "$repository/dist/main.js" compare "$@"; }
 stop() { if [ -n "$service" ]; then kill "$service"; wait "$service" || true; fi; service=''; }
 trap 'stop; for each in $loads; do kill "$each" 2>/dev/null || true; done; rm -rf "$work"
   for name in days days_copy; do dropdb --if-exists --maintenance-db="$server/postgres" $name 2>/dev/null || true; done' EXIT
@@ -41,7 +41,7 @@ status() { curl -s -o answer -w '%{http_code}' "$@"; }
 expect() { local got; got=$(status "${@:2}"); echo "$got"; [ "$got" = "$1" ]; }
 holds() { grep -q "$1" output_of_tool; }
 # On a terminal, as a person has it.
-typed() { script -qec "node $repository/dist/cli/events.js $(printf '%q ' "$@")" /dev/null < /dev/null | tr -d '\r'; }
+typed() { script -qec "node $repository/dist/main.js events $(printf '%q ' "$@")" /dev/null < /dev/null | tr -d '\r'; }
 tool_says() { typed "${@:2}" > output_of_tool 2>&1 || true; cat output_of_tool; holds "$1"; }
 
 # ---- (a) A .NET developer moves from IIS ------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ handler() {
   loads+=" $!"
 }
 late() {
-  script -qfc "node $repository/dist/cli/events.js forward $hook --follow --since 0 --type 'com.github.*'" terminal.log > /dev/null 2>&1 < /dev/null &
+  script -qfc "node $repository/dist/main.js events forward $hook --follow --since 0 --type 'com.github.*'" terminal.log > /dev/null 2>&1 < /dev/null &
   local forwarder=$! began
   sleep 4
   began=$(date +%s.%N)
@@ -105,7 +105,7 @@ stop
 for i in $(seq 20); do echo "{\"specversion\":\"1.0\",\"id\":\"old-$i\",\"source\":\"/old\",\"type\":\"old\"}"; done > old.ndjson
 step 'import into SQLite' events import old.ndjson
 step 'export from SQLite' events export all.ndjson
-step 'verify and back up SQLite' sh -c "node $repository/dist/cli/events.js verify && node $repository/dist/cli/events.js backup copy.db"
+step 'verify and back up SQLite' sh -c "node $repository/dist/main.js events verify && node $repository/dist/main.js events backup copy.db"
 step 'make a database' psql -qX "$server/postgres" -c 'CREATE DATABASE days'
 cat > .env <<END
 PORT=$port

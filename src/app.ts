@@ -18,7 +18,6 @@ import { Callers } from './http/callers';
 import { RateLimit } from './http/rate-limit';
 import { AdminPages } from './http/admin';
 import { AccessControl } from './access/access-control';
-import { secretsIn } from './access/access-rules';
 import { BodyReader } from './http/content/body';
 import { MediaType } from './http/content/media-type';
 import { startServers } from './http/servers';
@@ -93,7 +92,7 @@ export async function startApp(
   const pages = new AdminPages(() => log.check(), metrics.registry);
   const sizeWarning = eventSizeWarning(config, log);
   if (sizeWarning !== undefined) logger.warn(sizeWarning);
-  const secrets = new Secrets(secretsIn(config));
+  const secrets = new Secrets(AccessControl.secretsIn(config));
   const addressOf = (request: IncomingMessage) => callers.address(request);
   const observer: Observer = new Observer(logger, metrics, addressOf, config.log.access, secrets);
   const callers = new Callers(config, observer.hint);
@@ -145,7 +144,7 @@ export async function startApp(
     async reload(next: Pick<Config, 'access' | 'allowedHosts' | 'forwardSecrets' | 'tls'>): Promise<void> {
       await servers.reloadTls(next.tls);
       access.use({ ...config, access: next.access, allowedHosts: next.allowedHosts });
-      secrets.use(secretsIn(next));
+      secrets.use(AccessControl.secretsIn(next));
     },
     /** Finishes what is in flight; connections without a call stay open for `idleTimeout` ms. The event log stays open. */
     close(idleTimeout?: number): Promise<void> {

@@ -8,7 +8,7 @@ import { EventFactory } from './events/event';
 import { EventLogError as LogError } from './log/engine';
 import type { EventLog } from './log/event-log';
 import { createLogger } from './telemetry/logger';
-import { plainReason } from './util/text';
+import { plainReason } from './util/errors';
 
 export type { WebHookSettings };
 
@@ -72,13 +72,13 @@ export interface WebHookEvents {
     readonly limit?: number | undefined;
   }): Promise<RecordedEvent[]>;
   /**
-   * Posts events as `asmx-webhook-events forward` does, oldest first: each until it is answered with neither 5xx, 408 nor 429, three
+   * Posts events as `asmx-webhook events forward` does, oldest first: each until it is answered with neither 5xx, 408 nor 429, three
    * times at most.
    *
    * @param options.after - by default 0: the first events of the log.
    * @param options.limit - the most events, 100 by default.
    * @param options.asReceived - sends the requests as they arrived, instead of CloudEvents.
-   * @param options.sign - signs them anew, as a sender that the tool names, such as `github`; CloudEvents as `standard-webhooks`.
+   * @param options.sign - signs those of a sender that the tool names, such as `github`, anew; CloudEvents as `standard-webhooks`.
    * @param options.signal - ends it after the attempt that is under way, as {@link WebHook.close} does.
    * @returns the status of the answer to each event, a refusal (4xx) too.
    * @throws {TypeError} an option is not valid.

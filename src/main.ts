@@ -1,176 +1,35 @@
 #!/usr/bin/env node
-import { BUILD, requireNode } from './config/package-info';
+import { requireNode } from './config/package-info';
+import { STOP_SIGNALS } from './config/service-manager';
 
 requireNode();
-// Before the other imports, which take most of a start's time.
-for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, endStart);
-import cluster from 'node:cluster';
-import { setImmediate } from 'node:timers/promises';
-import type { startApp } from './app';
-import { answerCommandLine } from './cli/command-line';
-import { ConfigError, type Config } from './config/config';
-import { ProcessConfig } from './config/process-config';
-import { openServiceWarnings } from './access/local-callers';
-import { ServiceManager } from './config/service-manager';
-import { plainReason } from './util/text';
-import { createLogger, type Logger } from './telemetry/logger';
+// Process 1 of a container gets no signal without a listener, and loading the rest takes most of a start's time.
+for (const signal of STOP_SIGNALS) process.on(signal, endStart);
+void start();
 
-main().catch(fail);
-
-/** Ends a process that still starts: no other listener is there. Process 1 of a container gets no signal without a listener. */
+/** Ends a process that still starts: the service adds listeners of its own. */
 function endStart(signal: NodeJS.Signals): void {
   if (process.listenerCount(signal) === 1) process.exit(0);
 }
 
-async function main(): Promise<void> {
-  const answer = await answerCommandLine(process.argv.slice(2));
-  if (answer !== undefined) {
-    console[answer.exitCode === 0 ? 'log' : 'error'](answer.text);
-    process.exitCode = answer.exitCode;
-    return;
+async function start(): Promise<void> {
+  const [command, ...args] = process.argv.slice(2);
+  const { answerCommandLine, toolNamed } = await import('./cli/command-line.js');
+  const runTool = toolNamed(command);
+  if (runTool !== undefined) {
+    // A signal ends a tool with the exit code of that.
+    for (const signal of STOP_SIGNALS) process.off(signal, endStart);
+    return runTool(args);
   }
-  // A line that cannot be printed must not end the service.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  const warnings: string[] = [];
-  const config = ProcessConfig.ofService((warning) => warnings.push(warning));
-  const logger = createLogger(config.log.level);
-  await run(config, logger, warnings);
-}
-
-async function run(config: ProcessConfig, logger: Logger, warnings: readonly string[]): Promise<void> {
-  const { eventLog } = config;
-  const manager = new ServiceManager((reason) => {
-    logger.warn({ reason }, 'the service manager could not be told');
-  });
-  const isNewLog = eventLog.isMissing?.() === true;
-  const announce = (url: string): void => {
-    // For people, and for scripts that wait for it; every other line is JSON.
-    console.log(`WebHook answers at ${url}`);
-    if (isNewLog) logger.warn(`New, empty log made at ${eventLog.name}`);
-    for (const warning of [eventLog.warning?.(), ...warnings]) if (warning !== undefined) logger.warn(warning);
-    for (const warning of openServiceWarnings(config)) logger.warn({ host: config.host }, warning);
-    manager.notify('READY=1');
-    for (const signal of ['SIGTERM', 'SIGINT']) {
-      process.once(signal, () => {
-        manager.notify('STOPPING=1');
-      });
-    }
-  };
-  if (config.workers === 1) await runAlone(config, logger, announce, manager);
-  else if (cluster.isWorker) await runWorker(config, logger);
-  else await (await import('./workers/supervisor.js')).supervise(config, logger, announce, manager);
-}
-
-async function runAlone(
-  config: ProcessConfig,
-  logger: Logger,
-  announce: (url: string) => void,
-  manager: ServiceManager,
-): Promise<void> {
-  const service = await startService(config, logger);
-  const { log, app } = service;
-  const stop = stopOnSignals(app, logger, () => log.close());
-  let reloading = Promise.resolve();
-  const reloadNext = () => (reloading = reloading.then(() => reload(config, service, logger)));
-  manager.onHangUp(reloadNext, () => {
-    stop('SIGHUP');
-  });
-  announce(app.url);
-  started(app, config, logger);
-}
-
-/** How long an idle connection stays open for its next call when another worker takes over, in milliseconds. */
-const HANDOVER_TIMEOUT = 5000;
-
-async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
-  const { SupervisorProcess } = await import('./workers/worker.js');
-  const supervisor = new SupervisorProcess();
-  // A terminal that closes sends it to all processes; the supervisor then stops this one as SIGTERM does.
-  process.on('SIGHUP', () => undefined);
-  const { log, app } = await startService(config, logger, supervisor);
-  const stop = stopOnSignals(app, logger, async () => {
-    await leave();
-    await log.close();
-  });
-  started(app, config, logger);
-  const leave = supervisor.join(app, async (why) => {
-    try {
-      // Whose access has ended may not go on here, on a connection that is open.
-      await app.reload(ProcessConfig.ofService(() => undefined));
-    } catch {
-      // The process that takes over has read them.
-    }
-    stop(why, HANDOVER_TIMEOUT);
-  });
-}
-
-type RunningService = Awaited<ReturnType<typeof startService>>;
-type App = RunningService['app'];
-
-/** Loads the service only here: a supervisor, `--help` and a wrong configuration do without it, and start in half the time. */
-async function startService(config: Config, logger: Logger, supervisor?: Parameters<typeof startApp>[3]) {
-  const { eventLog, eventLogSettings } = config;
-  // Later workers use the log of the first: one whose folder is moved away is not made anew beside it.
-  const create = cluster.worker === undefined || cluster.worker.id === 1 || eventLog.isMissing === undefined;
-  const opening = eventLog.open({ ...eventLogSettings, create, forgets: true });
-  // Awaited below; until then a failure must not end the process.
-  opening.catch(() => undefined);
-  // The database thread starts while this one loads the rest.
-  await setImmediate();
-  const { startApp: start } = await import('./app.js');
-  const { collectDefaultMetrics } = await import('prom-client');
-  const log = await opening;
-  const app = await start(config, log, logger, supervisor);
-  collectDefaultMetrics({ register: app.metrics });
-  return { log, app };
-}
-
-function started({ url, adminUrl }: App, { eventLog, off: all }: Config, logger: Logger): void {
-  const off = all.length > 0 ? all : undefined;
-  const { version, commit } = BUILD;
-  logger.info({ version, commit, url, adminUrl, eventLog: eventLog.name, off }, 'started');
-}
-
-/** Stops this process on a signal, with exit code 0. Returns a function that stops it for another reason, as {@link App.close} does. */
-function stopOnSignals(app: App, logger: Logger, cleanUp: () => Promise<void>) {
-  let stopping = false;
-  const stop = (why: string, idleTimeout?: number): void => {
-    if (stopping) return;
-    stopping = true;
-    logger.info({ why }, 'stopping');
-    app
-      .close(idleTimeout)
-      .then(cleanUp)
-      .then(() => {
-        logger.info('stopped');
-        logger.exit(0);
-      }, fail);
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'])
-    process.on(signal, () => {
-      stop(signal);
-    });
-  return stop;
-}
-
-/** Reads the settings again. If they cannot be used, a log line says why, and nothing changes. */
-async function reload(config: ProcessConfig, { app, log }: RunningService, logger: Logger): Promise<void> {
+  const { fail, runService } = await import('./run.js');
   try {
-    const next = ProcessConfig.ofService((warning) => {
-      logger.warn(warning);
-    });
-    await app.reload(next);
-    const needRestart = ProcessConfig.needRestart(config, next, log.retain(next.eventLogSettings.retention));
-    for (const warning of openServiceWarnings(next)) logger.warn({ host: config.host }, warning);
-    logger.info({ ...next.tls, ...(needRestart.length > 0 && { needRestart }) }, 'settings read again');
+    const answer = await answerCommandLine(command);
+    if (answer === undefined) await runService();
+    else {
+      console[answer.exitCode === 0 ? 'log' : 'error'](answer.text);
+      process.exitCode = answer.exitCode;
+    }
   } catch (error) {
-    logger.error({ reason: plainReason(error) }, 'settings not usable, those from before stay in use');
+    fail(error);
   }
-}
-
-/** Prints what went wrong, and ends the process with exit code 1. */
-function fail(problem: unknown): never {
-  const text = plainReason(problem);
-  console.error(problem instanceof ConfigError ? `The configuration is wrong.\n${text}` : text);
-  process.exit(1);
 }

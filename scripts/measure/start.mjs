@@ -1,7 +1,7 @@
 // Measures what a start costs: node scripts/measure/start.mjs [STARTS] [DIST ...], by default 9 starts of dist (7 minutes).
 // - alone and with several workers: milliseconds to the first answer and until all workers have started, the processor time
 //   until then, and memory one second later; `idle`: 15 seconds later, when V8 has given back what the start alone needed;
-// - `asmx-webhook-events --help`.
+// - `asmx-webhook events --help`.
 // Several builds take turns, so that `9 dist ../other/dist` compares two. Prints medians. Figures are those of all processes
 // of a start together; `resident` and `idle` count what they share once for each, `own` once in all. Linux only; needs
 // `npm run build`.

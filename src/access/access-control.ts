@@ -1,8 +1,10 @@
+import type { Config } from '../config/config';
 import type { Callers } from '../http/callers';
 import { HTTP_ERRORS } from '../http/errors';
 import { rulesOf, type AccessRules } from './access-rules';
 import { Caller, type GuardedRequest } from './caller';
-import { otherSites, type LocalConfig } from './local-callers';
+import { withoutName } from './keys';
+import { openServiceWarnings, otherSites, type LocalConfig } from './local-callers';
 
 /** Decides who may call, and who may look at the pages of the events. */
 export class AccessControl {
@@ -11,6 +13,17 @@ export class AccessControl {
   constructor(config: LocalConfig, callers: Pick<Callers, 'baseUrl'>) {
     this.rules = rulesOf(config, otherSites(callers));
   }
+
+  /** The values of the settings that are secret, without the names of keys. */
+  static secretsIn({ access, forwardSecrets = [] }: Pick<Config, 'access' | 'forwardSecrets'>): string[] {
+    const { recordKeys = [], readKeys = [], ...secrets } = access;
+    return [
+      ...[...recordKeys, ...readKeys].map(withoutName),
+      ...[...Object.values(secrets), forwardSecrets].flatMap((values) => values ?? []),
+    ];
+  }
+
+  static readonly warningsFor = openServiceWarnings;
 
   use(config: LocalConfig): void {
     this.rules = rulesOf(config, this.rules.otherSite);

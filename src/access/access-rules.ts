@@ -1,7 +1,6 @@
-import type { Config } from '../config/config';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import { Sender } from '../senders/sender';
-import { keyCheck, withoutName } from './keys';
+import { keyCheck } from './keys';
 import { hostChecks, viewerCheck, type LocalConfig, type OtherSite } from './local-callers';
 
 /** The access that an operation needs: none, a key or a signature to record, or a key to read. */
@@ -10,7 +9,7 @@ export type Access = 'open' | 'record' | 'read';
 /** Shows that a caller may make a call: a key, or the signature of a message. */
 type Credential = 'key' | 'signature';
 
-/** What the settings say of who may call. */
+/** Who may call, by the settings. */
 export type AccessRules = ReturnType<typeof rulesOf>;
 
 export function rulesOf(config: LocalConfig, otherSite: OtherSite) {
@@ -23,7 +22,7 @@ export function rulesOf(config: LocalConfig, otherSite: OtherSite) {
     /** Whether an access needs a proof. */
     guards,
     hasGuards: guards.record || guards.read,
-    /** Whether callers have to prove something, if only by a certificate. */
+    /** Whether callers need a proof, be it only a certificate. */
     isGuarded: guards.record || guards.read || config.tls?.clientCa !== undefined,
     /** The name of a key that opens an access, empty if it has none; undefined for any other key. */
     nameOf: {
@@ -49,13 +48,4 @@ export function rulesOf(config: LocalConfig, otherSite: OtherSite) {
       return HTTP_ERRORS.key(`RecordEvent needs a record key${hasSecrets ? ` or ${signed}` : ''}.`);
     },
   };
-}
-
-/** The values of the settings that are secret, without the names of keys. */
-export function secretsIn({ access, forwardSecrets = [] }: Pick<Config, 'access' | 'forwardSecrets'>): string[] {
-  const { recordKeys = [], readKeys = [], ...secrets } = access;
-  return [
-    ...[...recordKeys, ...readKeys].map(withoutName),
-    ...[...Object.values(secrets), forwardSecrets].flatMap((values) => values ?? []),
-  ];
 }

@@ -1,7 +1,6 @@
 import { CloudEventError } from '../events/cloudevents/attributes';
 import type { Binding } from '../config/values';
 import type { AccessControl } from '../access/access-control';
-import type { Caller } from '../access/caller';
 import type { Config } from '../config/config';
 import type { Contract } from '../contract/contract';
 import type { Callers } from '../http/callers';
@@ -76,7 +75,7 @@ export abstract class IncomingCall implements Call {
   readonly response: HttpResponse;
   /** The slot of the call, which is given back however it ends, and earlier while its operation waits. */
   readonly ticket: Ticket;
-  readonly caller: Caller;
+  readonly caller: ReturnType<AccessControl['caller']>;
   /** The `Content-Type` of the request, if it has one that can be read. */
   mediaType: MediaType | undefined;
   protected readonly endpoint: Endpoint;

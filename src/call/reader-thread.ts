@@ -31,7 +31,7 @@ type Outcome<Result> =
   | { readonly thrown: { readonly name: string; readonly message: string; readonly stack: string | undefined } };
 
 /** Returns the outcome of a function in a form that can be cloned. */
-export function outcomeOf<Result>(run: () => Result): Outcome<Result> {
+function outcomeOf<Result>(run: () => Result): Outcome<Result> {
   try {
     return { result: run() };
   } catch (error) {
@@ -54,6 +54,8 @@ export class ReaderThreads {
     this.#forLarger = new ReaderThread(maxBytes);
     this.#errors = new Map(errors.map((error) => [error.name, error.prototype as object]));
   }
+
+  static readonly outcomeOf = outcomeOf;
 
   /** Reads a message in its thread. Throws what the function throws. */
   async read<Message extends { readonly body: Buffer }, Result>(

@@ -11,12 +11,19 @@ interface CommandLineAnswer {
   readonly exitCode: 0 | 1 | 2;
 }
 
+/** Returns the program of a tool that is named in place of an option; it sets the exit code. */
+export function toolNamed(name: string | undefined): ((args: readonly string[]) => Promise<void>) | undefined {
+  if (name === 'events') return async (args) => (await import('./events.js')).runEventsTool(args);
+  if (name === 'compare') return async (args) => (await import('./compare/main.js')).runCompareTool(args);
+  return undefined;
+}
+
 /**
- * Answers the arguments of the service. Returns undefined if there are none and the service should start.
+ * Answers the argument of the service. Returns undefined if there is none and the service should start.
  *
  * @throws {ConfigError} `--ready` needs settings that are wrong.
  */
-export async function answerCommandLine([argument]: readonly string[]): Promise<CommandLineAnswer | undefined> {
+export async function answerCommandLine(argument: string | undefined): Promise<CommandLineAnswer | undefined> {
   switch (argument) {
     case undefined:
       return undefined;
@@ -46,6 +53,8 @@ function usage(): string {
     `WebHook ${BUILD.name}: a drop-in replacement for a WebHooks.asmx web service`,
     '',
     'Usage: asmx-webhook [--help | --version | --ready]',
+    '       asmx-webhook events …    works on the event log: print, follow, forward, export, verify and more',
+    '       asmx-webhook compare …   compares the service that is to be replaced with this one',
     '',
     '  --ready  starts nothing: exits with 0 if the service that runs with the same settings is ready, otherwise with 1',
     '',

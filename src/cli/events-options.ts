@@ -20,10 +20,15 @@ export interface Values extends LogSource, EventFilter {
   readonly follow?: boolean;
   readonly position?: string;
   readonly asReceived?: boolean;
-  readonly sign?: string;
-  readonly secretFile?: string;
+  readonly sign?: readonly SecretOfSender[];
   readonly skipRefused?: boolean;
   readonly tries?: number;
+}
+
+/** A sender, and the file with the secret with which it signs. */
+interface SecretOfSender {
+  readonly sender: Sender;
+  readonly file: string;
 }
 
 /** Options that choose some of the events; one must match all that are given. */

@@ -18,7 +18,7 @@ import { eventLogOfTool, withLog, withSource } from './tool-log';
 
 /** Returns the command line of the tool for the event log. Each command loads only what it needs. */
 function eventsCommand(): ToolCommand {
-  const program = new ToolCommand('asmx-webhook-events').asTool();
+  const program = new ToolCommand('asmx-webhook events').asTool();
   program
     .description('Works on the event log that EVENT_LOG names, also while the service runs.')
     .addHelpText('after', `\n${NOTES}\n\n${EXIT_CODES}`);
@@ -136,9 +136,10 @@ function exitCodeOf(error: unknown): number {
   return error instanceof Error && error.name === 'RefusedError' ? 3 : 1;
 }
 
-/** Runs the tool with the arguments and the environment of this process, and sets its exit code. */
-export function runEventsTool(): Promise<void> {
-  return runProgram(() => eventsCommand().run(process.argv.slice(2)), exitCodeOf);
+/** Runs the tool with the environment of this process, and sets its exit code. */
+export function runEventsTool(args: readonly string[]): Promise<void> {
+  return runProgram(() => eventsCommand().run(args), exitCodeOf);
 }
 
-if (require.main === module) void runEventsTool();
+// The name of 1.0: asmx-webhook-events.
+if (require.main === module) void runEventsTool(process.argv.slice(2));

@@ -60,7 +60,7 @@ export function readConfig(environment: Texts, origin?: (name: string) => string
   const { cert, key } = tls;
   return {
     ...settings,
-    eventLogSettings: { ...settings.eventLogServer, retention: settings.retention },
+    eventLogSettings: { ...settings.eventLogServer, retention: settings.retention, isShared: settings.workers > 1 },
     path: `/${settings.serviceRoot}/Services/WebHooks.asmx`,
     off: [...Binding.all.filter((binding) => !protocols.has(binding)), ...(documentation ? [] : ['documentation'])],
     tls: cert === undefined || key === undefined ? undefined : { ...tls, cert, key },

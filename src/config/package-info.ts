@@ -10,11 +10,18 @@ const { version, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'),
 
 const commit = commitOfBuild();
 
-/** The commit is that of the sources, as the build found it; `unknown` if that was outside git. The name is for people. */
+/** The commit of the sources, or `unknown` if the build was outside git. The name is for people. */
 export const BUILD = { version, commit, name: `${version} (${commit})` };
 
-/** The command that starts the tool. The package has no sources: a clone has them, and no command of this name. Not npm: PowerShell takes `--` out. */
-export const TOOL = existsSync(join(ROOT, 'src')) ? 'node dist/cli/events.js' : 'asmx-webhook-events';
+/** The command for the event log, as it is typed where this build is. */
+export const TOOL = `${program()} events`;
+
+function program(): string {
+  if (/[\\/]_npx[\\/]/.test(ROOT)) return `npx ./asmx-webhook-${version}.tgz`;
+  // In a clone, which has sources, and in a project npx finds it.
+  const isLocal = existsSync(join(ROOT, 'src')) || existsSync(join(ROOT, '..', '..', 'package.json'));
+  return isLocal ? 'npx asmx-webhook' : 'asmx-webhook';
+}
 
 function commitOfBuild(): string {
   try {

@@ -2,6 +2,9 @@ import { execFile } from 'node:child_process';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 
+/** The signals that end the service. SIGBREAK is Ctrl-Break in a console of Windows, and never comes elsewhere. */
+export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGBREAK'] as const;
+
 /** The service manager that started this process, if one did and wants to be notified (sd_notify(3)). */
 export class ServiceManager {
   readonly #environment: NodeJS.ProcessEnv | undefined;
@@ -16,11 +19,11 @@ export class ServiceManager {
     this.#failed = failed;
   }
 
-  /** Reloads on SIGHUP. A terminal that closes sends it, too: then this process stops. */
+  /** Reloads on SIGHUP. A terminal that closes sends it, too, and under Windows nothing else does: then this process stops. */
   onHangUp(reload: () => Promise<void>, stop: () => void): void {
     const hadTerminal = isatty(1);
     process.on('SIGHUP', () => {
-      if (hadTerminal && !isatty(1)) {
+      if (process.platform === 'win32' || (hadTerminal && !isatty(1))) {
         stop();
         return;
       }

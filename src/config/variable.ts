@@ -1,4 +1,4 @@
-import { ValueError } from '../util/text';
+import { ValueError } from '../util/errors';
 
 /** Thrown when the configuration has values that the service cannot use; the message names each one. */
 export class ConfigError extends Error {
@@ -77,7 +77,8 @@ export class Variable<Value> {
     if (text === undefined) return { value: undefined as Value };
     if (isQuoted(text)) return { problem: QUOTES };
     try {
-      return { value: this.#read(text) };
+      // `set PORT=80 && node …` of Windows' cmd sets "80 ". A password may end with a space; lists trim their members.
+      return { value: this.#read(this.secret ? text : text.trim()) };
     } catch (error) {
       if (!(error instanceof ValueError)) throw error;
       return { problem: error.message };

@@ -133,7 +133,7 @@ export const VARIABLES = {
   forwardSecrets: access.secrets(
     'FORWARD_SECRETS',
     read.standardSecrets,
-    'secrets that sign the events that `asmx-webhook-events` forwards',
+    'secrets that sign the events that `asmx-webhook events` forwards',
   ),
   tls: {
     cert: tls.optional('TLS_CERT', read.file, { description: 'file with the certificate and its chain' }),
@@ -149,7 +149,7 @@ export const VARIABLES = {
   limits: {
     requestTimeout: limits.required('REQUEST_TIMEOUT', read.timeout, {
       default: '60s',
-      description: 'longest time for a request to arrive, or its answer to be taken',
+      description: 'longest time for a request to arrive, or its answer to be read',
     }),
     keepAliveTimeout: limits.required('KEEP_ALIVE_TIMEOUT', read.timeout, {
       default: '120s',

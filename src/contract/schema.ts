@@ -1,5 +1,4 @@
 import type { XmlElement } from '../xml/xml-tree';
-import { withoutOuterSpace } from '../xml/characters';
 import { detached, shortened } from '../util/text';
 import { parseTime } from '../util/time';
 import { CallError, type ParameterValues } from '../service/call';
@@ -19,8 +18,6 @@ export interface Parameter {
 export class ContractError extends Error {
   override readonly name = 'ContractError';
 }
-
-export const NO_VALUES: ParameterValues = Object.create(null) as ParameterValues;
 
 export class OperationInput {
   constructor(
@@ -220,4 +217,16 @@ function numeral(text: string, form: RegExp, what: string): string {
 
 function outOfRange(what: string): SimpleTypeError {
   return new SimpleTypeError(`Value was either too large or too small for ${what}.`);
+}
+
+const SPACE: ReadonlySet<string> = new Set(' \n\r\t');
+
+/** Removes white space as XML defines it at both ends. A regular expression would take quadratic time on long runs inside. */
+function withoutOuterSpace(text: string): string {
+  let start = 0;
+  let end = text.length;
+  // Beyond an end there is no character, so neither loop leaves the text.
+  while (SPACE.has(text.charAt(start))) start++;
+  while (SPACE.has(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
 }

@@ -1,17 +1,16 @@
-import { JsonText } from './cloudevents/json-text';
 import type { SentAs } from './payload';
 import type { StoredEvent } from './stored-event';
 
 type HeaderFields = readonly (readonly [name: string, value: string])[];
 
-/** The member that names a known sender. */
-export const SENDER = 'webhook-sender';
-
-/** The element of a SOAP message whose content the payload is, unless that is the operation's; the envelope's without its header. */
+/** The element whose content is the payload of a SOAP message, if not the operation; the envelope without its header. */
 export type SoapPart = 'body' | 'envelope';
 
 /** How an event arrived, as the log keeps it. Events that were imported may have none of it. */
 export class Arrival {
+  /** The member that names a known sender. */
+  static readonly SENDER = 'webhook-sender';
+
   readonly method: string | undefined;
   /** Path and query. */
   readonly target: string | undefined;
@@ -30,7 +29,7 @@ export class Arrival {
 
   constructor({ arrival }: Pick<StoredEvent, 'arrival'>) {
     const members = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
-    const { method, path, remoteAddress, signedBy, keyName, [SENDER]: sender, headers, sentAs, soap } = members;
+    const { method, path, remoteAddress, signedBy, keyName, [Arrival.SENDER]: sender, headers, sentAs, soap } = members;
     this.method = text(method);
     this.target = text(path);
     this.remoteAddress = text(remoteAddress);
@@ -65,12 +64,6 @@ export class Arrival {
   static readable(headers: HeaderFields): HeaderFields {
     return headers.map(([name, value]) => [name, asUtf8(value)]);
   }
-}
-
-/** What an arrival says of who was proved to make the call. Events of version 1.1.0 and earlier name neither secret nor body. */
-export function callerIn(arrival: string) {
-  const { keyName, signedWith, signedBody } = Object(new JsonText(arrival).parsed()?.value) as Record<string, unknown>;
-  return { keyName: text(keyName), signedWith: text(signedWith), signedBody: text(signedBody) };
 }
 
 const NOT_PASSED_ON = new RegExp(

@@ -17,15 +17,6 @@ export interface NewEvent {
   readonly webhookId: string | undefined;
 }
 
-/** Stands in a key before what tells the events apart that came with it; a key that a caller sends has no line feeds. */
-export const APART = '\n\n';
-
-/** Why an event does not repeat the one in the log that has a key of its: another caller was proved, or type or data are others. */
-export interface KeyConflict {
-  readonly key: 'idempotencyKey' | 'webhookId';
-  readonly differs: 'caller' | 'data';
-}
-
 /** An event of the log. */
 export interface StoredEvent extends NewEvent {
   /** Its place in the log: 1, 2, 3 and so on. Never given twice. */

@@ -8,7 +8,6 @@ import type { CallContent, ParameterValues, Service } from '../service/call';
 import { Sender } from '../senders/sender';
 import type { Contract } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
-import { NO_VALUES } from '../contract/schema';
 import { readContent, type HttpContent } from './http-content';
 import { readParameters } from './http-parameters';
 import { errorIn, NOT_SNIFFED, resultIn, stringReply, type Representation } from './reply-format';
@@ -218,7 +217,7 @@ class HttpCall extends IncomingCall {
 
   #parameters(called: string, { refuses = [] }: Service[string]): ParameterValues | Promise<ParameterValues> {
     const operation = this.endpoint.contract.describe(called);
-    if (operation === undefined || operation.parameters.length === 0) return NO_VALUES;
+    if (operation === undefined || operation.parameters.length === 0) return {};
     const given = this.readWith(PARAMETERS, {
       body: this.#body,
       query: this.request.queryString,

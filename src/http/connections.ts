@@ -77,7 +77,7 @@ export class Connection {
     return this.isEnding || this.last?.shouldKeepAlive === false;
   }
 
-  /** Whether no further request is taken: it would come after the last answer, or be one too many that waits. */
+  /** Whether no further request is accepted: the last answer was given, or too many wait. */
   get isFull(): boolean {
     const isAtLimit = this.#waiting >= MAX_WAITING || this.total.waiting >= MAX_WAITING_IN_ALL;
     return this.hasLastAnswer || (isAtLimit && this.last?.closed === false);
@@ -121,7 +121,7 @@ export class Connection {
     });
   }
 
-  /** Drops what is read from now on. Node has left the socket alone, and its responses would wait for 'drain' for ever. */
+  /** Drops what is read afterwards. Node has left the socket alone, and its responses would wait for 'drain' for ever. */
   dropRest(): void {
     this.#http?.on('error', () => undefined).on('drain', () => this.#current?.emit('drain'));
     this.#http?.resume();
@@ -186,7 +186,7 @@ export function lastAnswer({ status, message, headers = {} }: RequestError): str
 const SWEEPS_PER_TIMEOUT = 4;
 const MAX_SWEEP_INTERVAL = 1000;
 
-/** The open connections of a server. One timer closes those whose peers do not take what they are sent. */
+/** The open connections of a server. One timer closes those whose peers do not read what they are sent. */
 export class Connections {
   readonly all = new Set<Connection>();
   readonly #byHttpSocket = new WeakMap<Socket, Connection>();
@@ -195,7 +195,7 @@ export class Connections {
   waiting = 0;
   readonly #sweep: NodeJS.Timeout;
 
-  /** Calls `refused` before it closes a connection whose peer takes nothing for `sendTimeout` ms. */
+  /** Calls `refused` before it closes a connection whose peer reads nothing for `sendTimeout` ms. */
   constructor(sendTimeout: number, refused: (connection: Connection, error: RequestError) => void) {
     this.#sweep = setInterval(
       () => {

@@ -1,31 +1,32 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Deferred } from '../util/promises';
 import type { Engine, Retention, RetentionSteps } from './engine';
 
-/** Calls a listener with the newest position: after commits, and after regular looks for what others recorded. */
+/** Shortest pause between two looks at the newest position, in milliseconds: commits may follow each other faster. */
+const LEAST_PAUSE = 5;
+
+/** Calls a listener with the newest position when that has changed: soon after `wake`, and after pauses for what others recorded. */
 export class LogWatch {
-  readonly #listener: (newest: number) => void;
   readonly #ended = new AbortController();
-  #told: number | undefined;
+  #woken = new Deferred();
 
   constructor(engine: Pick<Engine, 'newest' | 'watchPause'>, listener: (newest: number) => void) {
-    this.#listener = listener;
-    void this.#look(engine);
+    void this.#watch(engine, listener);
   }
 
-  tell(newest: number): void {
-    if (this.#ended.signal.aborted || newest === this.#told) return;
-    this.#told = newest;
-    this.#listener(newest);
+  wake(): void {
+    this.#woken.resolve();
   }
 
-  async #look(engine: Pick<Engine, 'newest' | 'watchPause'>): Promise<void> {
-    while (!this.#ended.signal.aborted) {
-      const told = this.#told;
-      // Calls that read or record say why a look fails.
+  async #watch(engine: Pick<Engine, 'newest' | 'watchPause'>, listener: (newest: number) => void): Promise<void> {
+    const { signal } = this.#ended;
+    for (let last: number | undefined; !signal.aborted;) {
+      this.#woken = new Deferred();
+      // Calls that read or record say why it fails.
       const newest = await engine.newest().catch(() => undefined);
-      // A position told meanwhile may be newer than what the look saw.
-      if (newest !== undefined && this.#told === told) this.tell(newest);
-      await pause(engine.watchPause, this.#ended.signal);
+      if (newest !== undefined && newest !== last && !signal.aborted) listener((last = newest));
+      await pause(LEAST_PAUSE, signal);
+      await Promise.race([this.#woken.promise, pause(engine.watchPause, signal)]);
     }
   }
 

@@ -1,6 +1,6 @@
 import { JsonText } from '../events/cloudevents/json-text';
-import { callerIn } from '../events/arrival';
-import type { KeyConflict, NewEvent } from '../events/stored-event';
+import type { KeyConflict } from '../events/key-conflict';
+import type { NewEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
 import type { EventQuery, LoggedEvent, LogStats, SearchQuery, SearchResult } from './queries';
 
@@ -25,6 +25,8 @@ export interface EventLogSettings {
   readonly retention: Retention;
   /** Whether a missing log is created; true by default. */
   readonly create?: boolean;
+  /** Whether other processes of this machine record in it as well. */
+  readonly isShared?: boolean | undefined;
   /** Whether this process forgets what is past retention; the value of `create` by default. */
   readonly forgets?: boolean;
   /** For the server, if it asks for one and its address has none. Secret. */
@@ -39,20 +41,14 @@ export interface Retention {
   readonly maxAge?: number | undefined;
 }
 
-export interface Appended {
+/** What became of an event that was appended. */
+export interface Outcome {
   /** The event's id; for a repetition, that of the first. */
   readonly id: string;
   /** False for a repetition: nothing was recorded. */
   readonly recorded: boolean;
   /** Set if the event with this id has a key of this one, and yet is another. */
   readonly conflict?: KeyConflict | undefined;
-}
-
-export interface Recorded {
-  /** One for each event given, in their order. */
-  readonly appended: readonly Appended[];
-  /** The position of the newest event, if readers see it already. */
-  readonly newest?: number | undefined;
 }
 
 /** The primitives of an `EventLog`, whose methods with the same names say what they promise. They may throw any error. */
@@ -64,7 +60,7 @@ export interface Engine {
    * @param waited - how long the events have waited already, in milliseconds: their callers do not wait anew for a lock or a server.
    * @throws {EventTooLargeError}
    */
-  append(events: readonly NewEvent[], waited: number): Promise<Recorded>;
+  append(events: readonly NewEvent[], waited: number): Promise<Outcome[]>;
 
   /** Each read may bring megabytes, which no limit counts until the caller has made an answer of them. */
   readonly readsAtOnce: number;
@@ -75,7 +71,8 @@ export interface Engine {
   search(query: SearchQuery): Promise<SearchResult>;
   counts(times: readonly number[]): Promise<number[]>;
   stats(): Promise<LogStats>;
-  check(): Promise<void>;
+  /** @param failed - the events of the last commit, if it failed: whether there is room for them, too. None is kept. */
+  check(failed: readonly NewEvent[]): Promise<void>;
 
   /** Pause between two looks of a watch at the newest position, in milliseconds. */
   readonly watchPause: number;
@@ -114,40 +111,6 @@ export interface RetentionSteps {
   readonly isFixed?: true;
   /** Forgets some events; resolves to whether there is more to do. */
   step(retention: Retention): Promise<boolean>;
-}
-
-/**
- * Says why an event does not repeat the one that has a key of its; undefined if it does. What was signed tells more than the data that
- * was made of it. Events of 1.1.0 and earlier do not say what that was, and some signed ones would have another type now.
- *
- * @param isAlike - whether the data is the same and, unless any type will do, the type.
- */
-export function conflictBetween(
-  key: KeyConflict['key'],
-  { arrival }: Pick<NewEvent, 'arrival'>,
-  first: Pick<NewEvent, 'arrival'>,
-  isAlike: (withAnyType: boolean) => boolean,
-): KeyConflict | undefined {
-  const [own, other] = [callerIn(arrival), callerIn(first.arrival)];
-  if (own.keyName !== other.keyName || (other.signedWith ?? own.signedWith) !== own.signedWith)
-    return { key, differs: 'caller' };
-  const isSame =
-    own.signedBody === undefined || other.signedBody === undefined
-      ? isAlike(own.signedBody !== undefined)
-      : own.signedBody === other.signedBody;
-  return isSame ? undefined : { key, differs: 'data' };
-}
-
-type Compared = Pick<NewEvent, 'attributes' | 'arrival'> & { readonly data: string | null | undefined };
-
-export function conflictOf(key: KeyConflict['key'], event: Compared, first: Compared): KeyConflict | undefined {
-  return conflictBetween(
-    key,
-    event,
-    first,
-    (withAnyType) =>
-      event.data === first.data && (withAnyType || typeIn(event.attributes) === typeIn(first.attributes)),
-  );
 }
 
 /** The beginning that types have in common if a query's `type` ends in `.*`: all before the `*`. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isMountPoint } from '../util/files';
-import { ValueError } from '../util/text';
+import { ValueError } from '../util/errors';
 import { EventLogError, type EventLogSettings } from './engine';
 import type { EventLog } from './event-log';
 import { jetStreamAddress } from './jetstream/address';
@@ -65,11 +65,11 @@ const SQLITE: EngineChoice = {
         if (!isMountPoint(file)) return undefined;
         return `${file} is mounted without its folder: the newest events are in ${file}-wal, and go with the container. Mount the folder.`;
       },
-      async open({ retention, create = true, forgets = create }) {
+      async open({ retention, isShared, create = true, forgets = create }) {
         if (!create && !existsSync(file))
           throw new EventLogError(`There is no event log at ${file}. Set EVENT_LOG to where it is.`);
         const { openSqliteLog } = await import('./sqlite/event-log.js');
-        return openSqliteLog({ file, create, ...(forgets && { retention }) });
+        return openSqliteLog({ file, create, isShared, ...(forgets && { retention }) });
       },
       async restore(backup) {
         const { restoreSqliteLog } = await import('./sqlite/event-log.js');

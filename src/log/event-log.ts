@@ -1,7 +1,7 @@
 import { problemOf, type NewEvent, type StoredEvent } from '../events/stored-event';
 import { Deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
 import { LogWatch, RetentionLoop, watchFiles } from './background';
-import { EventLogError, type Appended, type Engine, type Retention, type Upkeep } from './engine';
+import { EventLogError, type Engine, type EventLogSettings, type Outcome, type Retention, type Upkeep } from './engine';
 import { GroupCommit } from './group-commit';
 import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult, Start } from './queries';
 import { followed, foundIn, pagesOf, type FollowStart, type OnLogChange, type ReadableLog } from './readable-log';
@@ -12,6 +12,8 @@ const SEARCH_TIME = 500;
 
 /** Counted for each event besides its texts when calls share a commit, in characters. */
 const EVENT_CHARACTERS = 2048;
+
+type Settings = { readonly [Name in 'retention' | 'isShared']?: EventLogSettings[Name] | undefined };
 
 /** Called when something happens to a log besides its calls. */
 interface LogObserver {
@@ -34,7 +36,7 @@ export class EventLog implements ReadableLog {
   /** Missing if the log is not in a file of this machine. */
   readonly upkeep: Upkeep | undefined;
   readonly #engine: Engine;
-  readonly #group: GroupCommit<readonly NewEvent[], Appended[]> | undefined;
+  readonly #group: GroupCommit<NewEvent, Outcome> | undefined;
   readonly #retention: RetentionLoop | undefined;
   readonly #ended = new AbortController();
   readonly #watches = new Set<LogWatch>();
@@ -44,9 +46,11 @@ export class EventLog implements ReadableLog {
   #idle: (() => void) | undefined;
   #closing: Promise<void> | undefined;
   #observer: LogObserver = {};
+  /** The events of the last commit, if it failed. */
+  #failed: readonly NewEvent[] = [];
   readonly #searches = new Semaphore(1);
 
-  constructor(engine: Engine, retention: Retention = {}) {
+  constructor(engine: Engine, { retention = {}, isShared }: Settings = {}) {
     this.#engine = engine;
     const { upkeep } = engine;
     this.upkeep = upkeep && {
@@ -56,7 +60,7 @@ export class EventLog implements ReadableLog {
     };
     this.#reads = new Semaphore(engine.readsAtOnce);
     if (engine.commitSize !== undefined)
-      this.#group = new GroupCommit(engine.commitSize, (requests, waited) => this.#commit(requests, waited));
+      this.#group = new GroupCommit(engine.commitSize, isShared, (events, waited) => this.#commit(events, waited));
     if (engine.look) void watchFiles(engine.look, (problem) => this.#observer.lost?.(problem), this.#ended.signal);
     if (engine.retention)
       this.#retention = new RetentionLoop(engine.retention, retention, (error) => this.#observer.retained?.(error));
@@ -74,26 +78,28 @@ export class EventLog implements ReadableLog {
    *
    * @throws {EventLogError} at least one of the events was not recorded; none if one is too large ({@link EventTooLargeError}).
    */
-  append<Events extends readonly NewEvent[]>(...events: Events): Promise<{ [Place in keyof Events]: Appended }>;
-  append(...events: readonly NewEvent[]): Promise<Appended[]> {
+  append<Events extends readonly NewEvent[]>(...events: Events): Promise<{ [Place in keyof Events]: Outcome }>;
+  append(...events: readonly NewEvent[]): Promise<Outcome[]> {
     const failure = events.length === 1 ? 'The event could not be recorded.' : 'The events could not be recorded.';
-    return this.#call(failure, () => this.#record(events));
+    return this.#call(failure, async () => {
+      if (events.length === 0) return [];
+      return this.#group?.add(events, sizeOf(events)) ?? this.#commit(events, 0);
+    });
   }
 
-  #record(events: readonly NewEvent[]): Promise<Appended[]> {
-    if (events.length === 0) return Promise.resolve([]);
-    return this.#group?.add(events, sizeOf(events)) ?? this.#commit([events], 0).then(([appended = []]) => appended);
-  }
-
-  async #commit(requests: readonly (readonly NewEvent[])[], waited: number): Promise<Appended[][]> {
+  async #commit(events: readonly NewEvent[], waited: number): Promise<Outcome[]> {
     const started = performance.now();
-    const events = requests.length === 1 ? (requests[0] ?? []) : requests.flat();
-    const { appended, newest } = await this.#engine.append(events, waited);
-    if (newest !== undefined) for (const watch of this.#watches) watch.tell(newest);
-    const recorded = appended.reduce((sum, one) => sum + Number(one.recorded), 0);
-    this.#observer.committed?.({ events: events.length, recorded, milliseconds: performance.now() - started });
-    let place = 0;
-    return requests.map(({ length }) => appended.slice(place, (place += length)));
+    try {
+      const outcomes = await this.#engine.append(events, waited);
+      this.#failed = [];
+      for (const watch of this.#watches) watch.wake();
+      const recorded = outcomes.filter((outcome) => outcome.recorded).length;
+      this.#observer.committed?.({ events: events.length, recorded, milliseconds: performance.now() - started });
+      return outcomes;
+    } catch (error) {
+      this.#failed = events;
+      throw error;
+    }
   }
 
   async read(query: EventQuery): Promise<LoggedEvent[]> {
@@ -204,7 +210,10 @@ export class EventLog implements ReadableLog {
 
   /** Resolves if the log could take an event now; records none. Otherwise the error's cause says why. */
   check(): Promise<void> {
-    return this.#call('The event log cannot take events.', () => this.#engine.check());
+    return this.#call('The event log cannot take events.', async () => {
+      await this.#engine.check(this.#failed);
+      this.#failed = [];
+    });
   }
 
   /**

@@ -1,7 +1,6 @@
-import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import type { Deferred } from '../util/promises';
+import { Deferred } from '../util/promises';
 
 /**
  * How long requests that keep coming are gathered for one commit, in milliseconds. With one processor a commit keeps the calls
@@ -10,40 +9,49 @@ import type { Deferred } from '../util/promises';
 const GATHER_TIME = availableParallelism() === 1 ? 1 : 0;
 
 /**
- * How long one of several workers waits between two commits under load, in milliseconds: callers just answered come back meanwhile and
- * share the next one, and another worker gets the lock.
+ * How long one of several processes waits between two commits under load, in milliseconds: callers just answered come back meanwhile and
+ * share the next one, and another process gets the lock.
  */
-const WORKER_PAUSE = 1;
+const SHARED_PAUSE = 1;
 
-interface Waiting<Request, Result> extends Pick<Deferred<Result>, 'resolve' | 'reject'> {
-  readonly request: Request;
+interface Request<Item, Result> {
+  readonly items: readonly Item[];
   readonly size: number;
   /** When it was added, in milliseconds of `performance.now`. */
   readonly since: number;
+  readonly answer: Deferred<Result[]>;
 }
 
 /** Commits requests in groups: those that arrive during a commit share the next one, in their order. */
-export class GroupCommit<Request, Result> {
+export class GroupCommit<Item, Result> {
   readonly #maxSize: number;
-  readonly #commit: (requests: readonly Request[], waited: number) => Promise<readonly Result[]>;
-  #waiting: Waiting<Request, Result>[] = [];
+  readonly #isShared: boolean;
+  readonly #commit: (items: readonly Item[], waited: number) => Promise<Result[]>;
+  #waiting: Request<Item, Result>[] = [];
   #isCommitting = false;
 
   /**
    * @param maxSize - maximum size of a group of several requests.
-   * @param commit - commits all of the requests or none; resolves to their results, in their order. `waited` is how long the first
-   *   has waited, in milliseconds.
+   * @param isShared - whether other processes commit in the same place.
+   * @param commit - commits all of the items or none; resolves to their results, in their order. `waited` is how long the first
+   *   request has waited, in milliseconds.
    */
-  constructor(maxSize: number, commit: (requests: readonly Request[], waited: number) => Promise<readonly Result[]>) {
+  constructor(
+    maxSize: number,
+    isShared = false,
+    commit: (items: readonly Item[], waited: number) => Promise<Result[]>,
+  ) {
     this.#maxSize = maxSize;
+    this.#isShared = isShared;
     this.#commit = commit;
   }
 
-  add(request: Request, size: number): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ request, size, since: performance.now(), resolve, reject });
-      if (!this.#isCommitting) void this.#commitWaiting();
-    });
+  /** Resolves to the result of each item. */
+  add(items: readonly Item[], size: number): Promise<Result[]> {
+    const answer = new Deferred<Result[]>();
+    this.#waiting.push({ items, size, since: performance.now(), answer });
+    if (!this.#isCommitting) void this.#commitWaiting();
+    return answer.promise;
   }
 
   async #commitWaiting(): Promise<void> {
@@ -51,17 +59,19 @@ export class GroupCommit<Request, Result> {
     // Requests that arrive in the same turn of the event loop share the commit.
     await nextTurn();
     for (let before = 0; this.#waiting.length > 0;) {
-      if (cluster.isWorker && before > 1) await delay(WORKER_PAUSE);
+      if (this.#isShared && before > 1) await delay(SHARED_PAUSE);
       else await this.#gather();
       const group = this.#takeGroup();
       before = group.length;
       try {
         const waited = performance.now() - (group[0]?.since ?? 0);
-        const requests = group.map(({ request }) => request);
-        const results = await this.#commit(requests, waited);
-        results.forEach((result, i) => group[i]?.resolve(result));
+        const results = await this.#commit(
+          group.flatMap(({ items }) => items),
+          waited,
+        );
+        for (const { items, answer } of group) answer.resolve(results.splice(0, items.length));
       } catch (error) {
-        for (const { reject } of group) reject(error);
+        for (const { answer } of group) answer.reject(error);
       }
     }
     this.#isCommitting = false;
@@ -77,7 +87,7 @@ export class GroupCommit<Request, Result> {
   }
 
   /** The first requests, as many as fit into a group: at least one. */
-  #takeGroup(): Waiting<Request, Result>[] {
+  #takeGroup(): Request<Item, Result>[] {
     let total = 0;
     const end = this.#waiting.findIndex(({ size }, i) => (total += size) > this.#maxSize && i > 0);
     return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);

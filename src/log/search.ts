@@ -1,4 +1,4 @@
-import { SENDER } from '../events/arrival';
+import { Arrival } from '../events/arrival';
 import { EventData } from '../events/payload';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
@@ -90,7 +90,7 @@ export function eventMatcher(query: SearchQuery): (event: StoredEvent) => FoundE
       const isWanted = [
         [binding, attributes.binding],
         [sender, arrival.remoteAddress],
-        [fromSender, arrival[SENDER]],
+        [fromSender, arrival[Arrival.SENDER]],
       ].every(([wanted, value]) => wanted === undefined || wanted === value);
       return isWanted && (type === undefined || isOfType(type, attributes.type)) ? foundEvent(event, place) : undefined;
     } catch {
@@ -168,7 +168,7 @@ export function foundEvent(event: StoredEvent, place?: TextRange): FoundEvent {
   const { position, id, recordedAt } = event;
   const {
     attributes: { binding, type },
-    arrival: { remoteAddress, [SENDER]: sender },
+    arrival: { remoteAddress, [Arrival.SENDER]: sender },
   } = textsIn(event);
   const data = EventData.of(event);
   const isString = place?.in === 'data' && data?.kind === 'text';

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config';
 import { EventFactory, type EventContent } from '../events/event';
+import { KeyConflict } from '../events/key-conflict';
 import type { EventLog } from '../log/event-log';
 import type { LoggedEvent } from '../log/queries';
 import { eventJson, type NewEvent, positionIn, sequenceOf, wireBytes } from '../events/stored-event';
@@ -119,7 +120,7 @@ export async function recordEvent(call: Call, log: EventLog, events: EventFactor
       const [{ id, conflict }] = await log.append(event);
       const { webhookId = '' } = event;
       if (conflict === undefined || (conflict.key === 'webhookId' && Sender.isKeyInData(webhookId))) return id;
-      const apart = EventFactory.apart(event, conflict);
+      const apart = KeyConflict.apart(event, conflict);
       if (apart === undefined)
         throw new CallError(
           'The Idempotency-Key was sent before with another type or other data. Nothing was recorded. ' +

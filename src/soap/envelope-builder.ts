@@ -1,5 +1,5 @@
-import { outcomeOf } from '../call/reader-thread';
-import type { SoapPart } from '../events/arrival';
+import { ReaderThreads } from '../call/reader-thread';
+import type { EventContent } from '../events/event';
 import { eventPayload } from '../events/payload';
 import type { CallContent } from '../service/call';
 import { shortened } from '../util/text';
@@ -20,7 +20,7 @@ export interface SoapMessage {
   /** The element that begins the body, unless the body is empty or begins with text. */
   readonly element: ElementName | undefined;
   readonly arguments: Arguments;
-  readonly content: ReturnType<typeof outcomeOf<CallContent>>;
+  readonly content: ReturnType<typeof ReaderThreads.outcomeOf<CallContent>>;
   /** Advice to the sender about the character set, a sentence each. */
   readonly hints: readonly string[];
 }
@@ -105,7 +105,9 @@ export class EnvelopeBuilder {
       hasAddressing: this.#hasAddressing,
       element,
       arguments: this.#arguments?.found() ?? NO_ARGUMENTS,
-      content: this.#contract.recording.has(operation) ? outcomeOf(() => this.#contentFor(operation)) : NO_CONTENT,
+      content: this.#contract.recording.has(operation)
+        ? ReaderThreads.outcomeOf(() => this.#contentFor(operation))
+        : NO_CONTENT,
       hints,
     };
   }
@@ -117,7 +119,7 @@ export class EnvelopeBuilder {
   }
 
   /** The content of the body's first element if that is the operation's and all that the body says, or else of what says more. */
-  #recordedPart(operation: string): [content: ElementContent | undefined, part?: SoapPart] {
+  #recordedPart(operation: string): [content: ElementContent | undefined, part?: EventContent['soapPart']] {
     if (this.#envelope !== undefined) return [this.#envelope, 'envelope'];
     const isNamed = this.#element?.name === operation && this.#element.namespace === this.#contract.namespace;
     const content = this.#content;

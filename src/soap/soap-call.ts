@@ -7,7 +7,6 @@ import { shortened } from '../util/text';
 import { CallError, type CallContent, type ParameterValues, type Service } from '../service/call';
 import type { Contract } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
-import { NO_VALUES } from '../contract/schema';
 import type { ElementName } from '../xml/handler';
 import type { MessageContract, NamedOperations, SoapMessage } from './envelope-builder';
 import { NO_ARGUMENTS } from './arguments';
@@ -177,7 +176,7 @@ export class SoapCall extends IncomingCall {
     const server = this.#bindings.servers[this.binding];
     const operation = this.endpoint.contract.describe(name);
     if (server === undefined || operation === undefined) throw new Error('The message has not been read.');
-    const values = operation.parameters.length === 0 ? NO_VALUES : this.#parameters(operation);
+    const values = operation.parameters.length === 0 ? {} : this.#parameters(operation);
     return server.answer(name, values, { call: this });
   }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Sender } from '../senders/sender';
 import type { RequestError } from '../http/errors';
-import { mayBeSecret, Secrets } from '../util/secrets';
+import { Secrets } from '../util/secrets';
 import { detached, shortened } from '../util/text';
 
 /** A call, request or connection that was refused, or a call that failed. What is missing was not known yet. */
@@ -129,7 +129,7 @@ export class RefusedCalls {
     const short = (text: string) => (shortened(this.#cut(text)) === text ? text : this.#kept(text));
     let left = MAX_HEADERS;
     for (const name in headers) {
-      if (mayBeSecret(name)) continue;
+      if (Secrets.mayBeIn(name)) continue;
       const field: [string, string] = [short(name), short(String(headers[name]))];
       left -= field[0].length + field[1].length + FIELD_CHARACTERS;
       if (left < 0) break;

@@ -58,7 +58,7 @@ export function makeFolder(folder: string): void {
   flushFolder(above);
 }
 
-/** Waits until the names in a folder are on disk, where that can be asked for: Windows and some file systems cannot. */
+/** Waits until the names in a folder are on disk. Does nothing on Windows and on file systems that cannot do so. */
 export function flushFolder(folder: string): void {
   try {
     flushFile(folder, 'r');

@@ -1,9 +1,8 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AccessControl } from '../access/access-control';
-import { secretsIn } from '../access/access-rules';
 import { ProcessConfig } from '../config/process-config';
-import type { ServiceManager } from '../config/service-manager';
+import { STOP_SIGNALS, type ServiceManager } from '../config/service-manager';
 import { AdminPages } from '../http/admin';
 import { Callers } from '../http/callers';
 import { RateLimit } from '../http/rate-limit';
@@ -13,11 +12,13 @@ import { Secrets } from '../util/secrets';
 import { Reports } from './reports';
 import { WorkerProcess, type End } from './worker';
 
-/** How long workers may take to be ready, to end after another one has taken their place, and to end after a signal, in milliseconds. */
-const LIMITS = { start: 60_000, retire: 30_000, stop: 15_000 };
+/**
+ * How long workers may take to be ready, to end after another one has taken their place, and to end with the service, in milliseconds.
+ * One that lived for less than `shortLife` is replaced after a pause of the same length.
+ */
+const LIMITS = { start: 60_000, retire: 30_000, stop: 15_000, shortLife: 1000 };
 
-/** A worker that lived for less time is replaced after a pause of the same length, in milliseconds. */
-const SHORT_LIFE = 1000;
+type SupervisedWorker = Pick<WorkerProcess, 'ready' | 'ended' | 'pid' | 'retire' | 'stop' | 'kill'>;
 
 /**
  * Runs the service in several processes that share the port, and keeps them running; `announce` is called with the address once
@@ -40,14 +41,14 @@ export async function supervise(
   const reports = new Reports();
   const callers = new Callers(config);
   const access = new AccessControl(config, callers);
-  const secrets = new Secrets(secretsIn(config));
+  const secrets = new Secrets(AccessControl.secretsIn(config));
   const observer = new Observer(logger, reports.own, (request) => callers.address(request), config.log.access, secrets);
   const withoutFiles = new Set<WorkerProcess>();
   const supervisor = new Supervisor(config.workers, logger, () => {
     const worker = new WorkerProcess(config.environmentOfWorkers, {
       refusals: () => reports.refusals(observer.refusals),
       lost(problem) {
-        // Each worker notices for itself; the first and the last are told.
+        // Each worker notices by itself; only the first loss and the last return are reported.
         if (problem === undefined) withoutFiles.delete(worker);
         if (withoutFiles.size === 0) observer.lost(problem);
         if (problem !== undefined) withoutFiles.add(worker);
@@ -64,13 +65,13 @@ export async function supervise(
     pages.stop();
     supervisor.stop();
   };
-  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
+  for (const signal of STOP_SIGNALS) process.on(signal, stop);
   const renew = async (): Promise<void> => {
     if (!(await supervisor.renew())) return;
     try {
       const next = ProcessConfig.ofService(() => undefined);
       access.use(next);
-      secrets.use(secretsIn(next));
+      secrets.use(AccessControl.secretsIn(next));
     } catch {
       // Changed since the workers read it: they say so next time.
     }
@@ -81,23 +82,30 @@ export async function supervise(
 }
 
 interface Place {
-  ready: WorkerProcess | undefined;
+  ready: SupervisedWorker | undefined;
   /** Resolves to undefined once the worker that is starting is ready, or to how it ended before. */
   start: Promise<End | undefined> | undefined;
 }
 
 /** Keeps a number of workers running. A new one listens before the one that it replaces stops, so that no request is dropped. */
-class Supervisor {
-  readonly #logger: Logger;
-  readonly #fork: () => WorkerProcess;
+export class Supervisor {
+  readonly #logger: Pick<Logger, 'info' | 'error' | 'exit'>;
+  readonly #fork: () => SupervisedWorker;
+  readonly #limits: typeof LIMITS;
   readonly #places: readonly Place[];
-  readonly #running = new Set<WorkerProcess>();
+  readonly #running = new Set<SupervisedWorker>();
   #stopping = false;
   #exitCode = 0;
   #renewing: Promise<boolean> | undefined;
   #renewAgain = false;
 
-  constructor(count: number, logger: Logger, fork: () => WorkerProcess) {
+  constructor(
+    count: number,
+    logger: Pick<Logger, 'info' | 'error' | 'exit'>,
+    fork: () => SupervisedWorker,
+    limits = LIMITS,
+  ) {
+    this.#limits = limits;
     this.#logger = logger;
     this.#fork = fork;
     this.#places = Array.from({ length: count }, () => ({ ready: undefined, start: undefined }));
@@ -124,8 +132,8 @@ class Supervisor {
     if (this.#stopping) return;
     this.#stopping = true;
     for (const worker of this.#running) {
-      worker.kill('SIGTERM');
-      this.#killAfter(LIMITS.stop, worker);
+      worker.stop();
+      this.#killAfter(this.#limits.stop, worker);
     }
     this.#exitIfAlone();
   }
@@ -163,14 +171,14 @@ class Supervisor {
       const end = await (place.start ?? this.#startIn(place));
       if (end === undefined || this.#stopping || place.ready !== undefined) continue;
       this.#logger.error({ cause: end.cause }, 'a worker ended, another one takes its place');
-      await delay(SHORT_LIFE);
+      await delay(this.#limits.shortLife);
     }
   }
 
   #startIn(place: Place): Promise<End | undefined> {
     const worker = this.#fork();
     const started = performance.now();
-    const timer = this.#killAfter(LIMITS.start, worker);
+    const timer = this.#killAfter(this.#limits.start, worker);
     this.#running.add(worker);
     void worker.ended.then(() => {
       this.#running.delete(worker);
@@ -188,12 +196,12 @@ class Supervisor {
     return start;
   }
 
-  #becameReady(place: Place, worker: WorkerProcess, started: number): void {
+  #becameReady(place: Place, worker: SupervisedWorker, started: number): void {
     const old = place.ready;
     place.ready = worker;
     if (old !== undefined) {
       old.retire();
-      this.#killAfter(LIMITS.retire, old);
+      this.#killAfter(this.#limits.retire, old);
       this.#logger.info({ worker: old.pid }, 'a worker hands over');
     }
     void worker.ended.then(async ({ cause }) => {
@@ -201,7 +209,7 @@ class Supervisor {
       place.ready = undefined;
       if (this.#stopping) return;
       this.#logger.error({ worker: worker.pid, cause }, 'a worker ended, another one takes its place');
-      if (performance.now() - started < SHORT_LIFE) await delay(SHORT_LIFE);
+      if (performance.now() - started < this.#limits.shortLife) await delay(this.#limits.shortLife);
       await this.#fill(place);
     });
   }
@@ -210,10 +218,10 @@ class Supervisor {
     if (this.#running.size === 0) this.#logger.exit(this.#exitCode);
   }
 
-  #killAfter(milliseconds: number, worker: WorkerProcess): NodeJS.Timeout {
+  #killAfter(milliseconds: number, worker: SupervisedWorker): NodeJS.Timeout {
     const timer = setTimeout(() => {
       this.#logger.error({ worker: worker.pid }, 'a worker did not end in time and is killed');
-      worker.kill('SIGKILL');
+      worker.kill();
     }, milliseconds);
     void worker.ended.then(() => {
       clearTimeout(timer);

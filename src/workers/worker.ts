@@ -23,9 +23,13 @@ export const NO_REPORT: Report = { figures: [], refusals: { calls: [], perMinute
 /** The functions of a worker. Its supervisor may be of an earlier build. */
 interface WorkerFunctions {
   report(): Promise<Report>;
-  /** Ends the worker: another one has taken its place. */
-  retire(): void;
+  /** Ends the worker after its calls in flight: another one has taken its place. */
+  retire(): Promise<void>;
+  /** Ends the worker after its calls in flight. Not a signal: under Windows each ends a process at once. */
+  stop(): void;
 }
+
+type App = Pick<Awaited<ReturnType<typeof startApp>>, 'url' | 'metrics' | 'refusals'>;
 
 interface SupervisorFunctions {
   /** The worker answers at this absolute address of the endpoint. */
@@ -44,6 +48,8 @@ export class SupervisorProcess {
   });
 
   constructor() {
+    // A terminal sends SIGHUP to the whole process group; it is meant for the supervisor alone.
+    process.on('SIGHUP', () => undefined);
     process.on('message', (message) => {
       this.#remote.receive(message);
     });
@@ -52,30 +58,16 @@ export class SupervisorProcess {
     });
   }
 
-  /**
-   * Tells the supervisor that this process is ready to answer, and calls `retire` when another one has taken its place.
-   *
-   * @returns sends the last report, so that it is not lost when the process ends. Never rejects.
-   */
-  join(
-    app: Pick<Awaited<ReturnType<typeof startApp>>, 'url' | 'metrics' | 'refusals'>,
-    retire: (why: string) => Promise<void>,
-  ): () => Promise<void> {
-    const report = async (): Promise<Report> => {
-      const figures = await app.metrics.getMetricsAsJSON();
-      return { figures, refusals: app.refusals() };
-    };
-    // A terminal sends SIGHUP to the whole process group; it is meant for the supervisor alone.
-    process.on('SIGHUP', () => undefined);
-    this.#remote.serve<WorkerFunctions>({
-      report,
-      retire() {
-        void retire('retire');
-      },
-    });
+  /** Notifies the supervisor that this process is ready to answer. */
+  join(app: App, functions: Pick<WorkerFunctions, 'retire' | 'stop'>): void {
+    this.#remote.serve<WorkerFunctions>({ ...functions, report: () => reportOf(app) });
     this.#remote.tell('ready', app.url);
-    const leave = async () => this.#remote.ask('leave', await report());
-    return () => within(leave(), LEAVE_TIMEOUT, () => new Error('too late')).catch(() => undefined);
+  }
+
+  /** Sends the last report, so that it is not lost when the process ends. Never rejects. */
+  async leave(app: App): Promise<void> {
+    const sent = reportOf(app).then((report) => this.#remote.ask('leave', report));
+    await within(sent, LEAVE_TIMEOUT, () => new Error('too late')).catch(() => undefined);
   }
 
   /** Asks for the refusals of all workers. Resolves to those of this one if there is no answer. */
@@ -91,6 +83,10 @@ export class SupervisorProcess {
   }
 }
 
+async function reportOf({ metrics, refusals }: App): Promise<Report> {
+  return { figures: await metrics.getMetricsAsJSON(), refusals: refusals() };
+}
+
 export interface End {
   /** Its exit code; undefined if a signal ended it or it could not be started. */
   readonly code: number | undefined;
@@ -104,6 +100,7 @@ export class WorkerProcess {
     // A message to a worker that has gone is lost.
     if (this.#worker?.isConnected()) this.#worker.process.send(message as object, () => undefined);
   });
+  #isReady = false;
   readonly #url = new Deferred<string>();
   readonly #ended = new Deferred<End>();
   /** Resolves to the address of the endpoint. */
@@ -124,6 +121,7 @@ export class WorkerProcess {
     this.#remote.serve<SupervisorFunctions>({
       ...functions,
       ready: (url) => {
+        this.#isReady = true;
         this.#url.resolve(url);
       },
       leave: (report) => {
@@ -165,7 +163,13 @@ export class WorkerProcess {
     this.#remote.tell('retire');
   }
 
-  kill(signal: NodeJS.Signals): void {
-    this.#worker?.process.kill(signal);
+  /** Ends it after its calls in flight. One that is not ready has none, and may not listen to messages yet. */
+  stop(): void {
+    if (this.#isReady) this.#remote.tell('stop');
+    else this.#worker?.process.kill('SIGTERM');
+  }
+
+  kill(): void {
+    this.#worker?.process.kill('SIGKILL');
   }
 }

@@ -71,16 +71,6 @@ export function isSpace(text: string): boolean {
   return true;
 }
 
-/** Removes white space as XML defines it at both ends. A regular expression would take quadratic time on long runs inside. */
-export function withoutOuterSpace(text: string): string {
-  let start = 0;
-  let end = text.length;
-  // Beyond an end there is no character, so neither loop leaves the text.
-  while (isSpaceCode(text.charCodeAt(start))) start++;
-  while (isSpaceCode(text.charCodeAt(end - 1))) end--;
-  return text.slice(start, end);
-}
-
 /** Kinds of ASCII characters: those that a name can begin with, and the others that it can have. */
 const START = 2;
 const OTHER = 1;

@@ -29,9 +29,9 @@ describe('the arguments of the tool', () => {
   });
 
   it.each([
-    [['--help'], /^Usage: asmx-webhook-events \[options\] \[command\]\n[^]* {2}export \[options\] <file> /],
-    [['export', '-h'], /^Usage: asmx-webhook-events export \[options\] <file>\n[^]* {2}--since <when> /],
-    [['help', 'forward'], /^Usage: asmx-webhook-events forward \[options\] <url>\n[^]*Exit code: /],
+    [['--help'], /^Usage: asmx-webhook events \[options\] \[command\]\n[^]* {2}export \[options\] <file> /],
+    [['export', '-h'], /^Usage: asmx-webhook events export \[options\] <file>\n[^]* {2}--since <when> /],
+    [['help', 'forward'], /^Usage: asmx-webhook events forward \[options\] <url>\n[^]*Exit code: /],
     [['-v'], /^\d+\.\d+\.\d+ \([\w-]+\)\n$/],
   ])('%j are answered', async (args, page) => {
     expect(await run(args)).toEqual({ code: 0, output: expect.stringMatching(page) as unknown, errors: '' });
@@ -84,17 +84,10 @@ describe('the arguments of the tool', () => {
       "Option '--event <id>' cannot be used with option '--position <file>'.",
     ],
     [
-      ['forward', 'http://h', '--follow', '--as-received', '--sign', 'trello'],
+      ['forward', 'http://h', '--follow', '--sign', 'trello=s'],
       `--sign trello is not one of ${Sender.signing.join(', ')}.`,
     ],
-    ...[
-      ['--as-received', '--sign', 'github'],
-      ['--as-received', '--secret-file', 's'],
-      ['--sign', 'github', '--secret-file', 's'],
-    ].map((args): [string[], string] => [
-      ['forward', 'http://h', '--follow', ...args],
-      '--sign and --secret-file go together, with --as-received.',
-    ]),
+    [['forward', 'http://h', '--follow', '--sign', 'github'], '--sign github is not SENDER=FILE.'],
     [['forward', 'http://h', '--text', 'x'.repeat(201)], '--text can have at most 200 characters.'],
     ...['hook', '99999', 'ftp://us-er:heim@h', 'http://us-er:heim%zz@h'].map((url): [string[], string] => [
       ['forward', url, '--follow'],

@@ -52,6 +52,15 @@ describe('the configuration', () => {
     expect(readConfig({ PORT: '', SERVICE_ROOT: '' }).port).toBe(8080);
   });
 
+  it('leaves out spaces around a value, which `set A=B && node` of Windows sets, but not in a password', () => {
+    const { port, eventLog, eventLogServer } = readConfig({
+      PORT: '8081 ',
+      EVENT_LOG: 'sqlite:data/e.db ',
+      EVENT_LOG_PASSWORD: 'secret ',
+    });
+    expect([port, eventLog.name, eventLogServer.password]).toEqual([8081, resolve('data/e.db'), 'secret ']);
+  });
+
   it('reads TRUST_PROXY as a number of hops or as a list of networks', () => {
     expect(readConfig({ TRUST_PROXY: '2' }).trustProxy).toBe(2);
     expect(readConfig({ TRUST_PROXY: 'loopback, 10.0.0.0/8' }).trustProxy).toEqual(['loopback', '10.0.0.0/8']);
@@ -101,7 +110,6 @@ describe('the configuration', () => {
       'https://user:pass@h',
       'https:h',
       'https://h\\a',
-      ' https://h',
       'https://h/a b',
       'https://h/a/../b',
       'https://h/%2e%2e/a',

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { ArchiveLine } from '../../src/events/archive-line';
 import { senderAttributes } from '../../src/events/cloudevents/attributes';
 import { EventFactory } from '../../src/events/event';
+import { KeyConflict } from '../../src/events/key-conflict';
 import { arrivalOf, type GivenArrival } from '../support/arrival';
 import { problemOf, type NewEvent } from '../../src/events/stored-event';
 import { anyCharacter } from '../support/arbitraries';
@@ -55,7 +56,7 @@ describe('an archive', () => {
       }),
     );
     for (const key of ['idempotencyKey', 'webhookId'] as const) {
-      const apart = EventFactory.apart(event, { key, differs: 'caller' });
+      const apart = KeyConflict.apart(event, { key, differs: 'caller' });
       expect(apart?.[key]).not.toBe(event[key]);
       for (const each of [event, apart as NewEvent])
         expect(read(ArchiveLine.of({ ...each, position: 7 }))).toEqual(each);

@@ -18,24 +18,6 @@ describe('the looks of a watch', () => {
     await setTimeout(20);
     expect(newest).not.toHaveBeenCalled();
   });
-
-  it('tell nothing that is older than what was told meanwhile, and nothing once it has ended', async () => {
-    const told: number[] = [];
-    const answers: ((newest: number) => void)[] = [];
-    const newest = () => new Promise<number>((resolve) => answers.push(resolve));
-    const watch = new LogWatch({ newest, watchPause: 1 }, (position) => told.push(position));
-    watch.tell(5);
-    for (const [i, answer] of [3, 5, 6].entries()) {
-      await eventually('it looks', () => answers.length > i);
-      answers[i]?.(answer);
-    }
-    await eventually('it looks', () => answers.length > 3);
-    watch.end();
-    answers[3]?.(7);
-    await setTimeout(20);
-    expect(told).toEqual([5, 6]);
-    expect(answers).toHaveLength(4);
-  });
 });
 
 it('each loss of the files is told once, and that they are back', async () => {

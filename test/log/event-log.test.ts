@@ -3,6 +3,7 @@ import { EventLog } from '../../src/log/event-log';
 import type { FoundEvent } from '../../src/log/queries';
 import { Deferred } from '../../src/util/promises';
 import { everyEvent, newEvent } from '../support/events';
+import { watching } from '../support/watching';
 
 const logOn = (engine: Partial<Engine>) =>
   new EventLog({ readsAtOnce: 1, close: () => Promise.resolve(), ...engine } as Engine);
@@ -60,7 +61,7 @@ it('counts the data of events when calls share a commit', async () => {
     commitSize: 30_000,
     append: (events) => {
       commits.push(events.length);
-      return Promise.resolve({ appended: events.map(({ id }) => ({ id, recorded: true })) });
+      return Promise.resolve(events.map(({ id }) => ({ id, recorded: true })));
     },
   });
   await Promise.all(
@@ -89,5 +90,21 @@ it.each([
   const result = await log.search({ limit: 3, ...place });
   expect(result.events.map(({ position }) => position)).toEqual(found);
   expect(result).toMatchObject({ reached: { position: reached }, more: true });
+  await log.close();
+});
+
+it('looks at once for what it has recorded itself', async () => {
+  let newest = 0;
+  const log = logOn({
+    watchPause: 60_000,
+    newest: () => Promise.resolve(newest),
+    append: () => Promise.resolve([{ id: String(++newest), recorded: true }]),
+  });
+  const watch = watching(log);
+  await watch.reaches(0);
+  for (let i = 1; i <= 3; i++) {
+    await log.append(newEvent());
+    await watch.reaches(i);
+  }
   await log.close();
 });

@@ -4,7 +4,7 @@ import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { childrenOf, logLines, runToEnd, startProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
-import { TOOL } from '../support/tool';
+import { SERVICE as MAIN } from '../support/tool';
 
 /** The most important of what `npm run test:process` tests. */
 describe('the service as a process', () => {
@@ -19,7 +19,9 @@ describe('the service as a process', () => {
     for (const binding of BINDINGS) expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
     expect(await idsAt(service.url)).toEqual([id]);
     await expect(callOperation(service.url, 'httpget', 'Nothing')).rejects.toThrow();
-    const { stdout } = await promisify(execFile)(process.execPath, [TOOL, 'print'], { cwd: folder.path });
+    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'events', 'print'], {
+      cwd: folder.path,
+    });
     expect(stdout).toContain(id);
     expect(await service.end('SIGTERM')).toBe(0);
     const messages = logLines(service.output()).map(({ msg }) => msg);

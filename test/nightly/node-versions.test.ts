@@ -8,7 +8,7 @@ import { send } from '../support/http';
 import { startProcess, type ServiceProcess } from '../support/process';
 import { itAnswersRecordedCases } from '../support/recorded-cases';
 import { temporaryFolder } from '../support/temporary-folder';
-import { TOOL } from '../support/tool';
+import { SERVICE as MAIN, TOOL } from '../support/tool';
 
 const run = promisify(execFile);
 
@@ -72,7 +72,7 @@ describe('on another version of Node', () => {
       const imported = await tool(TOOL, ['import', 'events.ndjson'], { EVENT_LOG: 'sqlite:other.db' });
       expect(imported.stderr).toBe(`${String(printed.length)} recorded, 0 already in the log.\n`);
       expect((await readFile(join(folder.path, 'copy.db'))).subarray(0, 15).toString()).toBe('SQLite format 3');
-      const compared = await tool(join(TOOL, '..', 'compare', 'main.js'), [service.url, service.url]);
+      const compared = await tool(MAIN, ['compare', service.url, service.url]);
       expect(compared.stdout).toContain('A client sees no difference.');
     }, 60_000);
   });

@@ -85,7 +85,7 @@ describe('the packed package', () => {
       const url = await addressOf(child);
       expect(await callOperation(url, 'soap11', 'HelloWorld')).toBe('Hello World');
       await callOperation(url, 'httpget', 'RecordEvent');
-      expect((await send(`${url}?event=1`)).body).toContain('>asmx-webhook-events forward URL ');
+      expect((await send(`${url}?event=1`)).body).toContain('>npx ./asmx-webhook-1.1.0.tgz events forward URL ');
     } finally {
       // The whole group: npx starts the service through a shell.
       if (child.exitCode === null && child.pid !== undefined) {

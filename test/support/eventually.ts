@@ -1,15 +1,18 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** How long a check is repeated, and how long the pause after it is at least and at most, in milliseconds. */
-const DEADLINE = 25_000;
+/** How long the pause after a check is at least and at most, in milliseconds. */
 const PAUSE = { least: 5, most: 50 };
 
-/** Asks until the answer is yes; throws after 25 seconds. Asks less often the longer it takes, since a question takes time from what it waits for. */
-export async function eventually(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
+/** Asks until the answer is yes; throws once `within` milliseconds are over. Asks less often the longer it takes, since a question takes time from what it waits for. */
+export async function eventually(
+  what: string,
+  check: () => boolean | Promise<boolean>,
+  within = 25_000,
+): Promise<void> {
   const began = performance.now();
   while (!(await check())) {
     const waited = performance.now() - began;
-    if (waited > DEADLINE) throw new Error(`it did not happen within 25 seconds: ${what}`);
+    if (waited > within) throw new Error(`it did not happen within ${String(within / 1000)} seconds: ${what}`);
     await setTimeout(Math.min(Math.max(waited / 20, PAUSE.least), PAUSE.most));
   }
 }

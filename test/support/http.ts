@@ -1,4 +1,4 @@
-import { request, type IncomingHttpHeaders } from 'node:http';
+import { request, type Agent, type IncomingHttpHeaders } from 'node:http';
 import { request as secureRequest } from 'node:https';
 
 export interface Answer {
@@ -11,22 +11,24 @@ export interface Question {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
+  /** Keeps connections open, if they are not to be closed after the answer. */
+  readonly agent?: Agent;
 }
 
 /**
- * Sends one request on a connection of its own, with `Content-Length` if it has a body or is a POST. Takes any certificate over
+ * Sends one request, with `Content-Length` if it has a body or is a POST. Takes any certificate over
  * HTTPS.
  */
 export function send(
   url: string,
-  { method = 'GET', headers = {}, body }: Question = {},
+  { method = 'GET', headers = {}, body, agent }: Question = {},
 ): Promise<Answer & { readonly bytes: Buffer }> {
   const length =
     body !== undefined || method === 'POST' || method === 'PUT'
       ? { 'Content-Length': String(Buffer.byteLength(body ?? '')) }
       : {};
   return new Promise((resolve, reject) => {
-    const options = { method, headers: { ...length, ...headers }, agent: false as const, rejectUnauthorized: false };
+    const options = { method, headers: { ...length, ...headers }, agent: agent ?? false, rejectUnauthorized: false };
     const begin = url.startsWith('https:') ? secureRequest : request;
     const outgoing = begin(url, options, (response) => {
       const chunks: Buffer[] = [];

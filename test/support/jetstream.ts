@@ -4,7 +4,7 @@ import type { JetStreamManager } from '@nats-io/jetstream';
 import { EventLogError } from '../../src/log/engine';
 import type { EventLog } from '../../src/log/event-log';
 import { openJetStreamLog, type JetStreamOptions } from '../../src/log/jetstream/event-log';
-import { killNatsServers, startNats, withStreams, type NatsServer } from './nats';
+import { startNats, withStreams, type NatsServer } from './nats';
 import { temporaryFolder } from './temporary-folder';
 
 /** A nats-server for the tests of a block, and logs on it that are closed after each test. */
@@ -34,7 +34,6 @@ export function useJetStream(
   afterEach(() => Promise.all(logs.splice(0).map((log) => log.close())));
   afterAll(async () => {
     await server.end('SIGTERM');
-    killNatsServers();
     await folder.remove();
   });
   return {

@@ -1,10 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect, nkeys } from '@nats-io/transport-node';
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
-import { programPath } from './tools';
+import { run } from './program.cjs';
 
 /** A nats-server process on the loopback interface with JetStream in a folder. */
 export interface NatsServer {
@@ -12,13 +11,6 @@ export interface NatsServer {
   readonly port: number;
   /** Sends a signal and resolves when the process has ended. */
   end(signal: NodeJS.Signals): Promise<void>;
-}
-
-const running = new Set<ChildProcess>();
-
-/** Kills what a failed test left running. */
-export function killNatsServers(): void {
-  for (const child of running) child.kill('SIGKILL');
 }
 
 /**
@@ -36,28 +28,13 @@ export async function startNats(folder: string, port = -1, more = ''): Promise<N
     `host: 127.0.0.1\nport: ${String(port)}\nmax_payload: 32MB\n` +
       (limited ? more.replace('STORE_DIR', storeDirectory) : `jetstream: { ${storeDirectory} }\n${more}\n`),
   );
-  const child = spawn(programPath('nats-server') ?? '', ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
-  running.add(child);
-  child.on('exit', () => running.delete(child));
-  const ended = once(child, 'exit');
-  let output = '';
-  const taken = await new Promise<number>((resolve, reject) => {
-    child.stderr.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-      const found = /client connections on 127\.0\.0\.1:(\d+)/.exec(output);
-      if (found && output.includes('Server is ready')) resolve(Number(found[1]));
-    });
-    void ended.then(() => {
-      reject(new Error(`nats-server ended: ${output}`));
-    });
-  });
+  const server = run(['nats-server', '-c', file]);
+  const [, taken] = await server.prints(/client connections on 127\.0\.0\.1:(\d+)[^]*Server is ready/);
   return {
-    child,
-    port: taken,
+    child: server.child,
+    port: Number(taken),
     async end(signal) {
-      child.kill(signal);
-      child.kill('SIGCONT');
-      await ended;
+      await server.end(signal);
     },
   };
 }

@@ -1,11 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { adapted } from './adapted';
-import { programPath } from './tools';
+import { eventually, succeeds } from './eventually';
+import { run as start } from './program.cjs';
 
 const run = promisify(execFile);
 
@@ -44,18 +44,15 @@ export async function startNginx(
     `daemon off; pid ${join(folder, 'nginx.pid')}; error_log stderr crit; events { }
      http { access_log off; ${paths.join(' ')}\n${http}\n}`,
   );
-  const nginx = spawn(programPath('nginx') ?? '', ['-c', configuration, '-e', 'stderr'], { stdio: 'inherit' });
+  const nginx = start(['nginx', '-c', configuration, '-e', 'stderr']);
   const stop = async (): Promise<void> => {
-    if (nginx.exitCode !== null) return;
-    const ended = once(nginx, 'exit');
-    nginx.kill('SIGTERM');
-    await ended;
+    await nginx.end();
   };
   try {
-    await answers(url);
+    await eventually('nginx answers', () => succeeds(get(url)));
   } catch (error) {
     await stop();
-    throw error;
+    throw new Error(nginx.output(), { cause: error });
   }
   return { stop };
 }
@@ -82,17 +79,4 @@ export function get(url: string): Promise<{ status: number | undefined; text: st
       .on('error', reject)
       .end();
   });
-}
-
-async function answers(url: string): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  for (;;) {
-    try {
-      await get(url);
-      return;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
 }

@@ -11,8 +11,7 @@ export function codeOf(html: string, id: string): string {
 export const wrapped = (address: string): string => `${address.replaceAll('/', '/<wbr>')}<wbr>`;
 
 /** A command that every shell takes as it stands: words, and texts between double quotes. */
-export const ANY_SHELL =
-  /^(?:curl|node dist\/cli\/events\.js)(?: (?:[A-Za-z-]+|"[A-Za-z0-9 \-._~:/?&=,;@+*()#<>']*"))+$/;
+export const ANY_SHELL = /^(?:curl|npx asmx-webhook events)(?: (?:[A-Za-z-]+|"[A-Za-z0-9 \-._~:/?&=,;@+*()#<>']*"))+$/;
 
 /** The samples that the page of an operation shows for a binding. */
 export function samplesOn(html: string, binding: string): { request: string; response: string; curl: string } {

@@ -1,14 +1,11 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { chmod, chown, mkdir } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { openPostgresLog } from '../../src/log/postgres/event-log';
 import type { EventLog } from '../../src/log/event-log';
-import { freePort } from './free-port';
+import { freePort, run } from './program.cjs';
 import { temporaryFolder } from './temporary-folder';
 import { describeUnless } from './tools';
 
@@ -39,60 +36,44 @@ export function unprivileged(): { uid: number; gid: number } | undefined {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** A server on the loopback interface with its files in a folder. */
-interface PostgresServer {
-  readonly port: number;
-  /** The lines that the server has logged. */
-  readonly output: () => string;
-  /** Sends a signal and resolves when the process has ended. SIGINT ends connections, SIGKILL is a crash. */
-  end(signal: NodeJS.Signals): Promise<void>;
+/** Runs one of the programs of PostgreSQL. */
+export function postgres(program: string, args: readonly string[]): ReturnType<typeof run> {
+  return run([join(programs() ?? '', program), ...args], { ...unprivileged(), cwd: '/' });
 }
-
-const running = new Set<ChildProcess>();
 
 /** Makes an empty cluster with the superuser `webhook`, who needs no password. */
-async function initPostgres(folder: string): Promise<void> {
-  await mkdir(folder);
-  const user = unprivileged();
-  if (user !== undefined) await chown(folder, user.uid, user.gid);
+export async function initPostgres(folder: string): Promise<void> {
   const options = '-U webhook -A trust -E UTF8 --locale=C.UTF-8 -N'.split(' ');
-  await promisify(execFile)(join(programs() ?? '', 'initdb'), ['-D', folder, ...options], { ...user, cwd: '/' });
+  const making = postgres('initdb', ['-D', folder, ...options]);
+  if ((await making.ended) !== 0) throw new Error(making.output());
 }
 
-/** Starts the server of a cluster, with settings as `name=value`. */
-async function startPostgres(folder: string, port: number, ...settings: string[]): Promise<PostgresServer> {
+/** Starts the server of a cluster on the loopback interface, with settings as `name=value`. SIGINT ends its connections, SIGKILL is a crash. */
+export async function startPostgres(
+  folder: string,
+  port: number,
+  ...settings: readonly string[]
+): Promise<ReturnType<typeof run>> {
   const given = [
     `port=${String(port)}`,
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${folder}`,
     ...settings,
   ];
-  const args = ['-D', folder, ...given.flatMap((setting) => ['-c', setting])];
-  const child = spawn(join(programs() ?? '', 'postgres'), args, {
-    ...unprivileged(),
-    stdio: ['ignore', 'ignore', 'pipe'],
-    cwd: '/',
-  });
-  running.add(child);
-  const ended = once(child, 'exit').then(() => void running.delete(child));
-  let output = '';
-  await new Promise<void>((resolve, reject) => {
-    child.stderr.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-      if (output.includes('database system is ready to accept')) resolve();
-    });
-    void ended.then(() => {
-      reject(new Error(`postgres ended: ${output}`));
-    });
-  });
-  return {
-    port,
-    output: () => output,
-    async end(signal) {
-      child.kill(signal);
-      await ended;
-    },
-  };
+  const server = postgres('postgres', ['-D', folder, ...given.flatMap((setting) => ['-c', setting])]);
+  await server.prints(/database system is ready to accept/);
+  return server;
+}
+
+/** Runs SQL past the service. */
+export async function sqlAt(port: number, database: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ host: '127.0.0.1', port, user: 'webhook', database });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows;
+  } finally {
+    await client.end();
+  }
 }
 
 type PostgresOptions = Parameters<typeof openPostgresLog>[0];
@@ -115,37 +96,30 @@ export interface PostgresUnderTest {
 export function usePostgres(...settings: string[]): PostgresUnderTest {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let cluster: string;
-  let server: PostgresServer;
+  let port: number;
+  let server: ReturnType<typeof run>;
   const logs: EventLog[] = [];
   beforeAll(async () => {
     folder = await temporaryFolder();
-    await chmod(folder.path, 0o755);
+    await chmod(folder.path, 0o777);
     cluster = join(folder.path, 'cluster');
     await initPostgres(cluster);
-    server = await startPostgres(cluster, await freePort(), ...settings);
+    port = await freePort();
+    server = await startPostgres(cluster, port, ...settings);
   }, 60_000);
   afterEach(() => Promise.all(logs.splice(0).map((log) => log.close())));
   afterAll(async () => {
     await server.end('SIGINT');
-    for (const child of running) child.kill('SIGKILL');
     await folder.remove();
   });
-  const sql = async (database: string, text: string) => {
-    const client = new Client({ host: '127.0.0.1', port: server.port, user: 'webhook', database });
-    await client.connect();
-    try {
-      return (await client.query<Record<string, unknown>>(text)).rows;
-    } finally {
-      await client.end();
-    }
-  };
+  const sql = (database: string, text: string) => sqlAt(port, database, text);
   return {
     async options(given = {}) {
       // No other server that gets the port of a killed one has a database of this name.
       const database = `log_${randomUUID().replaceAll('-', '')}`;
       await sql('postgres', `CREATE DATABASE ${database}`);
       return {
-        hosts: [{ host: '127.0.0.1', port: server.port }],
+        hosts: [{ host: '127.0.0.1', port }],
         database,
         user: 'webhook',
         sslmode: 'disable',
@@ -164,12 +138,12 @@ export function usePostgres(...settings: string[]): PostgresUnderTest {
       return log;
     },
     sql,
-    port: () => server.port,
+    port: () => port,
     output: () => server.output(),
     async restart(pause) {
       await server.end('SIGKILL');
       await pause?.();
-      server = await startPostgres(cluster, server.port, ...settings);
+      server = await startPostgres(cluster, port, ...settings);
     },
   };
 }

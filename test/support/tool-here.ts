@@ -78,7 +78,7 @@ async function resultOf(tool: ToolHere): Promise<{ code: number; output: string;
 }
 
 function start(
-  run: () => Promise<void>,
+  run: (args: readonly string[]) => Promise<void>,
   args: readonly string[],
   variables: Readonly<Record<string, string>>,
   cwd: string,
@@ -89,14 +89,14 @@ function start(
   const errors = new Output(isTerminal);
   const input = Object.assign(new PassThrough(), { isTTY: isTerminal });
   const earlier = new Set<unknown>(SIGNALS.flatMap((name) => process.rawListeners(name)));
-  const restore = takeProcess(args, variables, cwd, input, output, errors);
+  const restore = takeProcess(variables, cwd, input, output, errors);
   /** What the tool does at a signal; the jest worker has listeners of its own. */
   const reactions = (name: NodeJS.Signals) => process.rawListeners(name).filter((each) => !earlier.has(each));
   const signal = (name: NodeJS.Signals): void => {
     for (const react of reactions(name)) react.call(process, name);
   };
   let isOver = false;
-  const ended = run().then(() => {
+  const ended = run(args).then(() => {
     isOver = true;
     for (const name of SIGNALS)
       for (const react of reactions(name)) process.removeListener(name, react as NodeJS.SignalsListener);
@@ -126,21 +126,19 @@ function start(
 
 /** Gives a tool what it uses of this process. Returns a function that takes it back, and returns the exit code. */
 function takeProcess(
-  args: readonly string[],
   variables: Readonly<Record<string, string>>,
   cwd: string,
   input: PassThrough,
   output: Output,
   errors: Output,
 ): () => number {
-  const { argv, env, stdin, stdout, stderr, exitCode } = process;
+  const { env, stdin, stdout, stderr, exitCode } = process;
   const before = { cwd: process.cwd(), console: globalThis.console };
   const set = (members: Readonly<Record<string, unknown>>): void => {
     for (const [name, value] of Object.entries(members))
       Object.defineProperty(process, name, { value, configurable: true, enumerable: true, writable: true });
   };
   set({
-    argv: [process.execPath, 'tool', ...args],
     env: { PATH: env.PATH ?? '', ...variables },
     stdin: input,
     stdout: output,
@@ -154,7 +152,7 @@ function takeProcess(
     process.chdir(before.cwd);
     process.exitCode = exitCode;
     globalThis.console = before.console;
-    set({ argv, env, stdin, stdout, stderr });
+    set({ env, stdin, stdout, stderr });
     return code;
   };
 }

@@ -1,13 +1,12 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { eventually } from './eventually';
+import { run, SERVICE, TOOL } from './program.cjs';
 
-/** The compiled tool. */
-export const TOOL = join(__dirname, '..', '..', 'dist', 'cli', 'events.js');
+export { SERVICE, TOOL };
 
 /** The tool for the event log, as a process that runs. */
 export interface RunningTool {
+  /** What it has printed so far on standard output. */
+  output(): string;
   /** What it has printed so far on standard error. */
   errors(): string;
   /** Stops reading standard error, as a program does that ends before the tool. */
@@ -20,37 +19,23 @@ export interface RunningTool {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 }
 
-const running = new Set<ChildProcess>();
-
-// Kills what a failed test left running.
-afterAll(() => {
-  for (const child of running) child.kill('SIGKILL');
-});
+type Variables = Readonly<Record<string, string>>;
 
 /** Starts the tool with arguments and variables, of which EVENT_LOG names the log. */
-export function startTool(
-  args: readonly string[],
-  variables: Readonly<Record<string, string>>,
-  cwd: string,
-): RunningTool {
-  const env = { PATH: process.env.PATH ?? '', ...variables };
-  const child = spawn(process.execPath, [TOOL, ...args], { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] });
-  running.add(child);
-  let text = '';
-  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  const ended = (once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>).then(([code, signal]) => {
-    running.delete(child);
-    return code ?? signal;
-  });
+export function startTool(args: readonly string[], variables: Variables, cwd: string): RunningTool {
+  const { child, printed, ended } = run([process.execPath, SERVICE, 'events', ...args], { cwd, variables });
+  let isOver = false;
+  void ended.then(() => (isOver = true));
   return {
-    errors: () => text,
+    output: () => printed.out,
+    errors: () => printed.errors,
     stopListening: () => {
-      child.stderr.destroy();
+      child.stderr?.destroy();
     },
     said: (wanted) =>
       eventually(`the tool says ${wanted}`, () => {
-        if (!text.includes(wanted) && !running.has(child)) throw new Error(`the tool ended: ${text}`);
-        return text.includes(wanted);
+        if (!printed.errors.includes(wanted) && isOver) throw new Error(`the tool ended: ${printed.errors}`);
+        return printed.errors.includes(wanted);
       }),
     ended,
     end(signal) {
@@ -58,4 +43,10 @@ export function startTool(
       return ended;
     },
   };
+}
+
+/** Runs the tool to its end. */
+export async function runTool(args: readonly string[], variables: Variables, cwd: string) {
+  const tool = startTool(args, variables, cwd);
+  return { code: await tool.ended, output: tool.output(), errors: tool.errors() };
 }

@@ -77,6 +77,25 @@ describe('the build', () => {
     expect(await readFile(at(`dist/${TEMPLATE}`), 'utf8')).toBe('b {}');
   });
 
+  it('replaces dist while one of its files is open as under Windows, and deletes the old one later', async () => {
+    await write(
+      'hold.cjs',
+      `const fs = require('node:fs');
+      const { renameSync, rmSync } = fs;
+      const held = () => { throw Object.assign(new Error('held'), { code: 'EBUSY' }); };
+      let tries = 0;
+      fs.renameSync = (from, to) => (from === 'dist' && tries++ < 3 ? held() : renameSync(from, to));
+      fs.rmSync = (path, options) => (fs.existsSync(path + '/main.js') ? held() : rmSync(path, options));
+      require('node:module').syncBuiltinESMExports();`,
+    );
+    await write('src/main.ts', 'export const twice = 4;\n');
+    await run(process.execPath, ['--require', at('hold.cjs'), at('scripts/build.mjs')]);
+    expect(await readFile(at('dist/main.js'), 'utf8')).toContain('twice = 4');
+    expect(await readdir(folder.path)).toContain('dist.old');
+    await build();
+    expect(await readdir(folder.path)).not.toContain('dist.old');
+  });
+
   it('removes what has no source', async () => {
     await rm(at('src/inner'), { recursive: true });
     await rm(at(`src/${TEMPLATE}`));

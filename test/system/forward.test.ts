@@ -17,7 +17,7 @@ import { useTemporaryFolder } from '../support/temporary-folder';
 import { startTool, TOOL } from '../support/tool';
 import { describeWith } from '../support/tools';
 
-const KILLS = Number(process.env.KILLS ?? 10);
+const KILLS = Number(process.env.TIMES ?? 10);
 
 describe('a forwarder of a log in SQLite', () => {
   const folder = useTemporaryFolder();

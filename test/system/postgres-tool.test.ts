@@ -1,8 +1,7 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { BINDINGS, callOperation } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
@@ -84,11 +83,4 @@ describeWithPostgres('the programs with an event log in PostgreSQL', () => {
     expect(await lines('third.ndjson')).toEqual(await lines('first.ndjson'));
     expect((await tool(back, 'verify')).errors).toBe('41 events verified. The log is whole.\n');
   });
-
-  it('lose nothing and record nothing twice while a primary is killed and restarted, then killed and its standby promoted', async () => {
-    const script = join(__dirname, '../../scripts/cluster/postgres.mjs');
-    const options = { timeout: 110_000, env: { PATH: process.env.PATH, ROUNDS: '1', CALM: '500' } };
-    const { stdout } = await promisify(execFile)(process.execPath, [script], options);
-    expect(stdout).toContain('0 lost, 0 doubled, 0 missed');
-  }, 120_000);
 });

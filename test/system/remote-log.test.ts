@@ -14,7 +14,7 @@ import { startTcpProxy } from '../support/tcp-proxy';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { startTool, TOOL } from '../support/tool';
 
-const KILLS = Number(process.env.KILLS ?? 4);
+const KILLS = Number(process.env.TIMES ?? 4);
 const KEY = 'read-key-of-16-characters';
 
 describe('the log of a service elsewhere', () => {

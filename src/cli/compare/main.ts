@@ -11,9 +11,9 @@ import { addSettings, settingsFor } from './settings';
 import { readService } from './wsdl';
 
 function compareCommand(): ToolCommand {
-  const program = new ToolCommand('asmx-webhook-compare').asTool().enablePositionalOptions();
+  const program = new ToolCommand('asmx-webhook compare').asTool().enablePositionalOptions();
   program
-    .usage('[options] <old> <new>\n       asmx-webhook-compare settings [options] <old>')
+    .usage('[options] <old> <new>\n       asmx-webhook compare settings [options] <old>')
     .description('Compares the service that is to be replaced with the one that replaces it, as clients see them')
     .argument('<old>')
     .argument('<new>')
@@ -97,12 +97,13 @@ function printLines(lines: readonly string[]): Promise<void> {
   return print(lines.map((line) => `${printable(line)}\n`).join(''));
 }
 
-/** Runs the tool with the arguments and the environment of this process, and sets its exit code. */
-export function runCompareTool(): Promise<void> {
+/** Runs the tool with the environment of this process, and sets its exit code. */
+export function runCompareTool(args: readonly string[]): Promise<void> {
   return runProgram(
-    () => compareCommand().run(process.argv.slice(2)),
+    () => compareCommand().run(args),
     () => 2,
   );
 }
 
-if (require.main === module) void runCompareTool();
+// The name of 1.0: asmx-webhook-compare.
+if (require.main === module) void runCompareTool(process.argv.slice(2));

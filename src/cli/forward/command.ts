@@ -11,7 +11,7 @@ import {
   untilOption,
   type Values,
 } from '../events-options';
-import type { ReceivedForm } from './message';
+import type { ReceivedForm, Signer } from './message';
 import { Sender } from '../../senders/sender';
 import { misuse, quoted } from '../terminal';
 import { option, repeatable, ToolCommand } from '../tool-command';
@@ -28,12 +28,11 @@ export function forwardCommand(): ToolCommand {
       sinceOption(),
       option('--position <file>', 'keep the position in a file, and go on from there the next time', namedFile),
       new Option('--as-received', 'send the request as it arrived, instead of the CloudEvent'),
-      option(
-        '--sign <sender>',
-        `sign what is sent --as-received anew, as ${Sender.signing.join(', ')} signs`,
-        oneOf('sign', Sender.signing),
-      ),
-      option('--secret-file <file>', 'a file with the secret for --sign', namedFile),
+      repeatable(
+        '--sign <sender=file>',
+        `as --as-received, and sign the requests of this sender anew, with the secret in the file; senders: ${Sender.signing.join(', ')}`,
+        secretOfSender,
+      ).implies({ asReceived: true }),
       option('--tries <number>', 'post an event at most so often without --follow (3)', tries).conflicts('follow'),
       repeatable('--event <id>', 'only the event with this id or sequence; may be given several times').conflicts([
         'follow',
@@ -61,18 +60,25 @@ export function forwardCommand(): ToolCommand {
 }
 
 /** @throws the secret cannot be read, or is not one of the sender's; the message is one line. */
-async function receivedForm({ asReceived, sign, secretFile }: Values): Promise<ReceivedForm | undefined> {
-  if ((sign === undefined) !== (secretFile === undefined) || (sign !== undefined && asReceived !== true))
-    throw misuse('--sign and --secret-file go together, with --as-received.');
-  if (asReceived !== true) return undefined;
+async function receivedForm({ asReceived = false, sign = [] }: Values): Promise<ReceivedForm | undefined> {
+  if (!asReceived) return undefined;
   const { Contract } = await import('../../contract/contract.js');
   const { signerOf } = await import('./message.js');
   const contract = await Contract.load(ProcessConfig.ofTool('namespace').namespace);
-  const sender = Sender.named(sign);
-  if (sender === undefined || secretFile === undefined) return { contract };
-  const signer = signerOf(sender, await textOf(secretFile));
-  if (signer === undefined) throw new Error(`${secretFile} does not hold a secret of ${sender.name}.`);
-  return { contract, sign: signer };
+  const signers = new Map<Sender, Signer>();
+  for (const { sender, file } of sign) {
+    const signer = signerOf(sender, await textOf(file));
+    if (signer === undefined) throw new Error(`${file} does not hold a secret of ${sender.name}.`);
+    if (signers.has(sender)) throw misuse(`--sign ${sender.shortName} is given twice.`);
+    signers.set(sender, signer);
+  }
+  return { contract, signers };
+}
+
+function secretOfSender(text: string) {
+  const [, name = '', file] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+  if (file === undefined) throw misuse(`--sign ${quoted(text)} is not SENDER=FILE.`);
+  return { sender: Sender.named(oneOf('sign', Sender.signing)(name)), file };
 }
 
 function tries(text: string): number {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { unescapeBuffer } from 'node:querystring';
 import { BUILD } from '../../config/package-info';
 import type { Contract } from '../../contract/contract';
+import { Arrival } from '../../events/arrival';
 import { eventJson, type StoredEvent } from '../../events/stored-event';
 import { receivedRequest } from '../../pages/received-request';
 import { Sender } from '../../senders/sender';
@@ -15,7 +16,7 @@ export interface PostedForm {
 }
 
 /** Returns the header fields that sign a request; `id` is its own unless it has one. */
-type Signer = (sent: SentFields, id: string, body: Buffer) => SentFields;
+export type Signer = (sent: SentFields, id: string, body: Buffer) => SentFields;
 
 type SentFields = Readonly<Record<string, string>>;
 
@@ -23,8 +24,8 @@ type SentFields = Readonly<Record<string, string>>;
 export interface ReceivedForm {
   /** Has the namespace of SOAP calls whose envelope the log does not have. */
   readonly contract: Contract;
-  /** Signs each attempt anew. */
-  readonly sign?: Signer | undefined;
+  /** Sign each attempt of a request of their sender anew. */
+  readonly signers?: ReadonlyMap<Sender, Signer> | undefined;
 }
 
 /** A request with an event. */
@@ -86,7 +87,7 @@ function suffixOf(path: string): string {
 function receivedMessage(
   event: StoredEvent,
   { pathname, search }: URL,
-  { contract, sign }: ReceivedForm,
+  { contract, signers }: ReceivedForm,
   id: string,
 ): PostedMessage {
   const { method, target = '', headers, body } = receivedRequest(event, contract);
@@ -99,6 +100,7 @@ function receivedMessage(
     sent[name] = sent[name] === undefined ? value : `${sent[name]}, ${value}`;
   }
   const bytes = body?.();
+  const sign = signers && signerFor(event, sent, signers);
   const queries = [search.slice(1), query].filter((part) => part !== '').join('&');
   return {
     method,
@@ -106,6 +108,13 @@ function receivedMessage(
     body: bytes,
     headers: () => ({ ...sent, ...(bytes && sign?.(sent, id, bytes)) }),
   };
+}
+
+/** Finds the signer of the sender whose signature was verified, or of the one that the request names. */
+function signerFor(event: StoredEvent, sent: SentFields, signers: ReadonlyMap<Sender, Signer>): Signer | undefined {
+  const { signedBy, sender } = new Arrival(event);
+  const senders = [Sender.named(signedBy), Sender.named(sender) ?? Sender.of(sent)];
+  return senders.flatMap((one) => (one && signers.get(one)) ?? [])[0];
 }
 
 /** Returns a {@link Signer} that signs as a sender does, or undefined if the text is not a secret of that sender. */

@@ -160,7 +160,8 @@ async function formOf(namespace: string | undefined, { asReceived = false, sign 
   const signer = sender && sign && signerOf(sender, sign.secret);
   if (sign !== undefined && signer === undefined)
     throw new TypeError(`sign needs a sender, one of ${Sender.signing.join(', ')}, and a secret of that sender.`);
-  if (asReceived) return { asReceived: { contract: await Contract.load(namespace), sign: signer } };
+  const signers = sender && signer && new Map([[sender, signer]]);
+  if (asReceived) return { asReceived: { contract: await Contract.load(namespace), signers } };
   if (sign === undefined || sign.sender === 'standard-webhooks') return { secrets: sign && [sign.secret] };
   throw new TypeError(`sign as ${sign.sender} goes with asReceived: CloudEvents are signed as standard-webhooks.`);
 }

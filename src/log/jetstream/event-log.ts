@@ -40,7 +40,7 @@ export async function openJetStreamLog(options: JetStreamOptions): Promise<Event
     const streams = logStreams(connection, stream, deadline);
     if (create) await provideStreams(streams, replicas, retention);
     else await streams.events.requireInfo();
-    return new EventLog(new JetStreamEngine(connection, options), retention);
+    return new EventLog(new JetStreamEngine(connection, options), options);
   } catch (cause) {
     await connection?.close();
     throw new EventLogError(`The event log ${stream} on ${servers.join(',')} cannot be opened.`, { cause });
@@ -69,7 +69,7 @@ class JetStreamEngine implements Engine {
     return this.#begin().events.maxBytes();
   }
 
-  readonly append: Engine['append'] = async (events) => ({ appended: await recordEvents(this.#begin, events) });
+  readonly append: Engine['append'] = (events) => recordEvents(this.#begin, events);
   readonly check: Engine['check'] = () => requireReady(this.#begin());
   readonly forget: Engine['forget'] = (positions) => forgetEvents(this.#begin, positions);
   readonly close: Engine['close'] = () => this.#connection.close();

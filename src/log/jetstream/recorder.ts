@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { nuid } from '@nats-io/transport-node';
-import type { KeyConflict, NewEvent } from '../../events/stored-event';
-import { conflictOf, EventTooLargeError, type Appended } from '../engine';
+import { KeyConflict } from '../../events/key-conflict';
+import type { NewEvent } from '../../events/stored-event';
+import { EventTooLargeError, type Outcome } from '../engine';
 import {
   decodeEvent,
   decodeReference,
@@ -27,7 +28,7 @@ const LOOK_PAUSE = 20;
 /** How far the leader of the stream of events may lag behind that of the keys, as after an election, in milliseconds. */
 const LONGEST_LAG = 10_000;
 
-type Stored = Reference & Appended;
+type Stored = Reference & Outcome;
 
 /**
  * Records each event once, in the order given, however many instances receive it. Relies only on writes that the servers put in order.
@@ -37,22 +38,22 @@ type Stored = Reference & Appended;
  * claim whose event is not recorded yet records it. A reference to the recorded event follows the claim. When the log no longer holds
  * that event, an instance that needs the key removes both and claims it anew.
  */
-export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]): Promise<Appended[]> {
+export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]): Promise<Outcome[]> {
   const messages = events.map((event) => messageOf({ attempt: nuid.next(), event }));
   const maxBytes = begin().events.maxBytes();
   for (const { event, body } of messages) {
     if (body.length > maxBytes) throw new EventTooLargeError(event.id, body.length, maxBytes);
   }
-  const appended: Appended[] = [];
+  const recorded: Outcome[] = [];
   for (const part of partsWithoutSharedKeys(messages)) {
     const streams = begin();
     const attempts = part.map((message) => new Attempt(message, streams));
     // All keys first: then the events are stored without a wait between them.
     const found = await Promise.all(attempts.map((attempt) => attempt.claimKeys()));
     const outcomes = await Promise.all(attempts.map((attempt, i) => attempt.finish(found[i])));
-    appended.push(...outcomes.map(({ id, recorded, conflict }) => ({ id, recorded, conflict })));
+    recorded.push(...outcomes.map(({ id, recorded, conflict }) => ({ id, recorded, conflict })));
   }
-  return appended;
+  return recorded;
 }
 
 /** Splits events, in their order: one that found the key of another claimed would record that before those given earlier. */
@@ -114,7 +115,7 @@ class Attempt {
       const stored = await this.#streams.events.at(found.sequence);
       const first = stored && requireEvent(stored.data).event;
       if (first?.id !== found.id) await this.#pause();
-      else return { ...found, conflict: conflictOf(key, this.#message.event, first) };
+      else return { ...found, conflict: KeyConflict.between(key, this.#message.event, first) };
     }
   }
 

@@ -1,5 +1,6 @@
+import { KeyConflict } from '../../events/key-conflict';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import { conflictOf, isOfType, typeIn, type Appended, type Engine, type Retention } from '../engine';
+import { isOfType, typeIn, type Engine, type Outcome, type Retention } from '../engine';
 import { EventLog } from '../event-log';
 import { pageFrom, type EventQuery } from '../queries';
 import { searchStep } from '../search';
@@ -18,7 +19,7 @@ export class MemoryStore {
 
 /** Returns an event log that lasts as long as its store. The smallest engine: a look at what one has to do. */
 export function openMemoryLog(store = new MemoryStore(), retention?: Retention): EventLog {
-  return new EventLog(new MemoryEngine(store), retention);
+  return new EventLog(new MemoryEngine(store), retention && { retention });
 }
 
 class MemoryEngine implements Engine {
@@ -40,12 +41,9 @@ class MemoryEngine implements Engine {
   readonly verify: Engine['verify'] = () => Promise.resolve([]);
   readonly close: Engine['close'] = () => Promise.resolve();
 
-  readonly append: Engine['append'] = (events) => {
-    const appended = events.map((event) => this.#record(event));
-    return Promise.resolve({ appended, newest: this.#store.last });
-  };
+  readonly append: Engine['append'] = (events) => Promise.resolve(events.map((event) => this.#record(event)));
 
-  #record(event: NewEvent): Appended {
+  #record(event: NewEvent): Outcome {
     const { events, byKey } = this.#store;
     const keys = keysOf(event);
     for (const [key, name] of [
@@ -53,7 +51,7 @@ class MemoryEngine implements Engine {
       ['webhookId', 'webhook-id'],
     ] as const) {
       const sameKey = event[key] === undefined ? undefined : byKey.get(JSON.stringify([name, event[key]]));
-      const conflict = sameKey && conflictOf(key, event, sameKey);
+      const conflict = sameKey && KeyConflict.between(key, event, sameKey);
       if (conflict) return { id: sameKey.id, recorded: false, conflict };
     }
     const first = keys.map((key) => byKey.get(key)).find((found) => found !== undefined);

@@ -41,13 +41,6 @@ export function explained(error: Error): Error {
   return error;
 }
 
-/** Whether a call failed since the disk of the server is full. */
-export function isWithoutRoom(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === DISK_FULL;
-}
-
-const DISK_FULL = '53100';
-
 const HINTS: ReadonlyMap<string, string> = new Map([
   ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'].map(
     (code): [string, string] => [code, 'name the file of its authority in sslrootcert'],
@@ -58,5 +51,5 @@ const HINTS: ReadonlyMap<string, string> = new Map([
     '42501',
     'the role has to own the tables of the log, and to create them needs CREATE on the first schema of its search_path',
   ],
-  [DISK_FULL, 'the disk of the database is full'],
+  ['53100', 'the disk of the database is full'],
 ]);

@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import type { NewEvent } from '../../events/stored-event';
-import { EventLogError, type Engine, type EventLogSettings, type Recorded } from '../engine';
+import { EventLogError, type Engine, type EventLogSettings } from '../engine';
 import { EventLog } from '../event-log';
 import type { LogStats } from '../queries';
 import type { PostgresAddress } from './address';
 import { PostgresConnection } from './connection';
-import { isWithoutRoom } from './errors';
 import { countEvents, readEvents, searchEvents } from './reader';
 import { checkRecording, recordEvents } from './recorder';
 import { forgetEvents, retentionIn } from './removal';
@@ -15,7 +13,7 @@ import { provideTables, TOTAL } from './schema';
 export async function openPostgresLog(
   options: PostgresAddress & EventLogSettings & { readonly create: boolean },
 ): Promise<EventLog> {
-  const { hosts, database, sslrootcert, connections, retention, create, forgets = create } = options;
+  const { hosts, database, sslrootcert, connections, create, forgets = create } = options;
   let connection: PostgresConnection | undefined;
   try {
     const authorities = sslrootcert === undefined ? undefined : await readFile(sslrootcert, 'utf8');
@@ -26,7 +24,7 @@ export async function openPostgresLog(
     const names = hosts.map(({ host, port }) => `${host}:${String(port)}`).join(',');
     throw new EventLogError(`The event log ${database} on ${names} cannot be opened.`, { cause });
   }
-  return new EventLog(new PostgresEngine(connection, connections, forgets), retention);
+  return new EventLog(new PostgresEngine(connection, connections, forgets), options);
 }
 
 /** Keeps events in a table of PostgreSQL. Durable means committed, as the server's `synchronous_commit` says. */
@@ -36,8 +34,6 @@ class PostgresEngine implements Engine {
   readonly watchPause = 100;
   readonly retention: Engine['retention'];
   readonly #connection: PostgresConnection;
-  /** The events of the last call to `append`, if the disk had no room for them. */
-  #refused: readonly NewEvent[] = [];
 
   constructor(connection: PostgresConnection, connections: number, forgets: boolean) {
     // Commits and small reads do not wait for large ones.
@@ -46,17 +42,8 @@ class PostgresEngine implements Engine {
     if (forgets) this.retention = retentionIn(connection);
   }
 
-  async append(events: readonly NewEvent[], waited: number): Promise<Recorded> {
-    try {
-      const recorded = await recordEvents(this.#connection, events, waited);
-      this.#refused = [];
-      return recorded;
-    } catch (error) {
-      if (isWithoutRoom(error)) this.#refused = events;
-      throw error;
-    }
-  }
-
+  readonly append: Engine['append'] = (events, waited) => recordEvents(this.#connection, events, waited);
+  readonly check: Engine['check'] = (failed) => checkRecording(this.#connection, failed);
   readonly read: Engine['read'] = (query) => readEvents(this.#connection, query);
   readonly search: Engine['search'] = (query) => searchEvents(this.#connection, query);
   readonly counts: Engine['counts'] = (times) => countEvents(this.#connection, times);
@@ -70,11 +57,6 @@ class PostgresEngine implements Engine {
     );
     if (stats === undefined) throw new Error('the tables of the event log are empty');
     return stats;
-  }
-
-  async check(): Promise<void> {
-    await checkRecording(this.#connection, this.#refused);
-    this.#refused = [];
   }
 
   async newest(): Promise<number> {

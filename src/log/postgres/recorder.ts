@@ -1,7 +1,8 @@
 import type { ClientBase } from 'pg';
+import { KeyConflict } from '../../events/key-conflict';
 import type { NewEvent } from '../../events/stored-event';
 import { LARGE_MESSAGE, letOthersRun } from '../../util/promises';
-import { conflictBetween, type Appended, type Recorded } from '../engine';
+import type { Outcome } from '../engine';
 import type { PostgresConnection } from './connection';
 import { DIGESTS, shown } from './schema';
 
@@ -27,11 +28,11 @@ const INSERT = `
     ORDER BY place
     ON CONFLICT DO NOTHING RETURNING sequence
   ), total AS (
-    SELECT count(*) AS recorded, max(sequence)::float8 AS newest FROM recorded
+    SELECT count(*) AS recorded FROM recorded
   ), counted AS (
     UPDATE webhook_gaps SET gaps = gaps + cardinality($1::float8[]) - recorded FROM total WHERE recorded < cardinality($1::float8[])
   )
-  SELECT ARRAY(SELECT (sequence - (SELECT base FROM counter))::int FROM recorded) AS places, newest,
+  SELECT ARRAY(SELECT (sequence - (SELECT base FROM counter))::int FROM recorded) AS places,
          current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit
   FROM total`;
 
@@ -65,22 +66,19 @@ export async function recordEvents(
   connection: PostgresConnection,
   events: readonly NewEvent[],
   waited: number,
-): Promise<Recorded> {
+): Promise<Outcome[]> {
   const deadline = connection.deadline(waited);
-  const outcomes: (Appended | undefined)[] = events.map(() => undefined);
+  const outcomes: (Outcome | undefined)[] = events.map(() => undefined);
   const own = new Set<number>();
   let mayBeOwn = false;
-  let newest: number | undefined;
   // The event that this one repeats may be forgotten before it is found.
   for (let left = [...events.keys()]; left.length > 0; left = left.filter((i) => outcomes[i] === undefined)) {
     const given = left.map((i) => events[i] as NewEvent);
-    const inserted = await connection.run(async (client, isRepeated) => {
+    const places = await connection.run(async (client, isRepeated) => {
       mayBeOwn ||= isRepeated;
       return insert(connection, client, given);
     }, deadline);
-    newest = inserted.newest ?? newest;
-    for (const place of inserted.places)
-      outcomes[left[place - 1] ?? 0] = { id: given[place - 1]?.id ?? '', recorded: true };
+    for (const place of places) outcomes[left[place - 1] ?? 0] = { id: given[place - 1]?.id ?? '', recorded: true };
     left = left.filter((i) => outcomes[i] === undefined);
     if (left.length === 0) break;
     const repeats = left.map((i) => events[i] as NewEvent);
@@ -90,21 +88,21 @@ export async function recordEvents(
     for (const [at, i] of left.entries())
       outcomes[i] = outcomeOf(events[i] as NewEvent, firsts[at] ?? [], mayBeOwn ? own : undefined);
   }
-  return { appended: outcomes as Appended[], newest };
+  return outcomes as Outcome[];
 }
 
 /**
  * Checks that events could be recorded now: commits none, which needs the rights and the standbys that events need.
  *
- * @param refused - events that the disk had no room for, which are tried first.
+ * @param failed - events that were not recorded, which are tried first.
  */
-export async function checkRecording(connection: PostgresConnection, refused: readonly NewEvent[]): Promise<void> {
+export async function checkRecording(connection: PostgresConnection, failed: readonly NewEvent[]): Promise<void> {
   const retries = performance.now() + CHECK_TIME;
   await connection.run(
     async (client) => {
-      if (refused.length > 0) {
+      if (failed.length > 0) {
         await client.query('BEGIN');
-        await insert(connection, client, refused).finally(() => client.query('ROLLBACK'));
+        await insert(connection, client, failed).finally(() => client.query('ROLLBACK'));
       }
       await insert(connection, client, []);
     },
@@ -113,48 +111,43 @@ export async function checkRecording(connection: PostgresConnection, refused: re
   );
 }
 
-interface Inserted {
-  /** The places, from 1, of the events that are new. */
-  readonly places: readonly number[];
-  /** The position of the last of them. */
-  readonly newest: number | undefined;
-}
-
 /** The warning of a server that has committed here alone, since the wait for its standby was cancelled. */
 const WARNING = '01000';
 
-/** @throws {Error} the events were not committed, or not as durably as the log promises. */
+/** Resolves to the places, from 1, of the events that are new. @throws {Error} not committed, or not as durably as the log promises. */
 async function insert(
   connection: PostgresConnection,
   client: ClientBase,
   events: readonly NewEvent[],
-): Promise<Inserted> {
+): Promise<readonly number[]> {
   let warning: string | undefined;
   const warned = ({ code, message }: { code: string | undefined; message: string | undefined }) => {
     if (code === WARNING) warning = message;
   };
   client.on('notice', warned);
   try {
-    const { rows } = await client.query<Inserted & { fsync: string; commit: string }>(
+    const { rows } = await client.query<{ places: number[]; fsync: string; commit: string }>(
       INSERT,
       await columnsOf(events, INSERTED),
     );
     if (warning !== undefined) throw new Error(warning);
     connection.requireDurable(rows[0]?.fsync, rows[0]?.commit);
-    return { places: rows[0]?.places ?? [], newest: rows[0]?.newest ?? undefined };
+    return rows[0]?.places ?? [];
   } finally {
     client.off('notice', warned);
   }
 }
 
 /** @param own - the positions that the events of a commit have whose answer was lost; filled here. */
-function outcomeOf(event: NewEvent, found: readonly FoundRow[], own: Set<number> | undefined): Appended | undefined {
+function outcomeOf(event: NewEvent, found: readonly FoundRow[], own: Set<number> | undefined): Outcome | undefined {
   const [first] = found;
   if (first === undefined) return undefined;
   for (const other of found.filter(({ rank }) => rank > 1)) {
     const key = other.rank === 2 ? 'idempotencyKey' : 'webhookId';
-    const { hasSameData, hasSameType } = other;
-    const conflict = conflictBetween(key, event, other, (withAnyType) => hasSameData && (withAnyType || hasSameType));
+    // Large data stays in the database, which has compared it.
+    const attributes = other.hasSameType ? event.attributes : '{}';
+    const same = { arrival: other.arrival, attributes, data: other.hasSameData ? event.data : null };
+    const conflict = KeyConflict.between(key, event, same);
     if (conflict !== undefined) return { id: other.id, recorded: false, conflict };
   }
   const isOwn = own !== undefined && first.isOwn && !own.has(first.position);

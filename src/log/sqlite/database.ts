@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { flushFile, flushFolder, isReadOnly, makeFolder } from '../../util/files';
-import { reasonOf } from '../../util/text';
+import { reasonOf } from '../../util/errors';
 import { filesAt, pathOf, requireSame, type OpenedFiles } from './files';
 import { provideSchema } from './schema';
 
@@ -117,32 +117,17 @@ export class Database {
 
   /** Runs an action that sees the database at one moment. @throws as {@link look}. */
   read<T>(action: () => T): Promise<T> {
-    return this.#transaction('BEGIN', action);
+    return this.#whenUnlocked(action, 'BEGIN');
   }
 
   /**
-   * Runs an action whose writes are on disk when this resolves; none of them when it rejects.
+   * Runs an action. All its writes are on disk when this resolves, none when it rejects.
    *
    * @param patience - how long to wait for the lock, in milliseconds.
    * @throws as {@link look}; also what the action throws.
    */
-  write<T>(action: () => T, patience = this.busyTimeout): Promise<T> {
-    return this.#transaction('BEGIN IMMEDIATE', action, patience);
-  }
-
-  #transaction<T>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', action: () => T, patience?: number): Promise<T> {
-    return this.#whenUnlocked(() => {
-      this.look();
-      try {
-        this.prepare(begin).run();
-        const result = action();
-        this.prepare('COMMIT').run();
-        return result;
-      } catch (error) {
-        if (this.#database.isTransaction) this.execute('ROLLBACK');
-        throw error;
-      }
-    }, patience);
+  write<T>(action: () => T, patience?: number): Promise<T> {
+    return this.#whenUnlocked(action, 'BEGIN IMMEDIATE', patience);
   }
 
   /** Runs statements that cannot stand in a transaction. @throws as {@link look}. */
@@ -154,16 +139,32 @@ export class Database {
   }
 
   /** Tries again while another connection holds a lock, after short pauses of random length; other questions have their turn between. */
-  async #whenUnlocked<T>(action: () => T, patience = this.busyTimeout): Promise<T> {
-    const deadline = performance.now() + patience;
-    for (;;) {
+  async #whenUnlocked<T>(
+    action: () => T,
+    begin?: 'BEGIN' | 'BEGIN IMMEDIATE',
+    patience = this.busyTimeout,
+  ): Promise<T> {
+    for (const deadline = performance.now() + patience; ;) {
       try {
-        return action();
+        return begin === undefined ? action() : this.#inTransaction(action, begin);
       } catch (error) {
         if (!isBusy(error) || performance.now() > deadline) throw error;
         pause(Math.random() * LOCK_PAUSE);
         await nextTurn();
       }
+    }
+  }
+
+  #inTransaction<T>(action: () => T, begin: string): T {
+    this.look();
+    try {
+      this.prepare(begin).run();
+      const result = action();
+      this.prepare('COMMIT').run();
+      return result;
+    } catch (error) {
+      if (this.#database.isTransaction) this.execute('ROLLBACK');
+      throw error;
     }
   }
 
@@ -190,7 +191,7 @@ export function holdOpen(file: string): { close(): void } {
   return after('SELECT 1 FROM sqlite_schema', openedForReading(file));
 }
 
-/** Without a write-ahead log, which SQLite cannot make on a read-only file system, it reads only what it is told is immutable. */
+/** On a read-only file system SQLite can make no write-ahead log, and reads a file without one only as immutable. */
 function openedForReading(file: string): DatabaseSyncInstance {
   const isImmutable = isReadOnly(file) && !existsSync(`${pathOf(file)}-wal`);
   const name = isImmutable ? new URL(`${pathToFileURL(file).href}?immutable=1`) : file;

@@ -5,16 +5,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { writeNewFile } from '../../util/files';
 import { Remote } from '../../util/remote';
-import { EventLogError, type Engine, type Retention, type RetentionSteps } from '../engine';
+import { EventLogError, type Engine, type EventLogSettings, type RetentionSteps } from '../engine';
 import { EventLog } from '../event-log';
 import { holdOpen, type SqliteOptions } from './database';
 import type { OpenedFiles } from './files';
 import { rowOf } from './recorder';
-import type { ThreadFunctions } from './worker';
+import type { ThreadFunctions } from './thread';
 
-interface SqliteLogOptions extends SqliteOptions {
+interface SqliteLogOptions extends SqliteOptions, Partial<Pick<EventLogSettings, 'isShared'>> {
   /** Nothing is forgotten without it. */
-  readonly retention?: Retention | undefined;
+  readonly retention?: EventLogSettings['retention'] | undefined;
   /** How long retention pauses when nothing is due, in milliseconds; 1,000 by default. */
   readonly retentionPause?: number;
 }
@@ -31,7 +31,7 @@ const TRY_PAUSE = 100;
 
 /** @throws {EventLogError} the file cannot be created or opened, or is not an event log. The message names the file. */
 export async function openSqliteLog(options: SqliteLogOptions): Promise<EventLog> {
-  return new EventLog(await openEngine(options), options.retention);
+  return new EventLog(await openEngine(options), options);
 }
 
 /**
@@ -99,8 +99,8 @@ class SqliteEngine implements Engine {
   }
 
   readonly append: Engine['append'] = async (events, waited) => {
-    const { repeated, newest } = await this.#writer.ask('append', { events: events.map(rowOf), waited });
-    return { appended: events.map(({ id }, i) => repeated[i] ?? { id, recorded: true }), newest };
+    const repeated = await this.#writer.ask('append', { events: events.map(rowOf), waited });
+    return events.map(({ id }, i) => repeated[i] ?? { id, recorded: true });
   };
   readonly read: Engine['read'] = (query) => this.#reader.ask('read', query);
   readonly search: Engine['search'] = (query) => this.#reader.ask('search', query);
@@ -110,7 +110,7 @@ class SqliteEngine implements Engine {
   readonly stats: Engine['stats'] = () => this.#writer.ask('stats');
   readonly newest: Engine['newest'] = () => this.#writer.ask('newest');
   readonly look = (): Promise<void> => this.#writer.ask('look');
-  readonly check: Engine['check'] = () => this.#writer.ask('check');
+  readonly check: Engine['check'] = (failed) => this.#writer.ask('check', failed.map(rowOf));
   readonly restore = (backup: string): Promise<void> => this.#writer.ask('restore', backup);
 
   async forget(positions: readonly number[]): Promise<number[]> {
@@ -183,25 +183,18 @@ class DatabaseThread {
     this.#options = options;
   }
 
-  #open(): Promise<OpenThread> {
-    this.#opened ??= this.#start().catch((error: unknown) => {
-      this.#opened = undefined;
-      throw error;
-    });
-    return this.#opened;
-  }
-
   /** Questions are answered in their order. */
   async ask<Name extends keyof ThreadFunctions>(
     name: Name,
     ...argument: Parameters<ThreadFunctions[Name]>
   ): Promise<Awaited<ReturnType<ThreadFunctions[Name]>>> {
-    return (await this.#open()).database.ask(name, ...argument);
+    this.#opened ??= this.#start();
+    return (await this.#opened).database.ask(name, ...argument);
   }
 
   async #start(): Promise<OpenThread> {
     const workerData: SqliteOptions = { ...this.#options, opened: this.files };
-    const worker = new Worker(join(__dirname, 'worker.js'), { workerData });
+    const worker = new Worker(join(__dirname, 'thread.js'), { workerData });
     const database = new Remote<ThreadFunctions>((message) => {
       worker.postMessage(message);
     });

@@ -3,7 +3,7 @@ import { existsSync, realpathSync, statSync, type Stats } from 'node:fs';
 /** The files of a log, as far as they are there. */
 type Files = Readonly<Record<'file' | 'wal' | 'shm', Stats | undefined>>;
 
-/** What tells the files of a log from others in their place. */
+/** Identifies the files of a log, so that others in their place are noticed. */
 type Identity = Pick<Stats, 'ino' | 'dev'>;
 export type OpenedFiles = Readonly<Record<keyof Files, Identity | undefined>>;
 

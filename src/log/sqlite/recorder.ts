@@ -1,5 +1,6 @@
-import type { KeyConflict, NewEvent, StoredEvent } from '../../events/stored-event';
-import { conflictOf, type Appended, type Retention } from '../engine';
+import { KeyConflict } from '../../events/key-conflict';
+import type { NewEvent, StoredEvent } from '../../events/stored-event';
+import type { Outcome, Retention } from '../engine';
 import type { Database } from './database';
 import { LAST, TOTAL } from './reader';
 
@@ -18,15 +19,12 @@ const FIND_FIRST_ID = `
 /** The bytes of the large texts of an event. They are in the rows' headers: no text is loaded for them. */
 const BYTES = 'octet_length(attributes) + octet_length(arrival) + ifnull(octet_length(data), 0)';
 
-/** How long a check waits for a lock, in milliseconds: shorter than its caller waits. */
-const CHECK_PATIENCE = 500;
-
 /** Maximum events that a step of retention deletes, and maximum bytes, unless a single event has more: writers wait for a step. */
 const STEP_EVENTS = 64;
 const STEP_BYTES = 512 * 1024;
 
 /** An event as `INSERT` takes it. Between threads, arrays take less time than objects. */
-type NewRow = readonly [
+export type NewRow = readonly [
   recordedAt: number,
   id: string,
   source: string,
@@ -43,56 +41,24 @@ export function rowOf(event: NewEvent): NewRow {
   return [recordedAt, id, source, idempotencyKey, webhookId, attributes, arrival, data];
 }
 
-/** Events, and for how many milliseconds they have waited already. */
-export interface Given {
-  readonly events: readonly NewRow[];
-  readonly waited: number;
-}
-
-/** As `Recorded`, for the other thread: undefined stands for a new event. */
-export interface Committed {
-  readonly repeated: readonly (Appended | undefined)[];
-  readonly newest: number | undefined;
-}
-
+/** Records and forgets. Its caller runs each method in a transaction. */
 export class SqliteRecorder {
   readonly #database: Database;
-  /** The events of the last call to `append`, if it failed. */
-  #failed: readonly NewRow[] = [];
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  /** Records events in one transaction: all of them are on disk when it resolves, none when it rejects. */
-  async append({ events, waited }: Given): Promise<Committed> {
-    try {
-      const recorded = await this.#database.write(() => this.#insertAll(events), this.#database.busyTimeout - waited);
-      this.#failed = [];
-      return recorded;
-    } catch (error) {
-      this.#failed = events;
-      throw error;
-    }
-  }
-
-  #insertAll(events: readonly NewRow[]): Committed {
+  /** Returns the outcome of each event that repeats another; undefined stands for a new one. */
+  append(events: readonly NewRow[]): (Outcome | undefined)[] {
     const insert = this.#database.prepare(INSERT);
-    let newest: number | undefined;
-    let recorded = 0;
-    const repeated = events.map((event) => {
-      const { changes, lastInsertRowid } = insert.run(...event);
-      if (changes === 0) return this.#first(event);
-      newest = Number(lastInsertRowid);
-      recorded++;
-      return undefined;
-    });
-    this.#addToTotal(recorded);
-    return { repeated, newest };
+    const repeated = events.map((event) => (insert.run(...event).changes === 0 ? this.#first(event) : undefined));
+    this.#addToTotal(repeated.filter((outcome) => outcome === undefined).length);
+    return repeated;
   }
 
   /** Finds the event that keeps another from being recorded. */
-  #first(row: NewRow): Appended {
+  #first(row: NewRow): Outcome {
     const [, id, source, idempotencyKey, webhookId] = row;
     const conflict =
       this.#conflict('idempotencyKey', idempotencyKey, row) ?? this.#conflict('webhookId', webhookId, row);
@@ -102,11 +68,11 @@ export class SqliteRecorder {
   }
 
   /** Finds the event that has a key of another one, and is not the same. */
-  #conflict(key: KeyConflict['key'], value: string | null, row: NewRow): Appended | undefined {
+  #conflict(key: KeyConflict['key'], value: string | null, row: NewRow): Outcome | undefined {
     const [, , , , , attributes, arrival, data] = row;
     const first = this.#database.prepare(FIND_BY_KEY[key]).get(value) as
       { id: string; attributes: string; arrival: string; data: string | null } | undefined;
-    const conflict = first && conflictOf(key, { attributes, arrival, data }, first);
+    const conflict = first && KeyConflict.between(key, { attributes, arrival, data }, first);
     return conflict && { id: first.id, recorded: false, conflict };
   }
 
@@ -114,43 +80,25 @@ export class SqliteRecorder {
     this.#database.prepare('UPDATE totals SET events = events + ?').run(events);
   }
 
-  /**
-   * Resolves if events can be recorded. Commits those of the last call, if that failed, in a transaction that also deletes them: with
-   * `secure_delete` it writes every page that they need.
-   */
-  async check(): Promise<void> {
-    await this.#database.write(() => {
-      const last = this.#database.number(LAST);
-      this.#insertAll(this.#failed);
-      const { changes } = this.#database.prepare('DELETE FROM events WHERE sequence > ?').run(last);
-      this.#addToTotal(-changes);
-      this.#database.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'events'").run(last);
-    }, CHECK_PATIENCE);
-    this.#failed = [];
+  /** Records events and deletes them again: with `secure_delete` that writes every page that they need. */
+  tryOut(events: readonly NewRow[]): void {
+    const last = this.#database.number(LAST);
+    this.append(events);
+    const { changes } = this.#database.prepare('DELETE FROM events WHERE sequence > ?').run(last);
+    this.#addToTotal(-changes);
+    this.#database.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'events'").run(last);
   }
 
-  /** Resolves to the positions that had an event. */
-  forget(positions: readonly number[]): Promise<number[]> {
-    return this.#database.write(() => this.#delete(positions));
-  }
-
-  #delete(positions: readonly number[]): number[] {
+  /** Returns the positions that had an event. */
+  forget(positions: readonly number[]): number[] {
     const sql = 'DELETE FROM events WHERE sequence IN (SELECT value FROM json_each(?)) RETURNING sequence AS position';
     const rows = this.#database.prepare(sql).all(JSON.stringify(positions)) as Pick<StoredEvent, 'position'>[];
     this.#addToTotal(-rows.length);
     return rows.map(({ position }) => position);
   }
 
-  /** Deletes some events past retention. Resolves to whether there were any. */
-  async retain(retention: Retention): Promise<boolean> {
-    if ((await this.#database.read(() => this.#due(retention))).length === 0) return false;
-    // Another process may have taken the step before the lock was free.
-    await this.#database.write(() => this.#delete(this.#due(retention)));
-    return true;
-  }
-
   /** The positions that the next step of retention deletes. */
-  #due({ maxEvents = Infinity, maxAge = Infinity }: Retention): number[] {
+  due({ maxEvents = Infinity, maxAge = Infinity }: Retention): number[] {
     const columns = `SELECT sequence AS position, ${BYTES} AS bytes FROM events`;
     const events = this.#database.number(TOTAL);
     const rows = (

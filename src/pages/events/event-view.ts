@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { APART, eventJson, sequenceOf, type StoredEvent } from '../../events/stored-event';
+import { KeyConflict } from '../../events/key-conflict';
+import { eventJson, sequenceOf, type StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
 import { Arrival } from '../../events/arrival';
 import { EventData } from '../../events/payload';
@@ -106,8 +107,8 @@ function arrivalView(event: StoredEvent) {
 
 /** The keys under which the log records the event once. Before them may stand what they are about, each with a line feed. */
 function keysOf({ idempotencyKey, webhookId }: StoredEvent): Pair[] {
-  const [key, keyOfCaller] = idempotencyKey?.split(APART) ?? [];
-  const [delivery = '', dataOfDelivery] = webhookId?.split(APART) ?? [];
+  const [key, keyOfCaller] = KeyConflict.parts(idempotencyKey);
+  const [delivery = '', dataOfDelivery] = KeyConflict.parts(webhookId);
   const lines = webhookId === undefined ? [] : delivery.split('\n');
   const keys = [
     ['Idempotency-Key', key?.split('\n').at(-1)],

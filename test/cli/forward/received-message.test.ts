@@ -10,7 +10,7 @@ const FIELDS = { host: 'a', 'content-type': 'application/json' };
 async function sent(
   arrival: Readonly<Record<string, unknown>>,
   address = 'http://127.0.0.1/hook',
-  sign?: ReceivedForm['sign'],
+  signers?: ReceivedForm['signers'],
 ) {
   const known = { method: 'POST', path: ENDPOINT, headers: FIELDS };
   const event = newEvent({
@@ -19,8 +19,18 @@ async function sent(
     arrival: JSON.stringify({ ...known, ...arrival }),
   });
   return messageOf({ ...event, position: 1 }, new URL(address), {
-    asReceived: { contract: await Contract.load(undefined), sign },
+    asReceived: { contract: await Contract.load(undefined), signers },
   });
+}
+
+const SECRET = `whsec_${Buffer.from('a-secret-of-24-bytes-xyz').toString('base64')}`;
+
+function signersOf(...names: readonly string[]): ReceivedForm['signers'] {
+  const senders = names.flatMap((name) => Sender.named(name) ?? []);
+  const signers = senders.map(
+    (sender) => [sender, signerOf(sender, sender.shortName === 'github' ? 'text' : SECRET)] as const,
+  );
+  return new Map(signers.flatMap(([sender, signer]) => (signer ? [[sender, signer]] : [])));
 }
 
 describe('a request that is sent as it arrived', () => {
@@ -68,13 +78,27 @@ describe('a request that is sent as it arrived', () => {
   });
 
   it('is signed under an id that receivers accept: not under one with a full stop', async () => {
-    const sender = Sender.named('Standard Webhooks');
-    const sign = sender && signerOf(sender, `whsec_${Buffer.from('a-secret-of-24-bytes-xyz').toString('base64')}`);
     const idOf = async (given: string) => {
-      const { headers } = await sent({ headers: { ...FIELDS, 'webhook-id': given } }, undefined, sign);
+      const arrival = { 'webhook-sender': 'standard-webhooks', headers: { ...FIELDS, 'webhook-id': given } };
+      const { headers } = await sent(arrival, undefined, signersOf('standard-webhooks'));
       return headers()['webhook-id'];
     };
     expect(await idOf('msg_1')).toBe('msg_1');
     for (const id of ['a.1', '']) expect(await idOf(id)).toMatch(/^evt_[\w-]{43}$/);
+  });
+
+  it.each([
+    ['its sender', { 'webhook-sender': 'gitlab' }, ['x-gitlab-token']],
+    [
+      'the one whose signature was verified',
+      { 'webhook-sender': 'gitlab', signedBy: 'GitHub' },
+      ['x-hub-signature-256'],
+    ],
+    ['the one its fields name, in a log of 1.0', { headers: { 'x-github-delivery': '1' } }, ['x-hub-signature-256']],
+    ['nobody, without a secret of its sender', { 'webhook-sender': 'slack' }, []],
+    ['nobody, without a sender', {}, []],
+  ])('is signed as %s', async (_what, arrival, fields) => {
+    const { headers } = await sent(arrival, undefined, signersOf('github', 'gitlab'));
+    expect(Object.keys(headers()).filter((name) => /signature|token/.test(name))).toEqual(fields);
   });
 });

@@ -4,11 +4,9 @@ import { join } from 'node:path';
 import threads from 'node:worker_threads';
 import { Database } from '../../../src/log/sqlite/database';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { rowOf, SqliteRecorder } from '../../../src/log/sqlite/recorder';
 import { outcome, newEvent } from '../../support/events';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { openDirectly } from '../../support/sqlite';
-import { watching } from '../../support/watching';
 
 describe('the database of a log', () => {
   const folder = useTemporaryFolder();
@@ -43,14 +41,14 @@ describe('the database of a log', () => {
   });
 
   it('that has room for small events alone cannot take events while a larger one was refused', async () => {
-    const database = await Database.open({ file: file(), maxPages: 60 });
-    const recorder = new SqliteRecorder(database);
+    const log = await openSqliteLog({ file: file(), maxPages: 60 });
     const large = newEvent({ data: `"data":"${'x'.repeat(400_000)}"` });
-    await expect(recorder.append({ events: [rowOf(large)], waited: 0 })).rejects.toThrow('full');
-    await expect(recorder.check()).rejects.toThrow('full');
-    await recorder.append({ events: [rowOf(newEvent())], waited: 0 });
-    await recorder.check();
-    database.close();
+    const full = { cause: { message: 'database or disk is full' } };
+    await expect(outcome(log.append(large))).rejects.toMatchObject(full);
+    await expect(log.check()).rejects.toMatchObject(full);
+    await log.append(newEvent());
+    await log.check();
+    await log.close();
   });
 
   it('reads again what was locked for a moment', async () => {
@@ -73,17 +71,6 @@ describe('the database of a log', () => {
     await expect(Database.open({ file: file() })).rejects.toThrow('the file of the log is not there any more');
     away.mockRestore();
     expect(statSync(file()).size).toBeGreaterThan(0);
-  });
-
-  it('tells who watches of an event before the call that recorded it is answered', async () => {
-    const log = await openSqliteLog({ file: file() });
-    const watch = watching(log);
-    await watch.reaches(0);
-    for (let i = 1; i <= 10; i++) {
-      await log.append(newEvent());
-      expect(watch.told.at(-1)).toBe(i);
-    }
-    await log.close();
   });
 
   it('is not made anew by a thread that takes the place of one that ended while the folder was moved away, and holds no file when it is closed', async () => {

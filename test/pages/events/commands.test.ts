@@ -92,8 +92,8 @@ describe('the curl command on the page of an event', () => {
 it('a page names the sender as which the tool signs its requests anew', async () => {
   await record({ headers: { 'X-Shopify-Topic': 'orders/create' }, body: 'x' });
   for (const query of ['?event=1', '?events&fromsender=shopify'])
-    expect(await page(query)).toContain('<code>--sign shopify --secret-file FILE</code>');
-  expect(await page('?events')).toContain('<code>--sign SENDER --secret-file FILE</code>');
+    expect(await page(query)).toContain('<code>--sign shopify=FILE</code>');
+  expect(await page('?events')).toContain('<code>--sign SENDER=FILE</code>');
 });
 
 describe('the command that forwards what a page shows', () => {
@@ -111,7 +111,7 @@ describe('the command that forwards what a page shows', () => {
     expect(await htmlProblems(body)).toEqual([]);
     const command = codeOf(body, id);
     expect(command).toMatch(ANY_SHELL);
-    const script = `tool() { printf '%s\\0' "$@"; }\n${command.replace(/^node dist\/cli\/events\.js/, 'tool')}`;
+    const script = `tool() { printf '%s\\0' "$@"; }\n${command.replace(/^npx asmx-webhook events/, 'tool')}`;
     const { stdout } = await promisify(execFile)('sh', ['-c', script]);
     const args = stdout.split('\0').slice(0, -1);
     expect([...args.slice(0, 2), ...args.slice(-2)]).toEqual(['forward', 'URL', '--from', service.url]);

@@ -65,6 +65,18 @@ describe('the service as a process', () => {
     expect([code, output]).toEqual([0, '']);
   });
 
+  it.each(['SIGHUP', 'SIGBREAK'])(
+    'stops on %s under Windows: its console closes, or somebody typed Ctrl-Break',
+    async (name) => {
+      const preload = join(folder.path, 'preload.cjs');
+      const windows = `Object.defineProperty(process, 'platform', { value: 'win32' })`;
+      await writeFile(preload, `process.on('SIGUSR2', () => { ${windows}; process.emit('${name}', '${name}'); });`);
+      const service = await startProcess({ NODE_OPTIONS: `--require=${preload}` }, folder.path);
+      expect(await service.end('SIGUSR2')).toBe(0);
+      expect(service.output()).toContain('"stopped"');
+    },
+  );
+
   it('says in PEM what to convert where TLS_CERT is in DER', async () => {
     const file = join(folder.path, 'cert.der');
     await writeFile(file, Buffer.from([0x30, 0x82, 3, 3, 0x30, 0x82]));

@@ -97,6 +97,6 @@ SERVICE_ROOT=webhooks
   it('says how it is used', async () => {
     const { code, output } = await run('--help');
     expect(code).toBe(0);
-    expect(output).toContain('Usage: asmx-webhook-compare [options] <old> <new>');
+    expect(output).toContain('Usage: asmx-webhook compare [options] <old> <new>');
   });
 });

@@ -1,4 +1,6 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -59,6 +61,25 @@ describe('with several workers', () => {
     const events = await everyEvent(service.url);
     expect(events.map(({ id }) => id).sort()).toEqual([...ids].sort());
     expect(await service.end('SIGTERM')).toBe(0);
+  });
+
+  it('they finish their calls when the service stops, also where signals end a process at once, as under Windows', async () => {
+    const preload = join(folder.path, 'windows.cjs');
+    await writeFile(
+      preload,
+      `if (require('node:cluster').isWorker) process.on('SIGTERM', () => process.kill(process.pid, 'SIGKILL'));`,
+    );
+    const service = await start({ NODE_OPTIONS: `--require=${preload}` });
+    const headers = { 'Content-Length': 1, Expect: '100-continue' };
+    const call = request(`${service.url}/RecordEvent`, { method: 'POST', headers });
+    const answered = once(call, 'response') as Promise<[IncomingMessage]>;
+    call.flushHeaders();
+    await once(call, 'continue');
+    const ended = service.end('SIGTERM');
+    await service.logged('stopping');
+    call.end('a');
+    expect((await answered)[0].resume().statusCode).toBe(200);
+    expect(await ended).toBe(0);
   });
 
   it('a worker that starts while the folder of the log is moved away makes no second log', async () => {

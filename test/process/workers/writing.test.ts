@@ -5,7 +5,7 @@ import { newEvent } from '../../support/events';
 import { callOperation } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
-import { everyEvent, recordFrom } from '../../support/load';
+import { everyEvent, Load, verdict, WHOLE } from '../../support/load';
 import { metricsAt } from '../../support/metrics';
 import { childrenOf, killProcesses, logLines, startProcess, type ServiceProcess } from '../../support/process';
 import { directly } from '../../support/sqlite';
@@ -21,23 +21,14 @@ describe('with several workers, what they record', () => {
   it('is in the log once after their supervisor was killed, and none of them lives on', async () => {
     const service = await start();
     const workers = await childrenOf(service);
-    let calls = 0;
-    let killed = false;
-    const recording = recordFrom(50, service.url, () => {
-      calls++;
-      return killed;
-    });
-    await eventually('calls are under way', () => calls > 500);
-    killed = true;
+    const load = new Load(() => service.url, { callers: 50 });
+    await load.goesOn(500);
     await service.end('SIGKILL');
-    const answered = await recording;
-    expect(answered.length).toBeGreaterThan(100);
+    await load.stop();
     await eventually('the workers have ended', () => !workers.some(isRunning));
 
     const again = await start();
-    const ids = (await everyEvent(again.url)).map(({ id }) => id);
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(answered.filter((id) => !ids.includes(id))).toEqual([]);
+    expect(verdict(load, await everyEvent(again.url))).toEqual(WHOLE);
     expect(await again.end('SIGTERM')).toBe(0);
   });
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { Contract } from '../../../../src/contract/contract';
-import { signerOf } from '../../../../src/cli/forward/message';
+import { signerOf, type ReceivedForm } from '../../../../src/cli/forward/message';
 import { Target } from '../../../../src/cli/forward/target';
 import type { StoredEvent } from '../../../../src/events/stored-event';
 import { Sender } from '../../../../src/senders/sender';
@@ -219,8 +219,8 @@ describe('a request that is sent as it arrived', () => {
     if (event === undefined) throw new Error('nothing was recorded');
     return event;
   };
-  const forwarded = async (event: StoredEvent, path: string, sign?: ReturnType<typeof signerOf>): Promise<Received> => {
-    const asReceived = { contract: await Contract.load(NAMESPACE), sign };
+  const forwarded = async (event: StoredEvent, path: string, signers?: ReceivedForm['signers']): Promise<Received> => {
+    const asReceived = { contract: await Contract.load(NAMESPACE), signers };
     const tries = { most: 1, longestPause: 0, wait: () => Promise.resolve() };
     const target = new Target(new URL(receiver.url + path), { asReceived }, tries);
     expect((await target.post(event, new AbortController().signal)).outcome).toBe('delivered');
@@ -248,15 +248,23 @@ describe('a request that is sent as it arrived', () => {
     expect(await bodyOf('gzip')).toBe('{"a":1}');
   });
 
-  it.each(Sender.all.filter(({ signature }) => signature !== undefined))(
-    'is accepted by the check of $name when it is signed anew',
+  const secretOf = ({ name }: Sender) =>
+    name === 'Standard Webhooks' || name === 'Svix' ? STANDARD_SECRET : 'sixteen characters';
+  const signing = Sender.all.filter(({ shortName }) => Sender.signing.includes(shortName));
+  const signers = new Map(
+    signing.flatMap((sender) => {
+      const signer = signerOf(sender, `${secretOf(sender)}\n`);
+      return signer === undefined ? [] : [[sender, signer]];
+    }),
+  );
+
+  it.each(signing)(
+    'is accepted by the check of $name when each event is signed anew as its own sender signs',
     async (sender) => {
-      const secret =
-        sender.name === 'Standard Webhooks' || sender.name === 'Svix' ? STANDARD_SECRET : 'sixteen characters';
-      const event = await recorded(
-        SENT[sender.name] ?? { headers: { ...JSON_TYPE, 'svix-id': 'msg_2' }, body: '{}', differs: [] },
-      );
-      const { headers, body } = await forwarded(event, '/hook', signerOf(sender, `${secret}\n`));
+      const secret = secretOf(sender);
+      const fields = { ...JSON_TYPE, 'svix-id': 'msg_2', [String(sender.field)]: 'v1,x' };
+      const event = await recorded(SENT[sender.name] ?? { headers: fields, body: '{}', differs: [] });
+      const { headers, body } = await forwarded(event, '/hook', signers);
       const { setting } = sender.signature as { setting: 'webhookSecrets' };
       const signatures = Sender.signaturesFor({ [setting]: [secret] }).in(headers);
       expect(await signatures?.signerOf(body)).toMatchObject({ sender });

@@ -4,8 +4,11 @@ import type { Retention } from '../engine';
 import type { EventQuery, SearchQuery } from '../queries';
 import { Database, withoutPath, type SqliteOptions } from './database';
 import { SqliteReader } from './reader';
-import { SqliteRecorder } from './recorder';
+import { SqliteRecorder, type NewRow } from './recorder';
 import { CREATE_TIME_INDEX, versionOf } from './schema';
+
+/** How long a check waits for a lock, in milliseconds: shorter than its caller waits. */
+const CHECK_PATIENCE = 500;
 
 /** Maximum pages that a step of a compaction gives back: writers wait for it. */
 const COMPACTION_PAGES = 256;
@@ -35,15 +38,22 @@ function operationsOn(database: Database) {
   const recorder = new SqliteRecorder(database);
   const reader = new SqliteReader(database);
   return {
-    append: recorder.append.bind(recorder),
-    check: () => recorder.check(),
+    append: ({ events, waited }: { readonly events: readonly NewRow[]; readonly waited: number }) =>
+      database.write(() => recorder.append(events), database.busyTimeout - waited),
+    check: (failed: readonly NewRow[]) => database.write(() => recorder.tryOut(failed), CHECK_PATIENCE),
     read: (query: EventQuery) => database.read(() => reader.read(query)),
     search: (query: SearchQuery) => database.read(() => reader.search(query)),
     counts: (times: readonly number[]) => database.read(() => reader.counts(times)),
     newest: () => database.read(() => reader.newest()),
     stats: () => database.read(() => reader.stats()),
-    forget: (positions: readonly number[]) => recorder.forget(positions),
-    retain: (retention: Retention) => recorder.retain(retention),
+    forget: (positions: readonly number[]) => database.write(() => recorder.forget(positions)),
+    /** Forgets some events past retention, and says whether there were any. */
+    retain: async (retention: Retention) => {
+      if ((await database.read(() => recorder.due(retention))).length === 0) return false;
+      // Another process may have taken the step before the lock was free.
+      await database.write(() => recorder.forget(recorder.due(retention)));
+      return true;
+    },
     verify: () => verify(database),
 
     backup: (file: string) => {

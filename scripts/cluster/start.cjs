@@ -1,20 +1,27 @@
 // Starts three nats-servers, two instances of the service and nginx in front of them, all on the loopback interface, and
-// stops them on Ctrl-C: node scripts/cluster/start.mjs. Needs `npm run build`, nats-server and nginx.
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { freePort, retried, run, SERVICE, SERVICE_ROOT } from '../support.mjs';
+// stops them on Ctrl-C: node scripts/cluster/start.cjs. Needs `npm run build`, nats-server and nginx.
+const { randomBytes } = require('node:crypto');
+const { once } = require('node:events');
+const { mkdir, mkdtemp, readFile, rm, writeFile } = require('node:fs/promises');
+const { tmpdir } = require('node:os');
+const { join } = require('node:path');
+const { setTimeout: delay } = require('node:timers/promises');
+const { freePort, run, SERVICE, SERVICE_ROOT } = require('../../test/support/program.cjs');
 
-const PATH = `${process.env.PATH}:/usr/sbin`;
 const PASSWORD = randomBytes(12).toString('hex');
 const SERVERS = 3;
 
 const urlAt = (port) => `http://127.0.0.1:${port}/${SERVICE_ROOT}/Services/WebHooks.asmx`;
 
-function start(program, args, variables) {
-  return run([program, ...args], { variables: { ...variables, PATH } });
+/** Does something again and again until it succeeds; throws its error once half a minute is over. */
+async function retried(action) {
+  for (const deadline = Date.now() + 30_000; ; await delay(20)) {
+    try {
+      return await action();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+  }
 }
 
 function freePorts(count) {
@@ -44,7 +51,7 @@ async function startNats(folder) {
       cluster { name: webhook, listen: "127.0.0.1:${routed[i]}", routes: [${routes}] }`,
     );
     server.start = async () => {
-      server.process = start('nats-server', ['-c', file]);
+      server.process = run(['nats-server', '-c', file]);
       await server.process.prints(/Server is ready/);
     };
   }
@@ -63,8 +70,8 @@ async function startInstance(variables) {
   const port = await freePort();
   const instance = { port, url: urlAt(port) };
   instance.start = async () => {
-    const env = { ...variables, PORT: String(port), SERVICE_ROOT, TRUST_PROXY: 'loopback' };
-    instance.process = start(process.execPath, [SERVICE], env);
+    const given = { ...variables, PORT: String(port), SERVICE_ROOT, TRUST_PROXY: 'loopback' };
+    instance.process = run([process.execPath, SERVICE], { variables: given });
     await instance.process.prints(/WebHook answers at/);
   };
   await instance.start();
@@ -88,7 +95,7 @@ function adapted(text, values) {
 async function startNginx(folder, instances) {
   const port = await freePort();
   const file = join(folder, 'nginx.conf');
-  const deployed = await readFile(new URL('../../deploy/nginx.conf', import.meta.url), 'utf8');
+  const deployed = await readFile(join(__dirname, '../../deploy/nginx.conf'), 'utf8');
   const upstream = '  server 127.0.0.1:8080 max_fails=1 fail_timeout=1s;\n';
   const server = adapted(deployed, {
     [upstream]: instances.map(({ port: inner }) => upstream.replace('8080', String(inner))).join(''),
@@ -113,7 +120,7 @@ async function startNginx(folder, instances) {
 ${server}
     }`,
   );
-  const nginx = start('nginx', ['-c', file, '-e', 'stderr']);
+  const nginx = run(['nginx', '-c', file, '-e', 'stderr']);
   const url = urlAt(port);
   await retried(async () => {
     const { ok } = await fetch(url);
@@ -122,8 +129,15 @@ ${server}
   return { process: nginx, url };
 }
 
-/** Starts the whole cluster in a temporary folder. */
-export async function startCluster() {
+/**
+ * @typedef {{ name?: string, process: ReturnType<typeof run>, start(): Promise<void> }} Part
+ * @typedef {Part & { name: string, monitor: number }} Server
+ *
+ * Starts the whole cluster in a temporary folder.
+ *
+ * @returns {Promise<{ nats: { servers: Server[], address: { servers: string[], user: string, pass: string } }, instances: (Part & { url: string })[], url: string, stop(): Promise<void> }>}
+ */
+async function startCluster() {
   const folder = await mkdtemp(join(tmpdir(), 'webhook-cluster-'));
   const stops = [() => rm(folder, { recursive: true, force: true })];
   const stop = async () => {
@@ -149,7 +163,7 @@ export async function startCluster() {
   }
 }
 
-if (process.argv[1] === import.meta.filename) {
+async function main() {
   const cluster = await startCluster();
   console.log(`The service answers at ${cluster.url}\n`);
   const pidOf = (part) => `pid ${part.process.child.pid}`;
@@ -160,3 +174,6 @@ if (process.argv[1] === import.meta.filename) {
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   await cluster.stop();
 }
+
+module.exports = { startCluster };
+if (require.main === module) void main();

@@ -1,0 +1,157 @@
+import cluster from 'node:cluster';
+import { setImmediate } from 'node:timers/promises';
+import type { startApp } from './app';
+import { ConfigError, type Config } from './config/config';
+import { BUILD } from './config/package-info';
+import { ProcessConfig } from './config/process-config';
+import { AccessControl } from './access/access-control';
+import { ServiceManager, STOP_SIGNALS } from './config/service-manager';
+import { plainReason } from './util/errors';
+import { createLogger, type Logger } from './telemetry/logger';
+
+/** Runs the service as the environment says, in this process or, with WORKERS, in several. Rejects if it cannot start. */
+export async function runService(): Promise<void> {
+  // A line that cannot be printed must not end the service.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  const warnings: string[] = [];
+  const config = ProcessConfig.ofService((warning) => warnings.push(warning));
+  const logger = createLogger(config.log.level);
+  const { eventLog } = config;
+  const manager = new ServiceManager((reason) => {
+    logger.warn({ reason }, 'the service manager could not be notified');
+  });
+  const isNewLog = eventLog.isMissing?.() === true;
+  const announce = (url: string): void => {
+    // For people, and for scripts that wait for it; every other line is JSON.
+    console.log(`WebHook answers at ${url}`);
+    if (isNewLog) logger.warn(`New, empty log made at ${eventLog.name}`);
+    for (const warning of [eventLog.warning?.(), ...warnings]) if (warning !== undefined) logger.warn(warning);
+    for (const warning of AccessControl.warningsFor(config)) logger.warn({ host: config.host }, warning);
+    manager.notify('READY=1');
+    for (const signal of STOP_SIGNALS) {
+      process.once(signal, () => {
+        manager.notify('STOPPING=1');
+      });
+    }
+  };
+  if (config.workers === 1) await runAlone(config, logger, announce, manager);
+  else if (cluster.isWorker) await runWorker(config, logger);
+  else await (await import('./workers/supervisor.js')).supervise(config, logger, announce, manager);
+}
+
+async function runAlone(
+  config: ProcessConfig,
+  logger: Logger,
+  announce: (url: string) => void,
+  manager: ServiceManager,
+): Promise<void> {
+  const service = await startService(config, logger);
+  const { log, app } = service;
+  const stop = stopOnSignals(app, logger, () => log.close());
+  let reloading = Promise.resolve();
+  const reloadNext = () => (reloading = reloading.then(() => reload(config, service, logger)));
+  manager.onHangUp(reloadNext, () => {
+    stop('SIGHUP');
+  });
+  announce(app.url);
+  logStart(app, config, logger);
+}
+
+/** How long an idle connection stays open for its next call when another worker takes over, in milliseconds. */
+const HANDOVER_TIMEOUT = 5000;
+
+async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
+  const { SupervisorProcess } = await import('./workers/worker.js');
+  const supervisor = new SupervisorProcess();
+  const { log, app } = await startService(config, logger, supervisor);
+  const stop = stopOnSignals(app, logger, async () => {
+    await supervisor.leave(app);
+    await log.close();
+  });
+  logStart(app, config, logger);
+  supervisor.join(app, {
+    stop() {
+      stop('stop');
+    },
+    async retire() {
+      try {
+        // Whose access has ended may not go on here, on a connection that is open.
+        await app.reload(ProcessConfig.ofService(() => undefined));
+      } catch {
+        // The process that takes over has read them.
+      }
+      stop('retire', HANDOVER_TIMEOUT);
+    },
+  });
+}
+
+type RunningService = Awaited<ReturnType<typeof startService>>;
+type App = RunningService['app'];
+
+/** Loads the service only here: a supervisor, `--help` and a wrong configuration do without it, and start in half the time. */
+async function startService(config: Config, logger: Logger, supervisor?: Parameters<typeof startApp>[3]) {
+  const { eventLog, eventLogSettings } = config;
+  // Later workers use the log of the first: one whose folder is moved away is not made anew beside it.
+  const create = cluster.worker === undefined || cluster.worker.id === 1 || eventLog.isMissing === undefined;
+  const opening = eventLog.open({ ...eventLogSettings, create, forgets: true });
+  // Awaited below; until then a failure must not end the process.
+  opening.catch(() => undefined);
+  // The database thread starts while this one loads the rest.
+  await setImmediate();
+  const { startApp: start } = await import('./app.js');
+  const { collectDefaultMetrics } = await import('prom-client');
+  const log = await opening;
+  const app = await start(config, log, logger, supervisor);
+  collectDefaultMetrics({ register: app.metrics });
+  return { log, app };
+}
+
+function logStart({ url, adminUrl }: App, { eventLog, off: all }: Config, logger: Logger): void {
+  const off = all.length > 0 ? all : undefined;
+  const { version, commit } = BUILD;
+  logger.info({ version, commit, url, adminUrl, eventLog: eventLog.name, off }, 'started');
+}
+
+/** Stops this process on a signal, with exit code 0. Returns a function that stops it for another reason, as {@link App.close} does. */
+function stopOnSignals(app: App, logger: Logger, cleanUp: () => Promise<void>) {
+  let stopping = false;
+  const stop = (why: string, idleTimeout?: number): void => {
+    if (stopping) return;
+    stopping = true;
+    logger.info({ why }, 'stopping');
+    app
+      .close(idleTimeout)
+      .then(cleanUp)
+      .then(() => {
+        logger.info('stopped');
+        logger.exit(0);
+      }, fail);
+  };
+  for (const signal of STOP_SIGNALS)
+    process.on(signal, () => {
+      stop(signal);
+    });
+  return stop;
+}
+
+/** Reads the settings again. If they cannot be used, a log line says why, and nothing changes. */
+async function reload(config: ProcessConfig, { app, log }: RunningService, logger: Logger): Promise<void> {
+  try {
+    const next = ProcessConfig.ofService((warning) => {
+      logger.warn(warning);
+    });
+    await app.reload(next);
+    const needRestart = ProcessConfig.needRestart(config, next, log.retain(next.eventLogSettings.retention));
+    for (const warning of AccessControl.warningsFor(next)) logger.warn({ host: config.host }, warning);
+    logger.info({ ...next.tls, ...(needRestart.length > 0 && { needRestart }) }, 'settings read again');
+  } catch (error) {
+    logger.error({ reason: plainReason(error) }, 'settings not usable, those from before stay in use');
+  }
+}
+
+/** Prints what went wrong, and ends the process with exit code 1. */
+export function fail(problem: unknown): never {
+  const text = plainReason(problem);
+  console.error(problem instanceof ConfigError ? `The configuration is wrong.\n${text}` : text);
+  process.exit(1);
+}

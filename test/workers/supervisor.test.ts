@@ -1,0 +1,84 @@
+import { setImmediate } from 'node:timers/promises';
+import { Deferred } from '../../src/util/promises';
+import { Supervisor } from '../../src/workers/supervisor';
+import type { End, WorkerProcess } from '../../src/workers/worker';
+import { eventually } from '../support/eventually';
+
+class FakeWorker implements Pick<WorkerProcess, 'ready' | 'ended' | 'pid' | 'retire' | 'stop' | 'kill'> {
+  readonly #ready = new Deferred<string>();
+  readonly #ended = new Deferred<End>();
+  readonly ready = this.#ready.promise;
+  readonly ended = this.#ended.promise;
+  readonly forked = performance.now();
+  readonly pid = 1;
+  readonly asked: string[] = [];
+
+  answer(): void {
+    this.#ready.resolve('http://127.0.0.1');
+  }
+  retire(): void {
+    this.asked.push('retire');
+    this.die();
+  }
+  stop(): void {
+    this.asked.push('stop');
+    this.die();
+  }
+  kill(): void {
+    this.asked.push('kill');
+    this.die();
+  }
+  die(): void {
+    this.#ended.resolve({ code: 1, cause: 'exit code 1' });
+  }
+}
+
+describe('the supervisor', () => {
+  let workers: FakeWorker[];
+  let supervisor: Supervisor;
+  afterEach(() => {
+    supervisor.stop();
+  });
+  /** Starts two workers, of which the first is ready; the second has been forked. */
+  const start = async (limits: Partial<Record<'start' | 'shortLife', number>>) => {
+    workers = [];
+    const logger = { info: () => undefined, error: () => undefined, exit: () => undefined };
+    const fork = () => workers[workers.push(new FakeWorker()) - 1] as FakeWorker;
+    const all = { start: 60_000, retire: 60_000, stop: 60_000, shortLife: 10, ...limits };
+    supervisor = new Supervisor(2, logger, fork, all);
+    const started = supervisor.start(() => undefined);
+    workers[0]?.answer();
+    await started;
+  };
+  const asked = () => workers.map((worker) => worker.asked);
+
+  it('kills a worker that is not ready in time, and none that was', async () => {
+    await start({ start: 20 });
+    await eventually('the second is killed', () => workers[1]?.asked.length === 1);
+    expect(asked().slice(0, 2)).toEqual([[], ['kill']]);
+  });
+
+  it('waits before it replaces a worker that died at once, before it was ready or after', async () => {
+    await start({ shortLife: 100 });
+    const died = performance.now();
+    workers[0]?.die();
+    workers[1]?.die();
+    await eventually('both are replaced', () => workers.length === 4);
+    for (const { forked } of workers.slice(2)) expect(forked - died).toBeGreaterThan(90);
+  });
+
+  it('replaces a worker that was starting when it was to replace all, as it may have read the old keys', async () => {
+    await start({});
+    const renewed = supervisor.renew();
+    workers[2]?.answer();
+    await eventually('the first is replaced', () => workers[0]?.asked.length === 1);
+    await setImmediate();
+    workers[1]?.answer();
+    await eventually('another is started after the second', () => workers.length === 4);
+    workers[3]?.answer();
+    expect(await renewed).toBe(true);
+    expect(asked()).toEqual([['retire'], ['retire'], [], []]);
+    supervisor.stop();
+    expect(asked().slice(2)).toEqual([['stop'], ['stop']]);
+  });
+});
