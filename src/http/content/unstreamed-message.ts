@@ -28,7 +28,7 @@ export class UnstreamedMessage extends IncomingMessage {
    * Resolves to the body, which bypasses the stream, once its last byte has arrived. Call it once, for a body that is not empty.
    *
    * @param refusal - returns why the body may not have a number of bytes; the rest is then left in the stream.
-   * @param turns - those of several bodies, which are read a piece at a time.
+   * @param turns - shared by several bodies, which are read a piece at a time.
    * @throws {RequestError} that refusal, the error given to {@link UnstreamedMessage.fail}, or 400: the connection was closed too early.
    */
   takeBody(refusal?: (bytes: number) => RequestError | undefined, turns?: Turns): Promise<Buffer> {
