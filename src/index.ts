@@ -8,7 +8,7 @@ import { EventFactory } from './events/event';
 import { EventLogError as LogError } from './log/engine';
 import type { EventLog } from './log/event-log';
 import { createLogger } from './telemetry/logger';
-import { plainReason } from './util/text';
+import { plainReason } from './util/errors';
 
 export type { WebHookSettings };
 

@@ -1,16 +1,19 @@
 import cluster from 'node:cluster';
 import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import type { startApp } from './app';
 import { ConfigError, type Config } from './config/config';
 import { BUILD } from './config/package-info';
 import { ProcessConfig } from './config/process-config';
 import { AccessControl } from './access/access-control';
 import { ServiceManager, STOP_SIGNALS } from './config/service-manager';
-import { plainReason } from './util/text';
+import { plainReason } from './util/errors';
 import { createLogger, type Logger } from './telemetry/logger';
 
 /** Runs the service as the environment says, in this process or, with WORKERS, in several. Rejects if it cannot start. */
 export async function runService(): Promise<void> {
+  // By default the heap grows to several times what is in use before garbage is collected.
+  setFlagsFromString('--heap-growing-percent=30');
   // A line that cannot be printed must not end the service.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const warnings: string[] = [];
@@ -18,7 +21,7 @@ export async function runService(): Promise<void> {
   const logger = createLogger(config.log.level);
   const { eventLog } = config;
   const manager = new ServiceManager((reason) => {
-    logger.warn({ reason }, 'the service manager could not be told');
+    logger.warn({ reason }, 'the service manager could not be notified');
   });
   const isNewLog = eventLog.isMissing?.() === true;
   const announce = (url: string): void => {

@@ -9,7 +9,7 @@ export type Access = 'open' | 'record' | 'read';
 /** Shows that a caller may make a call: a key, or the signature of a message. */
 type Credential = 'key' | 'signature';
 
-/** What the settings say of who may call. */
+/** Who may call, by the settings. */
 export type AccessRules = ReturnType<typeof rulesOf>;
 
 export function rulesOf(config: LocalConfig, otherSite: OtherSite) {
@@ -22,7 +22,7 @@ export function rulesOf(config: LocalConfig, otherSite: OtherSite) {
     /** Whether an access needs a proof. */
     guards,
     hasGuards: guards.record || guards.read,
-    /** Whether callers have to prove something, if only by a certificate. */
+    /** Whether callers need a proof, be it only a certificate. */
     isGuarded: guards.record || guards.read || config.tls?.clientCa !== undefined,
     /** The name of a key that opens an access, empty if it has none; undefined for any other key. */
     nameOf: {

@@ -8,22 +8,22 @@ import { keysIn, type ShownKey } from './keys';
 
 export type GuardedRequest = IncomingMessage & Partial<Pick<HttpRequest, 'accessTokens'>>;
 
-/** What is read of a caller who has shown no proof: a key may be in the message, and open operations need no more. */
+/** The limit for a caller without proof: a key may still be in the message, and open operations need no more. */
 const UNPROVED_BODY = { maxBytes: LARGE_MESSAGE, refusal: () => HTTP_ERRORS.keyInHeader(LARGE_MESSAGE) };
 
 /** A signature covers the body, all of which has to be read before it proves anything. */
 const SIGNED_BODY = { ...UNPROVED_BODY, maxBytes: Infinity };
 
 /**
- * Who makes a call, as far as that is proved: the holder of a key, a sender whose secret signed the body, or nobody. Made once, from
- * the header fields, and completed by the bytes of the body. Everything that depends on who calls asks here.
+ * Who makes a call, if that is proved: the holder of a key, or the sender whose secret signed the body. Made once, from the header
+ * fields, and completed by the bytes of the body. Everything that depends on who calls asks here.
  */
 export class Caller {
   /** The name of the key that let the call through, if it has one. */
   keyName: string | undefined;
   /** The sender whose secret signed the body, and the name of that secret. */
   signedBy: { readonly sender: Sender; readonly secret: string; readonly body: Buffer } | undefined;
-  /** Whether nothing was shown yet that the call needs: such callers share a part of what the service has. */
+  /** Whether the call needs a proof and has none yet: such callers share a quarter of memory, slots and connections. */
   isUnproved = false;
   #keys = NO_KEYS;
   readonly #signatures: ReturnType<AccessRules['signatures']['in']>;

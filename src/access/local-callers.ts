@@ -33,7 +33,7 @@ export function otherSites(callers: Pick<Callers, 'baseUrl'>): OtherSite {
  * TLS, whose certificate such a name does not have.
  */
 export function hostChecks({ host: listens, admin, baseUrl, trustProxy, allowedHosts = [], tls }: LocalConfig) {
-  // 0.0.0.0 is where it listens, not its name.
+  // 0.0.0.0 means every address; it is not a name of the service.
   const own = [listens, admin?.host ?? '', baseUrl === undefined ? '' : new URL(baseUrl).hostname]
     .filter((name) => isIP(name) === 0)
     .map((name) => name.toLowerCase());

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { rootCertificates } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
 import { getProxyForUrl } from 'proxy-from-env';
-import { reasonOf } from '../util/text';
+import { reasonOf } from '../util/errors';
 
 /** An answer whose body is yet to come. Its connection ends with the body, or when that is destroyed. */
 export interface StreamedAnswer {

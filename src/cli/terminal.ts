@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { StoredEvent } from '../events/stored-event';
 import { foundEvent } from '../log/search';
-import { escaped, plainReason, quoted, reasonOf, replaceInvisible, sizeText } from '../util/text';
+import { plainReason, reasonOf } from '../util/errors';
+import { quoted, replaceInvisible, sizeText } from '../util/text';
 import { timeText } from '../util/time';
 
 export { quoted };
@@ -74,7 +75,7 @@ export function stopSignal(): AbortSignal {
 
 /** Returns a line that is safe to print: control characters are escaped, tabs become spaces, and line feeds `lineFeed`. */
 export function printable(line: string, lineFeed = '\\n'): string {
-  return replaceInvisible(line.replaceAll('\t', '    '), escaped).replaceAll('\n', lineFeed);
+  return replaceInvisible(line.replaceAll('\t', '    ')).replaceAll('\n', lineFeed);
 }
 
 export function eventsText(events: number): string {
@@ -93,7 +94,7 @@ export function eventLine(event: StoredEvent): string {
 /** Returns the same JSON, safe to print on a terminal: what is not visible is escaped, white space between tokens becomes spaces. */
 export function printableJson(line: string): string {
   const spaced = line.replace(/[\t\r]/g, ' ');
-  return replaceInvisible(spaced, (character) => character.replace(/[^]/g, escaped));
+  return replaceInvisible(spaced);
 }
 
 /** Says in one line why a file cannot be read or written. Errors that are not of the file system are returned unchanged. */

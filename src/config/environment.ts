@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { distance } from 'fastest-levenshtein';
-import { reasonOf } from '../util/text';
+import { reasonOf } from '../util/errors';
 import { ConfigError, type Problem, type Variable } from './variable';
 
 const ENTRY = /^(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*)$/;

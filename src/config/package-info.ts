@@ -10,7 +10,7 @@ const { version, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'),
 
 const commit = commitOfBuild();
 
-/** The commit is that of the sources, as the build found it; `unknown` if that was outside git. The name is for people. */
+/** The commit of the sources, or `unknown` if the build was outside git. The name is for people. */
 export const BUILD = { version, commit, name: `${version} (${commit})` };
 
 /** The command for the event log, as it is typed where this build is. */

@@ -48,11 +48,11 @@ export const ProcessConfig = {
     return { ...withinDescriptors(config, warn), texts, environmentOfWorkers };
   },
 
-  /** Returns the names of the variables of which a process that runs needs a restart to use the new value. */
+  /** Returns the names of the variables whose new value needs a restart. */
   needRestart({ texts: old }: ProcessConfig, { texts }: ProcessConfig, isRetained: boolean): string[] {
     const isUsed = ({ isReloaded, group, name }: Variable<unknown>) => {
       if (group !== 'TLS') return isReloaded && (group === 'Access' || isRetained);
-      // Other files, but whether there is TLS, and whether callers need a certificate, is settled at the start.
+      // Files may change; whether there is TLS, and whether callers need a certificate, may not.
       return (old[name] === undefined) === (texts[name] === undefined);
     };
     return variablesOf(VARIABLES)
@@ -66,7 +66,7 @@ export const ProcessConfig = {
     return readSome(names, texts, origin);
   },
 
-  /** The read key for the service whose log a tool reads over HTTP: the first in a text such as READ_KEYS has, without its name. */
+  /** Returns the read key for a service elsewhere: the first in a text like READ_KEYS, without its name. */
   readKey(text = ownTexts().texts[READ_KEY]): string | undefined {
     return /^[\s,]*(?:[\w.-]{1,15} +)?([^\s,]+)/.exec(text ?? '')?.[1];
   },

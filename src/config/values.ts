@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { compile } from 'proxy-addr';
 import { Sender } from '../senders/sender';
-import { ValueError } from '../util/text';
+import { ValueError } from '../util/errors';
 import { parseDuration } from '../util/time';
 import { isQuoted, QUOTES, type Read } from './variable';
 

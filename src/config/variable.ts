@@ -1,4 +1,4 @@
-import { ValueError } from '../util/text';
+import { ValueError } from '../util/errors';
 
 /** Thrown when the configuration has values that the service cannot use; the message names each one. */
 export class ConfigError extends Error {

@@ -149,14 +149,14 @@ export const VARIABLES = {
   limits: {
     requestTimeout: limits.required('REQUEST_TIMEOUT', read.timeout, {
       default: '60s',
-      description: 'longest time for a request to arrive, or its answer to be taken',
+      description: 'longest time for a request to arrive, or its answer to be read',
     }),
     keepAliveTimeout: limits.required('KEEP_ALIVE_TIMEOUT', read.timeout, {
       default: '120s',
       description: 'longest time that a connection waits for its next request',
     }),
     maxConnections: limits.required('MAX_CONNECTIONS', read.wholeNumber(1, 1_000_000), {
-      default: '2000',
+      default: '1200',
       description: 'maximum open connections',
     }),
     maxInFlight: limits.required('MAX_IN_FLIGHT', read.wholeNumber(1, 100_000), {
@@ -164,7 +164,7 @@ export const VARIABLES = {
       description: 'maximum calls in progress',
     }),
     maxBodyMemory: limits.optional('MAX_BODY_MEMORY', read.wholeNumber(read.MEBIBYTE, 64 * 1024 * read.MEBIBYTE), {
-      otherwise: '16 × `MAX_REQUEST_BYTES`',
+      otherwise: '8 × `MAX_REQUEST_BYTES`',
       description: 'most memory for bodies over 4 KiB, and as much for answers',
     }),
     rate: limits.optional('RATE_LIMIT', read.rate, {

@@ -3,7 +3,7 @@ import type { StoredEvent } from './stored-event';
 
 type HeaderFields = readonly (readonly [name: string, value: string])[];
 
-/** The element of a SOAP message whose content the payload is, unless that is the operation's; the envelope's without its header. */
+/** The element whose content is the payload of a SOAP message, if not the operation; the envelope without its header. */
 export type SoapPart = 'body' | 'envelope';
 
 /** How an event arrived, as the log keeps it. Events that were imported may have none of it. */

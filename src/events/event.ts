@@ -11,7 +11,7 @@ import { digestOf } from './key-conflict';
 import type { NewEvent } from './stored-event';
 import { dataMember, type EventPayload } from './payload';
 
-/** What proved who makes a call. */
+/** The proofs of who makes a call. */
 interface ProvedCaller {
   /** The name of the record key with which it came, if that has one. */
   readonly keyName?: string | undefined;
@@ -45,8 +45,8 @@ export interface EventContent {
 }
 
 /**
- * Finds what the known sender of a call says of its event: its short name, the CloudEvents `type`, the key of the delivery. What was
- * signed decides; where it names neither, the sender's own header fields do.
+ * Returns the facts of a known sender about its event: its short name, the CloudEvents `type`, the key of the delivery. What was
+ * signed decides; if it names neither, the sender's own header fields do.
  *
  * @param value - what the payload stands for, if that is JSON. A signature does not cover the content type, which is ignored then.
  */

@@ -4,7 +4,7 @@ import type { NewEvent } from './stored-event';
 
 type Compared = Pick<NewEvent, 'attributes' | 'arrival'> & { readonly data: string | null | undefined };
 
-/** Why an event does not repeat the one in the log that has a key of its: another caller was proved, or type or data are others. */
+/** Why an event does not repeat the one in the log with the same key: another caller was proved, or type or data differ. */
 export interface KeyConflict {
   readonly key: 'idempotencyKey' | 'webhookId';
   readonly differs: 'caller' | 'data';
@@ -27,8 +27,8 @@ export const KeyConflict = {
   },
 
   /**
-   * Returns an event that the log did not record, since another has its key, under one that nobody else's event has and, for the id of a
-   * delivery, no other data. Undefined if it must not be recorded: its `Idempotency-Key` came with another type or other data.
+   * Returns the event under a key of its own, made of its caller and, for the id of a delivery, its data. Undefined if it must not be
+   * recorded: its `Idempotency-Key` came with another type or other data.
    */
   apart(event: NewEvent, { key, differs }: KeyConflict): NewEvent | undefined {
     if (key === 'idempotencyKey' && differs === 'data') return undefined;
@@ -50,7 +50,7 @@ export function digestOf(content: string | Buffer): string {
   return hash('sha256', content, 'base64url').slice(0, 22);
 }
 
-/** What an arrival says of who was proved to make the call. Events of version 1.1.0 and earlier name neither secret nor body. */
+/** Returns the proved caller that an arrival names. Events of version 1.1.0 and earlier name neither secret nor body. */
 function callerIn({ arrival }: Pick<NewEvent, 'arrival'>): Readonly<Record<string, string | undefined>> {
   const { keyName, signedWith, signedBody } = Object(new JsonText(arrival).parsed()?.value) as Record<string, string>;
   return { keyName, signedWith, signedBody };

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config';
 import { within } from '../util/promises';
-import { plainReason } from '../util/text';
+import { plainReason } from '../util/errors';
 import { localAuthority } from './callers';
 import { HTTP_ERRORS } from './errors';
 import type { HttpRequest } from './request';
@@ -18,7 +18,7 @@ export class AdminPages {
   #checking: Promise<void> | undefined;
   #stopping = false;
 
-  /** `check` rejects with why the service cannot do its work; `metrics` may be those of several workers, added up. */
+  /** `check` rejects with the reason why the service cannot work; `metrics` may add up several workers. */
   constructor(check: () => Promise<void>, metrics: { readonly contentType: string; metrics(): Promise<string> }) {
     this.#check = check;
     this.#metrics = metrics;
@@ -61,7 +61,7 @@ export class AdminPages {
     ]);
   }
 
-  /** Returns all pages: those of {@link health}, and `/metrics` (Prometheus) for those whom `checkReader` does not refuse. */
+  /** Returns the pages of {@link health}, and `/metrics` (Prometheus) for callers whom `checkReader` does not refuse. */
   all(checkReader?: (request: HttpRequest) => void): ServerOptions['pages'] {
     const metrics = page(async (request, response) => {
       checkReader?.(request);

@@ -136,7 +136,7 @@ function nodeAddress(node: string): string {
   return isIP(text) === 0 ? text : ipaddr.process(text).toString();
 }
 
-/** The elements of `Forwarded` (RFC 7239) after the last one that cannot be read: what stands before it nobody vouches for. */
+/** The elements of `Forwarded` (RFC 7239) after the last unreadable one: those before it cannot be trusted. */
 function forwardedHops({ headers: { forwarded = '' } }: IncomingMessage): Hop[] {
   const hops: Hop[] = [];
   let element: string | undefined;

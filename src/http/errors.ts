@@ -1,6 +1,7 @@
 import { maxHeaderSize, type OutgoingHttpHeaders } from 'node:http';
 import { EventLogError } from '../log/engine';
-import { messageChain, shortened } from '../util/text';
+import { messageChain } from '../util/errors';
+import { shortened } from '../util/text';
 
 /** Why a request was refused, in one word for metrics, logs and pages. */
 export const REFUSALS = ['invalid', 'too-large', 'key', 'signature', 'cross-site', 'busy', 'rate', 'timeout'] as const;
@@ -79,7 +80,7 @@ export const HTTP_ERRORS = {
   /** Both in milliseconds. */
   requestTimeout: (header: number, request: number) =>
     tooLate(
-      `The request did not come in time: its header in ${seconds(header)}, all of it in ${seconds(request)} (REQUEST_TIMEOUT).`,
+      `The request did not arrive in time: its header within ${seconds(header)}, all of it within ${seconds(request)} (REQUEST_TIMEOUT).`,
     ),
 
   tls: () => closing(400, 'The caller speaks TLS: its address must begin with http://, or the service needs TLS_CERT.'),
@@ -94,7 +95,8 @@ export const HTTP_ERRORS = {
 
   // Load
   notAccepted: (why: string) => busy(`A connection could not be accepted: ${why}`),
-  notTaken: (timeout: number) => tooLate(`A caller did not take its answer in ${seconds(timeout)}.`),
+  notTaken: (timeout: number) => tooLate(`A caller did not read its answer within ${seconds(timeout)}.`),
+  tooSlow: () => tooLate('A caller that follows the events is too far behind.'),
   connections: (max: number) => busy(`Too many connections: more than ${String(max)} (MAX_CONNECTIONS).`),
   pipelined: () => busy('Too many requests wait for the answers before theirs.'),
   callsInFlight: (max: number) => busy(`Too many calls are in flight: more than ${String(max)} (MAX_IN_FLIGHT).`),
@@ -104,14 +106,14 @@ export const HTTP_ERRORS = {
   callsWaiting: (max: number) =>
     busy(`Too many calls wait for events: more than ${String(max)}, four fifths of MAX_CONNECTIONS.`),
   unproved: (what: string) =>
-    busy(`Too many ${what} of callers without a valid key: they share a quarter of what the service takes.`),
+    busy(`Too many ${what} of callers without a valid key: they share a quarter of its capacity.`),
   bodyMemory: (maxBytes: number) =>
     busy(
       `Too many large requests at once: their bodies have more than ${String(maxBytes)} bytes together (MAX_BODY_MEMORY).`,
     ),
   answerMemory: (maxBytes: number) =>
     busy(
-      `Too many large answers at once: those that wait to be taken have more than ${String(maxBytes)} bytes together ` +
+      `Too many large answers at once: unsent ones have more than ${String(maxBytes)} bytes together ` +
         '(MAX_BODY_MEMORY).',
     ),
   /** `period` and `left`, which remains of it, are in milliseconds. */

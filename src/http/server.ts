@@ -10,7 +10,7 @@ import { HTTP_ERRORS, RequestError } from './errors';
 import { RequestListener, type ServerOptions } from './request-listener';
 import { HttpRequest, MAX_FIELDS } from './request';
 import { HttpResponse } from './response';
-import { reasonOf } from '../util/text';
+import { reasonOf } from '../util/errors';
 
 /** How often requests that take too long to arrive are looked for, in milliseconds, unless a limit is shorter. */
 const TIMEOUT_CHECK_INTERVAL = 1000;
@@ -161,7 +161,7 @@ export class HttpServer {
     return code === 'ECONNRESET' ? undefined : HTTP_ERRORS.handshake(code);
   }
 
-  /** Uses these certificates for new connections, and ends those whose caller none of the authorities vouches for any more. */
+  /** Uses these certificates for new connections, and ends connections of clients whose authority was removed. */
   replaceTls(tls: SecureContextOptions): void {
     if (!('setSecureContext' in this.#server)) return;
     this.#server.setSecureContext(tls);

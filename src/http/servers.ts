@@ -7,7 +7,7 @@ import type { AdminPages } from './admin';
 import type { HttpRequest } from './request';
 import type { ServerOptions } from './request-listener';
 import { HttpServer, STOP_TIMEOUT } from './server';
-import { reasonOf } from '../util/text';
+import { reasonOf } from '../util/errors';
 
 /** Maximum connections of the admin address, which have descriptors of their own. */
 const ADMIN_CONNECTIONS = 50;

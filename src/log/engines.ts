@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isMountPoint } from '../util/files';
-import { ValueError } from '../util/text';
+import { ValueError } from '../util/errors';
 import { EventLogError, type EventLogSettings } from './engine';
 import type { EventLog } from './event-log';
 import { jetStreamAddress } from './jetstream/address';

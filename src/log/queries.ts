@@ -30,8 +30,8 @@ export interface EventQuery {
 
 /** An event as readers of the log get it. */
 export interface LoggedEvent extends StoredEvent {
-  /** Set where `data` is left out because the event alone has more than `maxBytes`. */
-  readonly dataOmitted?: true;
+  /** The bytes of `data`, where it is left out because the event alone has more than `maxBytes`. */
+  readonly dataOmitted?: number;
 }
 
 export interface LogStats {
@@ -153,9 +153,10 @@ export async function pageFrom(events: Events, query: EventQuery): Promise<Logge
   for await (const event of events) {
     const { attributes, data = '', recordedAt } = event;
     if (recordedAt < since) continue;
-    const taken = page.take(Buffer.byteLength(attributes), Buffer.byteLength(data));
+    const bytes = Buffer.byteLength(data);
+    const taken = page.take(Buffer.byteLength(attributes), bytes);
     if (taken === 'full') break;
-    logged.push(taken === 'whole' ? event : { ...event, data: undefined, dataOmitted: true });
+    logged.push(taken === 'whole' ? event : { ...event, data: undefined, dataOmitted: bytes });
   }
   return after === undefined ? logged.reverse() : logged;
 }

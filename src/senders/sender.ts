@@ -134,7 +134,7 @@ export class Signatures {
     return problems.length === this.found.length ? problems[0] : undefined;
   }
 
-  /** Finds who signed a body, after its content coding is undone, and with which secret; or says why nobody did. */
+  /** Returns who signed a body, after its content coding is undone, and with which secret; or why no signature is valid. */
   async signerOf(body: Buffer): Promise<{ readonly sender: Sender; readonly secret: string } | string> {
     if (body.length === 0) return 'A signature counts for a body, and there is none.';
     for (const { check, keys, senders } of this.found) {

@@ -51,7 +51,7 @@ const HUB_SIGNATURE = bodySignature({
   write: ([signature]) => ({ 'x-hub-signature-256': `sha256=${hexOf(signature)}` }),
 });
 
-/** What a CloudEvents `type` may be that comes from a sender. */
+/** The CloudEvents `type` that a sender may give. */
 export const TYPE = /^[\w:/-]{1,100}(?:\.[\w:/-]{1,100}){0,9}$/;
 
 /** All known senders. If a call has the fields of several, the first one applies: a field of its own says more than how it is signed. */

@@ -32,7 +32,7 @@ export class SecretKey {
 
   constructor(readonly key: Buffer) {}
 
-  /** Tells it from others in the log. It takes some 50 ms, so that nobody who reads the log finds the secret by trying. */
+  /** Identifies the secret in the log. Takes some 50 ms, so that readers of the log cannot find the secret by trying. */
   get id(): string {
     return (this.#id ??= scryptSync(this.key, 'asmx-webhook', 6).toString('base64url'));
   }

@@ -67,7 +67,7 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
       room -= bytes;
       page.push(listed);
       // The log counts fewer bytes, so an answer is full first, unless data that the log counted is left out.
-      mayBeMore ||= listed.dataOmitted === true && event.dataOmitted === undefined;
+      mayBeMore ||= listed.dataOmitted !== undefined && event.dataOmitted === undefined;
       measured += event.data?.length ?? 0;
     }
     if (!mayBeMore || page.length === limit) return inLogOrder();
@@ -82,15 +82,16 @@ function inAnswer(event: LoggedEvent, { id, position, maxBytes, referenceBytes }
   const headBytes = wireBytes(attributes) + OTHER_BYTES;
   const whole = headBytes + (data === undefined ? 0 : wireBytes(data) + ','.length);
   const isWanted = isFirst && (id !== undefined || position !== undefined);
-  if (!event.dataOmitted && (isWanted || whole <= maxBytes)) return { listed: event, bytes: whole };
-  const listed: LoggedEvent = { ...event, data: undefined, dataOmitted: true };
+  if (event.dataOmitted === undefined && (isWanted || whole <= maxBytes)) return { listed: event, bytes: whole };
+  const dataOmitted = event.dataOmitted ?? Buffer.byteLength(data ?? '');
+  const listed: LoggedEvent = { ...event, data: undefined, dataOmitted };
   return { listed, bytes: headBytes + referenceBytes };
 }
 
 function fitSurely(events: readonly LoggedEvent[], { maxBytes }: PageQuery): boolean {
   let most = 0;
   for (const { attributes, data = '', dataOmitted } of events) {
-    if (dataOmitted) return false;
+    if (dataOmitted !== undefined) return false;
     most += MOST_BYTES * (attributes.length + data.length) + OTHER_BYTES + 1;
   }
   return most <= maxBytes;
@@ -144,8 +145,6 @@ export class EventReader {
   }
 }
 
-const ANSWERED_AT_ONCE = 32;
-
 interface Waiter {
   readonly after: number;
   readonly answer: (newest?: number) => void;
@@ -157,7 +156,6 @@ export class EventWaiters {
   readonly #waiters = new Set<Waiter>();
   #newest: number | undefined;
   #endWatch: (() => void) | undefined;
-  #isAnswering = false;
 
   constructor(log: Pick<EventLog, 'watch'>) {
     this.#log = log;
@@ -180,27 +178,11 @@ export class EventWaiters {
       const timer = setTimeout(giveUp, milliseconds);
       signal.addEventListener('abort', giveUp);
       this.#waiters.add(waiter);
-      this.#endWatch ??= this.#log.watch((newest) => {
-        this.#newest = newest;
-        if (!this.#isAnswering) void this.#answer();
+      this.#endWatch ??= this.#log.watch((now) => {
+        this.#newest = now;
+        for (const { after: seen, answer: tell } of this.#waiters) if (now > seen) tell(now);
       });
     });
-  }
-
-  /** Answers those that wait for a position up to the newest, a few at a time: each then reads, and makes its answer. */
-  async #answer(): Promise<void> {
-    this.#isAnswering = true;
-    let answered = 0;
-    let told: number | undefined;
-    do {
-      told = this.#newest;
-      for (const { after, answer } of this.#waiters) {
-        if (told === undefined || after >= told) continue;
-        answer(told);
-        if (++answered % ANSWERED_AT_ONCE === 0) await setImmediate();
-      }
-    } while (told !== this.#newest);
-    this.#isAnswering = false;
   }
 
   #end(): void {

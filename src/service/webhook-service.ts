@@ -92,7 +92,7 @@ function limitParameter({ limit }: ParameterValues, most: number): number {
 }
 
 function listedEvent(event: LoggedEvent, call: Call): string {
-  if (!event.dataOmitted) return eventJson(event);
+  if (event.dataOmitted === undefined) return eventJson(event);
   const { position } = event;
   // Replaces a `dataref` of the sender's own.
   const attributes = JSON.stringify({ ...(JSON.parse(event.attributes) as object), dataref: undefined });

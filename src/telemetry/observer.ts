@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
 import { Secrets } from '../util/secrets';
-import { plainReason } from '../util/text';
+import { plainReason } from '../util/errors';
 import type { Logger } from './logger';
 import type { CallOutcome, Metrics } from './metrics';
 import { RefusedCalls, type RefusedCall, type Refusals } from './refused-calls';

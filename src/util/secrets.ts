@@ -1,4 +1,4 @@
-/** In names of header fields, as whole words. What a key or token is about tells those of deliveries, partitions and WebSocket from secrets. */
+/** Words in names of header fields. The word before `key` or `token` excludes keys of deliveries, partitions and WebSocket. */
 const SECRET_NAME = new RegExp(
   '-(?:' +
     [
@@ -14,7 +14,7 @@ const SECRET_NAME = new RegExp(
 /** Stands for a secret that was cut out: in characters that a header field and an address may have. */
 const CUT = '***';
 
-/** What stands before a character that JSON escapes, which may be in JSON again. */
+/** The backslashes before a character that JSON escapes; more than one if that JSON is a string in JSON. */
 const ESCAPES = '\\\\{1,8}';
 
 /** The value of an `access_token` (RFC 6750) in an address, perhaps percent-encoded once or more often, or in JSON. */
@@ -85,7 +85,7 @@ function anyForm(text: string): string {
       const hex = character.charCodeAt(0).toString(16).padStart(2, '0');
       const encoded = `(?:${hex}|${hex.toUpperCase()})`;
       const literal = character.replace(/\W/, '\\$&');
-      // What escapes the first one may stay, and is not looked for at each of many backslashes.
+      // The first character may keep its escape: to look for it would be slow at each of many backslashes.
       const escaped = i === 0 ? `${literal}|\\\\u00${encoded}` : `(?:${ESCAPES})?${literal}|${ESCAPES}u00${encoded}`;
       return `(?:${escaped}|%(?:25)*${encoded})`;
     })

@@ -48,7 +48,7 @@ export async function supervise(
     const worker = new WorkerProcess(config.environmentOfWorkers, {
       refusals: () => reports.refusals(observer.refusals),
       lost(problem) {
-        // Each worker notices for itself; the first and the last are told.
+        // Each worker notices by itself; only the first loss and the last return are reported.
         if (problem === undefined) withoutFiles.delete(worker);
         if (withoutFiles.size === 0) observer.lost(problem);
         if (problem !== undefined) withoutFiles.add(worker);

@@ -111,7 +111,7 @@ it.each([
   ['what is left of refused requests', 'sha256=00'],
   ['the bodies of callers who have yet to prove who they are', `sha256=${'0'.repeat(64)}`],
 ])('one piece of %s is read in a turn, however many send', async (_what, signature) => {
-  const service = await startService({ WEBHOOK_SECRETS: KEY });
+  const service = await startService({ WEBHOOK_SECRETS: KEY, MAX_BODY_MEMORY: '67108864' });
   let pieces = 0;
   const turns: number[] = [];
   const push = jest.spyOn(HttpRequest.prototype, 'push').mockImplementation(function (this: HttpRequest, piece) {

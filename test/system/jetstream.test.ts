@@ -267,9 +267,9 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       const operated = natsOperator();
       const file = join(folder.path, 'nats.creds');
       const under = { ...(await guardedBy(operated.configuration)), login: { file } };
-      expect(await failureOf(opened(under))).toContain(`${file} is no readable file of NATS credentials`);
+      expect(await failureOf(opened(under))).toContain(`${file} is not a readable file of NATS credentials`);
       await writeFile(file, 'Geheim');
-      expect(await failureOf(opened(under))).toMatch(/is no readable file of NATS credentials(?!.*Geheim)/);
+      expect(await failureOf(opened(under))).toMatch(/is not a readable file of NATS credentials(?!.*Geheim)/);
       const expire = Date.now() + 3000;
       await writeFile(file, operated.credentials({ seconds: 3 }));
       const log = await opened(under);

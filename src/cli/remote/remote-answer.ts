@@ -118,7 +118,7 @@ function eventIn(text: string): StoredEvent {
     if (position === undefined) throw new Error('It has no sequence.');
     return { ...line.event(), position };
   } catch (cause) {
-    throw new RemoteLogError('The service sent a line that is no event.', { cause });
+    throw new RemoteLogError('The service sent a line that is not an event.', { cause });
   }
 }
 

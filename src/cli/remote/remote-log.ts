@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, SearchQuery, Start } from '../../log/queries';
 import { isSame, type ReadableLog } from '../../log/readable-log';
-import { reasonOf } from '../../util/text';
+import { reasonOf } from '../../util/errors';
 import { HttpClient, isSilence, type StreamedAnswer } from '../http-client';
 import { LineTooLongError } from '../terminal';
 import { eventsIn, lastIn, nameOf, notAsked, refuse, RemoteLogError } from './remote-answer';

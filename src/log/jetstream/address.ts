@@ -1,4 +1,4 @@
-import { ValueError } from '../../util/text';
+import { ValueError } from '../../util/errors';
 
 /** Credentials for a NATS server: a user with a password, a token, or the file that `nsc generate creds` writes. */
 export type JetStreamLogin =

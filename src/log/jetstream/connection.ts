@@ -145,7 +145,7 @@ function authenticatorOf(login: JetStreamLogin): Authenticator {
     } catch (cause) {
       // A file that is being renewed leaves the earlier credentials in place.
       if (credentials === undefined)
-        throw new Error(`${login.file} is no readable file of NATS credentials`, { cause });
+        throw new Error(`${login.file} is not a readable file of NATS credentials`, { cause });
     }
     return credentials;
   };

@@ -116,7 +116,7 @@ export class Stream {
     return this.#connection.manager.streams.info(this.name);
   }
 
-  /** @throws {StreamSettingsError} the stream takes no message of so many bytes as it is now: it was changed after the start. */
+  /** @throws {StreamSettingsError} the stream was changed after the start, and accepts no message of this size. */
   requireOpen({ config, state }: StreamInfo, bytes: number): void {
     const { sealed, no_ack: isSilent, subjects, discard, discard_new_per_subject: isOnce } = config;
     const reached = (limit: number, amount: number): boolean => limit > 0 && amount > limit;

@@ -1,4 +1,4 @@
-import { ValueError } from '../../util/text';
+import { ValueError } from '../../util/errors';
 
 export interface PostgresAddress {
   /** The hosts to try, in this order; one that begins with a slash is the folder of a Unix socket. */

@@ -104,14 +104,15 @@ export async function readEvents(connection: PostgresConnection, query: EventQue
   const most = maxBytes ?? (isNamed ? Number.MAX_SAFE_INTEGER : PAGE_BYTES);
   const isCut = maxBytes === undefined ? 'false' : `size > ${String(most)}${isNamed ? ' AND place > 1' : ''}`;
   const counted = isNamed ? 'size' : `CASE WHEN ${isCut} THEN octet_length(attributes) ELSE size END`;
-  const columns = `${EVENT}, CASE WHEN NOT (${isCut}) THEN data END AS data, ${isCut} AS "isCut"`;
+  const omitted = `CASE WHEN ${isCut} THEN coalesce(octet_length(data), 0) END AS "dataOmitted"`;
+  const columns = `${EVENT}, CASE WHEN NOT (${isCut}) THEN data END AS data, ${omitted}`;
   const isUpwards = after !== undefined;
-  const rows = await connection.query<Row & { readonly isCut: boolean }>(
+  const rows = await connection.query<Row & { readonly dataOmitted: number | null }>(
     pageOf(columns, where, isUpwards, limit, counted, most),
     where.values,
   );
-  const events = rows.map(({ isCut: dataOmitted, ...row }) =>
-    dataOmitted ? { ...fromRow(row), dataOmitted } : fromRow(row),
+  const events = rows.map(({ dataOmitted, ...row }) =>
+    dataOmitted === null ? fromRow(row) : { ...fromRow(row), dataOmitted },
   );
   return isUpwards ? events : events.reverse();
 }

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { flushFile, flushFolder, isReadOnly, makeFolder } from '../../util/files';
-import { reasonOf } from '../../util/text';
+import { reasonOf } from '../../util/errors';
 import { filesAt, pathOf, requireSame, type OpenedFiles } from './files';
 import { provideSchema } from './schema';
 
@@ -121,7 +121,7 @@ export class Database {
   }
 
   /**
-   * Runs an action whose writes are on disk when this resolves; none of them when it rejects.
+   * Runs an action. All its writes are on disk when this resolves, none when it rejects.
    *
    * @param patience - how long to wait for the lock, in milliseconds.
    * @throws as {@link look}; also what the action throws.
@@ -176,7 +176,7 @@ export class Database {
 
   bytes(): number {
     const { file, wal } = filesAt(this.#file, this.#path);
-    return (file?.size ?? 0) + (wal?.size ?? 0);
+    return Number(file?.size ?? 0n) + Number(wal?.size ?? 0n);
   }
 
   /** @throws as {@link look}: the database stays open, since SQLite would write to the files and delete by name. */
@@ -191,7 +191,7 @@ export function holdOpen(file: string): { close(): void } {
   return after('SELECT 1 FROM sqlite_schema', openedForReading(file));
 }
 
-/** Without a write-ahead log, which SQLite cannot make on a read-only file system, it reads only what it is told is immutable. */
+/** On a read-only file system SQLite can make no write-ahead log, and reads a file without one only as immutable. */
 function openedForReading(file: string): DatabaseSyncInstance {
   const isImmutable = isReadOnly(file) && !existsSync(`${pathOf(file)}-wal`);
   const name = isImmutable ? new URL(`${pathToFileURL(file).href}?immutable=1`) : file;
@@ -255,8 +255,8 @@ const ADVICE = 'Set EVENT_LOG to sqlite: and the path of a file.';
 
 function requireFiles(file: string, create: boolean): void {
   const found = filesAt(file, pathOf(file));
-  const size = found.file?.size ?? 0;
-  if (size === 0 && (found.wal?.size ?? 0) > 0) {
+  const size = found.file?.size ?? 0n;
+  if (size === 0n && (found.wal?.size ?? 0n) > 0n) {
     throw new Error(
       'the write-ahead log beside the file (its name ends with -wal) holds events, but the file itself is missing or empty, and ' +
         'SQLite would delete them. Put back the file to which it belongs, or move it away to go on without the events in it. ' +

@@ -29,6 +29,9 @@ const STEP_EVENTS = 64;
 const TRIES = 300;
 const TRY_PAUSE = 100;
 
+/** By default the garbage of large events takes 30 MB more of the thread's heap. */
+const YOUNG_GENERATION = { maxYoungGenerationSizeMb: 6 };
+
 /** @throws {EventLogError} the file cannot be created or opened, or is not an event log. The message names the file. */
 export async function openSqliteLog(options: SqliteLogOptions): Promise<EventLog> {
   return new EventLog(await openEngine(options), options);
@@ -194,7 +197,7 @@ class DatabaseThread {
 
   async #start(): Promise<OpenThread> {
     const workerData: SqliteOptions = { ...this.#options, opened: this.files };
-    const worker = new Worker(join(__dirname, 'thread.js'), { workerData });
+    const worker = new Worker(join(__dirname, 'thread.js'), { workerData, resourceLimits: YOUNG_GENERATION });
     const database = new Remote<ThreadFunctions>((message) => {
       worker.postMessage(message);
     });

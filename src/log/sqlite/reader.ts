@@ -76,7 +76,7 @@ export class SqliteReader {
   /** Looks at sizes first, so that what does not fit is never loaded. */
   read(query: EventQuery): LoggedEvent[] {
     const kept: number[] = [];
-    const omitted: number[] = [];
+    const omitted = new Map<number, number>();
     const page = new Page(query);
     const { after = 0, since } = query;
     const start = since === undefined ? query.after : this.#startOf(since, after);
@@ -84,11 +84,12 @@ export class SqliteReader {
       const taken = page.take(row.attributesBytes, row.dataBytes);
       if (taken === 'full') break;
       kept.push(row.position);
-      if (taken === 'without data') omitted.push(row.position);
+      if (taken === 'without data') omitted.set(row.position, row.dataBytes);
     }
-    return this.#load(kept, omitted).map((event) =>
-      omitted.includes(event.position) ? { ...event, dataOmitted: true } : event,
-    );
+    return this.#load(kept, [...omitted.keys()]).map((event) => {
+      const dataOmitted = omitted.get(event.position);
+      return dataOmitted === undefined ? event : { ...event, dataOmitted };
+    });
   }
 
   search(query: SearchQuery): SearchResult {

@@ -1,4 +1,4 @@
-import { ValueError } from '../../../src/util/text';
+import { ValueError } from '../../../src/util/errors';
 import { jetStreamAddress } from '../../../src/log/jetstream/address';
 
 it('an address of a NATS stream has percent-encoded user and password', () => {

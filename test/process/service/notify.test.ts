@@ -42,7 +42,7 @@ describe('a service manager that wants to know', () => {
 
   it('that cannot be told does not keep the service from answering', async () => {
     const service = await startProcess({ NOTIFY_SOCKET: '/run/notify', PATH: folder.path }, folder.path);
-    const { reason } = await service.logged('the service manager could not be told');
+    const { reason } = await service.logged('the service manager could not be notified');
     expect(reason).toContain('systemd-notify');
     expect((await send(`${service.url}/HelloWorld`)).status).toBe(200);
   });
