@@ -104,11 +104,13 @@ function normalized(path: string): string {
   return posix.normalize(unescaped.replace(/\/\.\.?$/, '$&/'));
 }
 
-/** The part of a limit that callers share who have proved nothing: they use up no more of what others need. */
-export const UNPROVED_SHARE = 1 / 4;
-
 /** Counts the bytes of large messages that are held: bodies until their calls are answered, answers until they are sent. */
 export class MessageMemory {
+  /** The part of a limit that callers share who have proved nothing: they use up no more of what others need. */
+  static shareOf(this: void, limit: number): number {
+    return Math.ceil(limit / 4);
+  }
+
   readonly maxBytes: number;
   readonly #uncounted: number;
   readonly #counted = new WeakMap<ServerResponse, { readonly bytes: number; readonly isUnproved: boolean }>();
@@ -132,7 +134,7 @@ export class MessageMemory {
     if (counted === (before?.bytes ?? 0) || response.closed || response.destroyed) return true;
     const added = counted - (before?.bytes ?? 0);
     if (added > 0 && this.bytes + added > this.maxBytes) return false;
-    if (added > 0 && isUnproved && this.#unproved + added > this.maxBytes * UNPROVED_SHARE) return false;
+    if (added > 0 && isUnproved && this.#unproved + added > MessageMemory.shareOf(this.maxBytes)) return false;
     if (before === undefined) {
       response.once('close', () => {
         this.release(response);

@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { HTTP_ERRORS, type RequestError } from './errors';
+import { Turns } from './content/unstreamed-message';
 import type { HttpRequest, MessageMemory } from './request';
-import { Turns } from '../util/promises';
 
 /** A cache may keep a reply for one caller, and asks before it uses it again. */
 const CACHE_CONTROL = 'private, max-age=0';

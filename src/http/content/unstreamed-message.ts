@@ -1,7 +1,8 @@
 import { IncomingMessage } from 'node:http';
-import { GrowingBuffer } from '../../util/growing-buffer';
-import { Deferred, type Turns } from '../../util/promises';
+import { setImmediate } from 'node:timers/promises';
+import { Deferred, Semaphore } from '../../util/promises';
 import { HTTP_ERRORS, type RequestError } from '../errors';
+import { GrowingBuffer } from './growing-buffer';
 
 /**
  * A message whose body is read whole past the stream, and which never emits 'end' if it has none. A stream takes 15 to 20 % of a call
@@ -109,4 +110,17 @@ interface Gathering {
   readonly whole: Deferred<Buffer>;
   readonly refusal: ((bytes: number) => RequestError | undefined) | undefined;
   readonly turns: Turns | undefined;
+}
+
+/**
+ * Lets one of several connections go on in each turn of the event loop. In a turn Node reads up to 2 MB of each, and accepts one: new ones
+ * would wait for seconds.
+ */
+export class Turns {
+  readonly #one = new Semaphore(1);
+
+  /** Resolves when it is the turn of a request; one that is gone by then takes none. */
+  next(request: { readonly destroyed: boolean }): Promise<void> {
+    return this.#one.run(() => (request.destroyed ? Promise.resolve() : setImmediate()));
+  }
 }
