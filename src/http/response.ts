@@ -3,9 +3,9 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
-import { closeInSteps } from './connections';
 import { HTTP_ERRORS, type RequestError } from './errors';
-import { type HttpRequest, type MessageMemory, Turns } from './request';
+import { Turns } from './content/unstreamed-message';
+import type { HttpRequest, MessageMemory } from './request';
 
 /** A cache may keep a reply for one caller, and asks before it uses it again. */
 const CACHE_CONTROL = 'private, max-age=0';
@@ -48,7 +48,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
     const content = typeof body === 'string' && body.length > PART_BYTES ? Buffer.from(body) : body;
     // Spreading would cost as much as the rest of this function.
     const fields = HttpResponse.fieldsOf(contentType, content);
-    this.#count(Number(fields['Content-Length']));
+    this.reserve(Number(fields['Content-Length']));
     fields['X-Request-Id'] = this.req.id;
     if (headers !== undefined) Object.assign(fields, headers);
     this.#end(status, fields, content);
@@ -83,7 +83,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
       return;
     }
     const bytes = Buffer.from(body);
-    this.#count(bytes.length);
+    this.reserve(bytes.length);
     return gzipAsync(bytes).then((compressed) => {
       this.reply(200, contentType, compressed, { 'Content-Encoding': 'gzip', ...fields });
     });
@@ -91,40 +91,32 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
 
   /**
    * Sends a reply with status 200 part by part, as fast as the caller takes it; to `HEAD` the header alone. Resolves also if the caller
-   * has gone. `stop` closes the connection, as an error of `parts` does after the first part, or 503 if too many bytes of answers wait.
+   * has gone. `stop` closes the connection, as an error of `parts` does after the first part, which {@link reserve} room for themselves.
    */
   async replyInParts(
     contentType: string,
-    parts: AsyncIterable<string | Buffer>,
+    parts: AsyncGenerator<Buffer>,
     headers: OutgoingHttpHeaders,
     stop: AbortSignal,
   ): Promise<void> {
     const isHead = this.req.method === 'HEAD';
-    const counted = this.#counted(parts);
-    const first = isHead ? undefined : await counted.next();
-    this.writeHead(200, { 'Content-Type': contentType, 'X-Request-Id': this.req.id, ...headers });
-    const rest = async function* () {
-      if (first?.done === false) yield first.value;
-      yield* counted;
-    };
     try {
+      const first = isHead ? undefined : await parts.next();
+      this.writeHead(200, { 'Content-Type': contentType, 'X-Request-Id': this.req.id, ...headers });
+      const all = async function* () {
+        if (first?.done === false) yield first.value;
+        yield* parts;
+      };
       if (isHead) this.end();
-      else await pipeline(rest, this, { signal: stop });
+      else await pipeline(all, this, { signal: stop });
     } catch (error) {
       if (!stop.aborted) throw error;
+      this.destroy();
     }
   }
 
-  /** Counts each part until the next one is asked for. */
-  async *#counted(parts: AsyncIterable<string | Buffer>): AsyncGenerator<string | Buffer> {
-    for await (const part of parts) {
-      this.#count(Buffer.byteLength(part));
-      yield part;
-    }
-  }
-
-  /** Counts the bytes until they are sent. Throws a {@link RequestError} 503 if too many bytes of others wait. */
-  #count(bytes: number): void {
+  /** Counts bytes, in place of those before, until they are sent. Throws a {@link RequestError} 503 if too many of others wait. */
+  reserve(bytes: number): void {
     const { memory } = this;
     if (memory?.resize(this, bytes) === false) throw HTTP_ERRORS.answerMemory(memory.maxBytes);
   }
@@ -176,10 +168,7 @@ function hasMuchToCome({ complete, headers }: IncomingMessage): boolean {
   return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) > MAX_DROPPED;
 }
 
-/**
- * Closes in two steps (RFC 9112, section 9.6): a reset by unread bytes could lose the answer. The rest of all such requests is read a piece at a
- * time.
- */
+/** Reads the rest of all such requests a piece at a time, and drops it. */
 function stopReading(request: HttpRequest, turns: Turns): void {
   let left = MAX_DISCARDED;
   request.on('data', (chunk: Buffer) => {
@@ -190,9 +179,6 @@ function stopReading(request: HttpRequest, turns: Turns): void {
   request.on('error', () => undefined);
   // Node would otherwise drop all of it once the answer is sent.
   request.resume().read(0);
-  request.socket.destroySoon = () => {
-    closeInSteps(request.socket);
-  };
 }
 
 function* partsOf(body: Buffer): Generator<Buffer> {
