@@ -64,7 +64,7 @@ describeWithPostgres('the programs with an event log in PostgreSQL', () => {
       [...ids, last].sort(),
     );
     await target.close();
-    const searched = await send(`${service.url}?events=download&text=last`, {});
+    const searched = await send(`${service.url}?events=export&text=last`, {});
     expect([searched.status, searched.body.includes(last), searched.body.includes(ids[0] ?? '')]).toEqual([
       200,
       true,
