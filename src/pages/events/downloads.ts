@@ -26,7 +26,7 @@ const PARAMETERS = 'events id after before from to type binding sender fromsende
 
 type DownloadQuery = ReturnType<typeof downloadQuery>;
 
-/** Reads the query of `?events=download`, for people, which has all that the list finds, or of `?events=export`, for programs. */
+/** Reads the query of `?events=export`. */
 function downloadQuery(parameters: URLSearchParams) {
   const { problem: unreadable, filter, place } = listQuery(parameters);
   if (unreadable !== undefined) throw HTTP_ERRORS.invalidInput(unreadable);
@@ -35,16 +35,14 @@ function downloadQuery(parameters: URLSearchParams) {
     throw HTTP_ERRORS.invalidInput(
       `There is no parameter ${shortened(unknown)}. The parameters are ${PARAMETERS.join(', ')}.`,
     );
-  if (parameters.get('events') === 'download')
-    return { filter, place: {}, id: undefined, limit: Infinity, wait: undefined, isSearch: true, end: [] };
   const limit = wholeNumber(parameters, 'limit', Number.MAX_SAFE_INTEGER) ?? Infinity;
   const seconds = wholeNumber(parameters, 'wait', MAX_WAIT);
   const id = parameters.get('id') || undefined;
   const isSearch = isNarrowed({ ...filter, from: undefined }) || place.before !== undefined;
   if (seconds !== undefined && (isSearch || filter.from !== undefined || id !== undefined || limit !== Infinity))
     throw HTTP_ERRORS.invalidInput('wait goes with after alone: a search and a limit end by themselves.');
-  // Events are sent as they are recorded for `wait` ms. By an empty line programs know that the answer was not cut off.
-  return { filter, place, id, limit, wait: seconds && seconds * 1000, isSearch, end: [EMPTY_LINE] };
+  // Events are sent as they are recorded for `wait` ms.
+  return { filter, place, id, limit, wait: seconds && seconds * 1000, isSearch };
 }
 
 function wholeNumber(parameters: URLSearchParams, name: string, most: number): number | undefined {
@@ -109,14 +107,15 @@ export class Downloads {
 
   /** @param newest - Upper bound; otherwise a busy log would never end. */
   async *#found(query: DownloadQuery, newest: number, reserve: Reserve, stop: AbortSignal): AsyncGenerator<Buffer> {
-    const { filter, place, id, limit, isSearch, end } = query;
+    const { filter, place, id, limit, isSearch } = query;
     if (id !== undefined) {
       const named = await this.#log.read({ id, limit: 10, maxBytes: CHUNK });
       const positions = named.map(({ position }) => position).slice(0, limit);
       for (const position of positions) yield* this.#lines.between(position - 1, position, {}, reserve);
     } else if (isSearch) yield* this.#searched(query, reserve, stop);
     else yield* this.#lines.between(place.after ?? 0, newest, { since: filter.from, limit }, reserve);
-    yield* end;
+    // Programs know by it that the answer was not cut off.
+    yield EMPTY_LINE;
   }
 
   async *#searched({ filter, place, limit }: DownloadQuery, reserve: Reserve, stop: AbortSignal) {

@@ -100,7 +100,7 @@ class EventsPages {
     const tab = parameters.get('events');
     if (event !== null) await this.#showEvent(response, event, parameters);
     else if (tab === 'find') await this.#find(response, parameters);
-    else if (tab === 'download' || tab === 'export') await this.#sendAll(response, parameters, ticket);
+    else if (tab === 'export') await this.#sendAll(response, parameters, ticket);
     else if (tab === 'rate') {
       const per = parameters.get('per') ?? 'minute';
       if (!isRateSpan(per)) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');

@@ -53,7 +53,7 @@ export async function listView(log: EventLog, query: ListQuery, service: Endpoin
     forward: mayFind ? forwardCommand(filter, service) : undefined,
     signer: Sender.signing.find((name) => name === filter.fromSender),
     forwardAsReceived: forwardCommand(filter, service, '--as-received'),
-    download: mayFind ? `?${addressQuery({ events: 'download', ...values })}` : undefined,
+    download: mayFind ? `?${addressQuery({ events: 'export', ...values })}` : undefined,
     isUpwards: place.after !== undefined,
     isLive: isNewest && filter.to === undefined,
     /** The position after which new events come, or the rest of them on a page of those after a position. */

@@ -33,10 +33,8 @@ describe('events that the disk has damaged', () => {
     expect(pages.map(({ status }) => status)).toEqual([200, 404, 200, 404, 200]);
     const events = eventsOf(resultOf(await send(`${service.url}/GetEvents`)));
     expect(events.map(({ sequence }) => Number(sequence))).toEqual([1, 3, 5]);
-    for (const query of ['?events=download', '?events=export']) {
-      const { body } = await send(service.url + query);
-      expect([...body.matchAll(/"sequence":"0*(\d)/g)].map(([, position]) => Number(position))).toEqual([1, 3, 5]);
-    }
+    const { body } = await send(`${service.url}?events=export`);
+    expect([...body.matchAll(/"sequence":"0*(\d)/g)].map(([, position]) => Number(position))).toEqual([1, 3, 5]);
     await service.stop();
   });
 });

@@ -17,21 +17,21 @@ describe('what the list of events finds, as a file', () => {
   const record = (count: number, data = '"data":{"order":17}') =>
     service.log.append(...Array.from({ length: count }, () => newEvent({ data })));
   const lines = async (query: string) => {
-    const { body } = await send(`${service.url}?events=download${query}`);
+    const { body } = await send(`${service.url}?events=export${query}`);
     return body
       .split('\n')
-      .slice(0, -1)
+      .slice(0, -2)
       .map((line) => (JSON.parse(line) as { sequence: string }).sequence);
   };
   /** Begins a download of which nothing is read. */
-  const begin = (events = 'download'): Promise<IncomingMessage> =>
+  const begin = (events = 'export&text=x'): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       httpGet(`${service.url}?events=${events}`, { agent: false }, resolve).on('error', reject);
     });
 
   it('has the lines of an export, oldest first, of more than a page', async () => {
     await record(120);
-    const { status, headers, body } = await send(`${service.url}?events=download`);
+    const { status, headers, body } = await send(`${service.url}?events=export`);
     expect(status).toBe(200);
     expect(headers).toMatchObject({
       'content-type': 'application/x-ndjson',
@@ -41,21 +41,21 @@ describe('what the list of events finds, as a file', () => {
     });
     const events = body
       .split('\n')
-      .slice(0, -1)
+      .slice(0, -2)
       .map((line) => new ArchiveLine(line).event());
     const stored = await service.log.scan({ after: 0, limit: 1000 });
     expect(stored).toHaveLength(120);
     expect(stored).toMatchObject(events);
-    const head = await send(`${service.url}?events=download`, { method: 'HEAD' });
+    const head = await send(`${service.url}?events=export`, { method: 'HEAD' });
     expect([head.status, head.body]).toEqual([200, '']);
   });
 
-  it('has all that matches, whatever page the list is on', async () => {
+  it('has all that matches', async () => {
     await record(60, '"data":"wanted"');
     await record(60);
-    expect(await lines('&text=wanted&before=10')).toHaveLength(60);
+    expect(await lines('&text=wanted')).toHaveLength(60);
     expect(await lines('&text=nothing')).toEqual([]);
-    expect((await send(`${service.url}?events=download&from=x`)).status).toBe(400);
+    expect((await send(`${service.url}?events=export&from=x`)).status).toBe(400);
   });
 
   it('goes at the pace of its caller, two at a time, takes no slot, and ends when the caller goes', async () => {
@@ -64,7 +64,7 @@ describe('what the list of events finds, as a file', () => {
     await record(20, `"data":"${'x'.repeat(1_000_000)}"`);
     const scan = jest.spyOn(service.log, 'scan');
     const callers = [await begin(), await begin()];
-    const third = await send(`${service.url}?events=download`);
+    const third = await send(`${service.url}?events=export&text=x`);
     expect([third.status, third.headers['retry-after']]).toEqual([503, '1']);
     expect(third.body).toContain('Too many downloads');
     expect((await send(`${service.url}?events`)).status).toBe(200);
@@ -73,7 +73,7 @@ describe('what the list of events finds, as a file', () => {
     const read = scan.mock.calls.length;
     for (const caller of callers) caller.destroy();
     await eventually('a download after those that ended', async () => {
-      return (await send(`${service.url}?events=download&text=nothing`)).status === 200;
+      return (await send(`${service.url}?events=export&text=nothing`)).status === 200;
     });
     expect(scan.mock.calls.length - read).toBeLessThan(5);
   });
