@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import type { startApp } from './app';
 import { ConfigError, type Config } from './config/config';
 import { BUILD } from './config/package-info';
@@ -11,6 +12,8 @@ import { createLogger, type Logger } from './telemetry/logger';
 
 /** Runs the service as the environment says, in this process or, with WORKERS, in several. Rejects if it cannot start. */
 export async function runService(): Promise<void> {
+  // By default the heap grows to several times what is in use before garbage is collected.
+  setFlagsFromString('--heap-growing-percent=30');
   // A line that cannot be printed must not end the service.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const warnings: string[] = [];

@@ -1,4 +1,4 @@
-// Measures what attacks with large or many headers cost: node scripts/measure/attacks.mjs [PATTERN]
+// Measures what attacks with headers, and readers who take nothing, cost: node scripts/measure/attacks.mjs [PATTERN]
 // For each attack, over HTTP and TLS: the most memory (VmHWM) that a process of the service had, and what ordinary callers saw beside it:
 // HelloWorld on new connections, HelloWorld on one that is kept, RecordEvent with 20 KB, as answered of all (longest wait).
 // SERVICE=path/to/dist/main.js measures another build, NODE=path another Node, OVER=^HTTP$ one transport, WORKERS=3 several processes,
@@ -28,14 +28,27 @@ const post = (fields, length) =>
 const get = (query, fields = '') => `GET ${PATH}${query} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
 const WAIT = get('/GetEvents?wait=60s&after=999999999');
 const pages = { connections: 240, bytes: () => get('?event=1&with=2') };
+const followers = { connections: 900, bytes: () => get('?events=export&wait=60&after=3') };
+const exports = { connections: 60, bytes: () => get('?events=export') };
 const headers = (fields) => ({ connections: 4800, bytes: () => `${post(fields, 10)}\r\n` });
+const unfinished = { connections: 4800, bytes: () => post(SHORT_FIELDS, 10) };
+const bodies = { connections: 40, bytes: () => `${post('', LARGE)}\r\n${'x'.repeat(LARGE - 100_000)}` };
+const pipelined = { connections: 64, bytes: () => WAIT + get('/HelloWorld', SHORT_FIELDS).repeat(62) };
 
-/** Connections on each of which these bytes are sent; one that the service closes is opened again if `again` says so. */
+/**
+ * Connections on each of which these bytes are sent; one that the service closes is opened again if `again` says so. With `records` an
+ * event of so many bytes is recorded afterwards; `reads`: they take their answers.
+ */
 const ATTACKS = {
   headers: [headers(SHORT_FIELDS)],
-  'headers, unfinished': [{ connections: 4800, bytes: () => post(SHORT_FIELDS, 10) }],
-  'headers, pipelined': [{ connections: 64, bytes: () => WAIT + get('/HelloWorld', SHORT_FIELDS).repeat(62) }],
+  'headers, unfinished': [unfinished],
+  'headers, pipelined': [pipelined],
+  pages: [pages],
+  exports: [exports],
+  followers: [{ ...followers, records: LARGE }],
+  'followers who read': [{ ...followers, reads: true, records: LARGE }],
   'headers, pages': [pages, { ...headers(SHORT_FIELDS), connections: 4500 }],
+  everything: [pages, exports, { ...followers, records: LARGE }, bodies, pipelined, headers(LONG_FIELDS), unfinished],
   'long fields': [headers(LONG_FIELDS)],
   'long fields, unfinished': [{ connections: 4800, bytes: () => post(LONG_FIELDS, 10) }],
   'long fields, pipelined': [{ connections: 1500, bytes: () => WAIT + get('/HelloWorld', LONG_FIELDS).repeat(62) }],
@@ -78,7 +91,7 @@ async function outcome(folder, transport, what, variables) {
   });
   const [, url] = await service.prints(/WebHook answers at (\S+)/);
   if (workers > 1) await service.prints(new RegExp(`(?:"started"[^]*){${workers}}`));
-  for (let i = 0; i < 2; i++) await called(url, '/RecordEvent', 'x'.repeat(LARGE));
+  for (let i = 0; i < 3; i++) await called(url, '/RecordEvent', 'x'.repeat(LARGE));
   const attacker = fork(fileURLToPath(import.meta.url), [], { execArgv: [] });
   const callers = ordinaryCallers(url);
   await setTimeout(500);
@@ -152,7 +165,7 @@ function called(url, path, body, agent = false) {
 async function attack({ url, what }) {
   const { protocol, hostname: host, port } = new URL(url);
   let isOver = false;
-  const open = ({ again, leaves }, sent) => {
+  const open = ({ again, leaves, reads }, sent) => {
     const options = { host, port: Number(port), rejectUnauthorized: false };
     const socket = protocol === 'https:' ? secureConnect(options) : connect(options);
     socket.pause();
@@ -165,7 +178,7 @@ async function attack({ url, what }) {
         if (again && !isOver) globalThis.setTimeout(open, 20, { again }, sent);
       });
     // A peer that has closed its side is seen only by who reads.
-    if (again) socket.resume();
+    if (again || reads) socket.resume();
   };
   for (const part of ATTACKS[what]) {
     const sent = Buffer.from(part.bytes());
@@ -174,6 +187,9 @@ async function attack({ url, what }) {
       if (i % 50 === 49) await setTimeout(5);
     }
     await setTimeout(200);
+    if (part.records === undefined) continue;
+    await setTimeout(3000);
+    await called(url, '/RecordEvent', 'x'.repeat(part.records));
   }
   await setTimeout(SECONDS * 1000);
   isOver = true;

@@ -5,8 +5,9 @@ import { Deferred, Semaphore } from '../util/promises';
 /** For how long the thread waits for another message before it ends, in milliseconds. */
 const IDLE = 30_000;
 
-/** Memory of the thread's heap: MiB for its code, and for one message a multiple of the largest body. */
+/** Memory of the thread's heap: MiB for its code and its newest objects, and for one message a multiple of the largest body. */
 const HEAP_FOR_CODE = 64;
+const YOUNG_GENERATION = 6;
 const HEAP_GROWTH = 32;
 
 /** A synchronous function that reads messages, with its module and name. What it takes and returns can be cloned (HTML, section 2.7). */
@@ -112,7 +113,8 @@ class ReaderThread {
 
   #start(): Worker {
     const maxOldGenerationSizeMb = HEAP_FOR_CODE + Math.ceil((HEAP_GROWTH * this.#maxBytes) / 1024 / 1024);
-    const worker = new Worker(__filename, { workerData: READER, resourceLimits: { maxOldGenerationSizeMb } });
+    const resourceLimits = { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: YOUNG_GENERATION };
+    const worker = new Worker(__filename, { workerData: READER, resourceLimits });
     const gone = (error: Error): void => {
       if (this.#worker !== worker) return;
       this.#worker = undefined;

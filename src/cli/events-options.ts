@@ -135,10 +135,20 @@ function serviceAddress(text: string): URL {
   return url;
 }
 
-/** Messages do not show the address, which may hold a password. */
-export function httpAddress(text: string): URL | undefined {
+export function targetAddress(text: string): URL {
+  const url = httpAddress(text);
+  if (url !== undefined) return url;
+  throw misuse('Give an address: http://127.0.0.1:3000/hook, localhost:3000/hook, or 3000 for a port of this machine.');
+}
+
+/** A host with a port, or `localhost`, each perhaps with a path. */
+const WITHOUT_SCHEME = /^(?:localhost|[\w.-]+:\d+|\[[\da-f:]+\]:\d+)(?=$|[/?])/i;
+
+/** Reads an address, or a port of this machine. Messages do not show it, since it may hold a password. */
+function httpAddress(text: string): URL | undefined {
+  const address = text.replace(/^:?(?=\d{1,5}(?:$|[/?]))/, 'localhost:');
   try {
-    const url = new URL(text);
+    const url = new URL(WITHOUT_SCHEME.test(address) ? `http://${address}` : address);
     // Throws if user or password cannot be decoded.
     urlToHttpOptions(url);
     if (url.protocol === 'http:' || url.protocol === 'https:') return url;

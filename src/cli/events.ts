@@ -12,6 +12,7 @@ import {
   type Values,
 } from './events-options';
 import { forwardCommand } from './forward/command';
+import { triggerCommand } from './forward/trigger';
 import { misuse, runProgram, stopSignal, UsageError } from './terminal';
 import { ToolCommand } from './tool-command';
 import { eventLogOfTool, withLog, withSource } from './tool-log';
@@ -45,6 +46,7 @@ function eventsCommand(): ToolCommand {
       await withSource(values, (log, stop) => followEvents(log, values, stop));
     });
   program.addCommand(forwardCommand());
+  program.addCommand(triggerCommand());
   program
     .command('export')
     .description('Write all events, or those --since, to a new file')

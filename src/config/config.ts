@@ -41,7 +41,7 @@ export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin'>, L
 }
 
 /** How many of the largest bodies fit into MAX_BODY_MEMORY by default. */
-const LARGEST_BODIES = 16;
+const LARGEST_BODIES = 8;
 
 /** In milliseconds, unless REQUEST_TIMEOUT is shorter. */
 const HEADERS_TIMEOUT = 20_000;

@@ -156,7 +156,7 @@ export const VARIABLES = {
       description: 'longest time that a connection waits for its next request',
     }),
     maxConnections: limits.required('MAX_CONNECTIONS', read.wholeNumber(1, 1_000_000), {
-      default: '2000',
+      default: '1200',
       description: 'maximum open connections',
     }),
     maxInFlight: limits.required('MAX_IN_FLIGHT', read.wholeNumber(1, 100_000), {
@@ -164,7 +164,7 @@ export const VARIABLES = {
       description: 'maximum calls in progress',
     }),
     maxBodyMemory: limits.optional('MAX_BODY_MEMORY', read.wholeNumber(read.MEBIBYTE, 64 * 1024 * read.MEBIBYTE), {
-      otherwise: '16 × `MAX_REQUEST_BYTES`',
+      otherwise: '8 × `MAX_REQUEST_BYTES`',
       description: 'most memory for bodies over 4 KiB, and as much for answers',
     }),
     rate: limits.optional('RATE_LIMIT', read.rate, {

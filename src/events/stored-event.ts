@@ -21,6 +21,8 @@ export interface NewEvent {
 export interface StoredEvent extends NewEvent {
   /** Its place in the log: 1, 2, 3 and so on. Never given twice. */
   readonly position: number;
+  /** The bytes of `data`, where a reader left it out because the event alone has more than it asked for. */
+  readonly dataOmitted?: number;
 }
 
 /** Writes a position as callers, archives and files have it: as a `sequence`, 20 digits, so that text order is log order. */

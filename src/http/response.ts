@@ -48,7 +48,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
     const content = typeof body === 'string' && body.length > PART_BYTES ? Buffer.from(body) : body;
     // Spreading would cost as much as the rest of this function.
     const fields = HttpResponse.fieldsOf(contentType, content);
-    this.#count(Number(fields['Content-Length']));
+    this.reserve(Number(fields['Content-Length']));
     fields['X-Request-Id'] = this.req.id;
     if (headers !== undefined) Object.assign(fields, headers);
     this.#end(status, fields, content);
@@ -83,7 +83,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
       return;
     }
     const bytes = Buffer.from(body);
-    this.#count(bytes.length);
+    this.reserve(bytes.length);
     return gzipAsync(bytes).then((compressed) => {
       this.reply(200, contentType, compressed, { 'Content-Encoding': 'gzip', ...fields });
     });
@@ -91,40 +91,32 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
 
   /**
    * Sends a reply with status 200 part by part, as fast as the caller takes it; to `HEAD` the header alone. Resolves also if the caller
-   * has gone. `stop` closes the connection, as an error of `parts` does after the first part, or 503 if too many bytes of answers wait.
+   * has gone. `stop` closes the connection, as an error of `parts` does after the first part, which {@link reserve} room for themselves.
    */
   async replyInParts(
     contentType: string,
-    parts: AsyncIterable<string | Buffer>,
+    parts: AsyncGenerator<Buffer>,
     headers: OutgoingHttpHeaders,
     stop: AbortSignal,
   ): Promise<void> {
     const isHead = this.req.method === 'HEAD';
-    const counted = this.#counted(parts);
-    const first = isHead ? undefined : await counted.next();
-    this.writeHead(200, { 'Content-Type': contentType, 'X-Request-Id': this.req.id, ...headers });
-    const rest = async function* () {
-      if (first?.done === false) yield first.value;
-      yield* counted;
-    };
     try {
+      const first = isHead ? undefined : await parts.next();
+      this.writeHead(200, { 'Content-Type': contentType, 'X-Request-Id': this.req.id, ...headers });
+      const all = async function* () {
+        if (first?.done === false) yield first.value;
+        yield* parts;
+      };
       if (isHead) this.end();
-      else await pipeline(rest, this, { signal: stop });
+      else await pipeline(all, this, { signal: stop });
     } catch (error) {
       if (!stop.aborted) throw error;
+      this.destroy();
     }
   }
 
-  /** Counts each part until the next one is asked for. */
-  async *#counted(parts: AsyncIterable<string | Buffer>): AsyncGenerator<string | Buffer> {
-    for await (const part of parts) {
-      this.#count(Buffer.byteLength(part));
-      yield part;
-    }
-  }
-
-  /** Counts the bytes until they are sent. Throws a {@link RequestError} 503 if too many bytes of others wait. */
-  #count(bytes: number): void {
+  /** Counts bytes, in place of those before, until they are sent. Throws a {@link RequestError} 503 if too many of others wait. */
+  reserve(bytes: number): void {
     const { memory } = this;
     if (memory?.resize(this, bytes) === false) throw HTTP_ERRORS.answerMemory(memory.maxBytes);
   }

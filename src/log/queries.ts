@@ -28,12 +28,6 @@ export interface EventQuery {
   readonly maxBytes?: number;
 }
 
-/** An event as readers of the log get it. */
-export interface LoggedEvent extends StoredEvent {
-  /** Set where `data` is left out because the event alone has more than `maxBytes`. */
-  readonly dataOmitted?: true;
-}
-
 export interface LogStats {
   readonly events: number;
   /** Bytes of storage. */
@@ -130,7 +124,7 @@ export class Page {
   }
 
   /** Says how the next event belongs to the page: whole, without its data, or not at all because the page is full. */
-  take(attributesBytes: number, dataBytes: number): 'whole' | 'without data' | 'full' {
+  add(attributesBytes: number, dataBytes: number): 'whole' | 'without data' | 'full' {
     const { limit, maxBytes } = this.#query;
     const whole = attributesBytes + dataBytes;
     const most = maxBytes ?? (this.#isNamed ? Infinity : PAGE_BYTES - whole);
@@ -143,19 +137,39 @@ export class Page {
   }
 }
 
+/** The first items that have no more than a size together, but one at least. */
+export function fitting<Item>(items: readonly Item[], most: number, sizeOf: (item: Item) => number): readonly Item[] {
+  let total = 0;
+  const end = items.findIndex((item, i) => (total += sizeOf(item)) > most && i > 0);
+  return end === -1 ? items : items.slice(0, end);
+}
+
+/** An event as a database has it. */
+export type EventRow = { readonly [Name in keyof StoredEvent]: StoredEvent[Name] | null };
+
+export function eventOf({ data, idempotencyKey, webhookId, ...others }: EventRow): StoredEvent {
+  return {
+    ...(others as StoredEvent),
+    data: data ?? undefined,
+    idempotencyKey: idempotencyKey ?? undefined,
+    webhookId: webhookId ?? undefined,
+  };
+}
+
 export type Events = AsyncIterable<StoredEvent> | Iterable<StoredEvent>;
 
 /** Fills a page, in log order, with events that come from the end at which a query begins. */
-export async function pageFrom(events: Events, query: EventQuery): Promise<LoggedEvent[]> {
+export async function pageFrom(events: Events, query: EventQuery): Promise<StoredEvent[]> {
   const { after, since = -Infinity } = query;
   const page = new Page(query);
-  const logged: LoggedEvent[] = [];
+  const logged: StoredEvent[] = [];
   for await (const event of events) {
     const { attributes, data = '', recordedAt } = event;
     if (recordedAt < since) continue;
-    const taken = page.take(Buffer.byteLength(attributes), Buffer.byteLength(data));
-    if (taken === 'full') break;
-    logged.push(taken === 'whole' ? event : { ...event, data: undefined, dataOmitted: true });
+    const bytes = Buffer.byteLength(data);
+    const added = page.add(Buffer.byteLength(attributes), bytes);
+    if (added === 'full') break;
+    logged.push(added === 'whole' ? event : { ...event, data: undefined, dataOmitted: bytes });
   }
   return after === undefined ? logged.reverse() : logged;
 }

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../events/stored-event';
 import { Deferred } from '../util/promises';
-import type { EventQuery, LoggedEvent, SearchQuery, SearchResult, Start } from './queries';
+import type { EventQuery, SearchQuery, SearchResult, Start } from './queries';
 
 /** A log whose events can be read in their order: that of this service, or of a service elsewhere. */
 export interface ReadableLog {
@@ -8,7 +8,7 @@ export interface ReadableLog {
    * Reads events, in log order; at least one if there is one. The cost does not depend on the size of the log, except for a type in
    * JetStream, which has no index of types. Leaves out damaged events, unless they are asked for by `id` or `position`.
    */
-  read(query: EventQuery): Promise<LoggedEvent[]>;
+  read(query: EventQuery): Promise<StoredEvent[]>;
 
   /** As {@link read} after a position, damaged events among them. */
   scan(query: Start & Pick<EventQuery, 'limit'>): Promise<StoredEvent[]>;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { problemOf, sequenceOf, wireBytes } from '../events/stored-event';
+import { problemOf, sequenceOf, type StoredEvent, wireBytes } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
-import type { EventQuery, LoggedEvent } from '../log/queries';
+import type { EventQuery } from '../log/queries';
 import { LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
 import { parseDuration } from '../util/time';
 import { CallError, type Call, type ParameterValues } from './call';
@@ -39,7 +39,7 @@ const MOST_BYTES = '&amp;'.length;
  *
  * @throws {EventLogError}
  */
-export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): Promise<LoggedEvent[]> {
+export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): Promise<StoredEvent[]> {
   let found = await log.read(query);
   if (query.id !== undefined || query.position !== undefined) {
     // Of events that were named, the log leaves out none that the disk has damaged.
@@ -49,7 +49,7 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
   }
   if (fitSurely(found, query)) return found;
   const { after, limit } = query;
-  const page: LoggedEvent[] = [];
+  const page: StoredEvent[] = [];
   const inLogOrder = () => (after === undefined ? page.toReversed() : page);
   let room = query.maxBytes;
   let measured = 0;
@@ -67,7 +67,7 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
       room -= bytes;
       page.push(listed);
       // The log counts fewer bytes, so an answer is full first, unless data that the log counted is left out.
-      mayBeMore ||= listed.dataOmitted === true && event.dataOmitted === undefined;
+      mayBeMore ||= listed.dataOmitted !== undefined && event.dataOmitted === undefined;
       measured += event.data?.length ?? 0;
     }
     if (!mayBeMore || page.length === limit) return inLogOrder();
@@ -77,20 +77,21 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
   }
 }
 
-function inAnswer(event: LoggedEvent, { id, position, maxBytes, referenceBytes }: PageQuery, isFirst: boolean) {
+function inAnswer(event: StoredEvent, { id, position, maxBytes, referenceBytes }: PageQuery, isFirst: boolean) {
   const { attributes, data } = event;
   const headBytes = wireBytes(attributes) + OTHER_BYTES;
   const whole = headBytes + (data === undefined ? 0 : wireBytes(data) + ','.length);
   const isWanted = isFirst && (id !== undefined || position !== undefined);
-  if (!event.dataOmitted && (isWanted || whole <= maxBytes)) return { listed: event, bytes: whole };
-  const listed: LoggedEvent = { ...event, data: undefined, dataOmitted: true };
+  if (event.dataOmitted === undefined && (isWanted || whole <= maxBytes)) return { listed: event, bytes: whole };
+  const dataOmitted = event.dataOmitted ?? Buffer.byteLength(data ?? '');
+  const listed: StoredEvent = { ...event, data: undefined, dataOmitted };
   return { listed, bytes: headBytes + referenceBytes };
 }
 
-function fitSurely(events: readonly LoggedEvent[], { maxBytes }: PageQuery): boolean {
+function fitSurely(events: readonly StoredEvent[], { maxBytes }: PageQuery): boolean {
   let most = 0;
   for (const { attributes, data = '', dataOmitted } of events) {
-    if (dataOmitted) return false;
+    if (dataOmitted !== undefined) return false;
     most += MOST_BYTES * (attributes.length + data.length) + OTHER_BYTES + 1;
   }
   return most <= maxBytes;
@@ -101,7 +102,7 @@ export class EventReader {
   readonly #log: Pick<EventLog, 'read' | 'watch'>;
   readonly #waiters: EventWaiters;
   /** The reads under way for calls that were woken together, by what they ask for. */
-  readonly #reads = new Map<string, Promise<LoggedEvent[]>>();
+  readonly #reads = new Map<string, Promise<StoredEvent[]>>();
   readonly #handouts = new Semaphore(1);
 
   constructor(log: Pick<EventLog, 'read' | 'watch'>) {
@@ -113,7 +114,7 @@ export class EventReader {
    * Reads a page of events, as soon as there is one. Resolves to none when the time is over, the caller is gone or the service stops.
    * Throws what {@link Call.whileIdle} throws.
    */
-  async read(query: PageQuery, milliseconds: number, call: Call): Promise<LoggedEvent[]> {
+  async read(query: PageQuery, milliseconds: number, call: Call): Promise<StoredEvent[]> {
     const deadline = performance.now() + milliseconds;
     let events = await readPage(this.#log, query);
     for (let seen = query.after ?? 0; events.length === 0 && performance.now() < deadline;) {
@@ -129,7 +130,7 @@ export class EventReader {
   }
 
   /** Reads a page, once for all calls that a position woke with the same query: the read finds every event up to it. */
-  async #readTogether(query: PageQuery, newest: number): Promise<LoggedEvent[]> {
+  async #readTogether(query: PageQuery, newest: number): Promise<StoredEvent[]> {
     const { after, limit, maxBytes, referenceBytes, type } = query;
     const key = [newest, after, limit, maxBytes, referenceBytes, type].join(' ');
     let reading = this.#reads.get(key);
@@ -144,8 +145,6 @@ export class EventReader {
   }
 }
 
-const ANSWERED_AT_ONCE = 32;
-
 interface Waiter {
   readonly after: number;
   readonly answer: (newest?: number) => void;
@@ -157,7 +156,6 @@ export class EventWaiters {
   readonly #waiters = new Set<Waiter>();
   #newest: number | undefined;
   #endWatch: (() => void) | undefined;
-  #isAnswering = false;
 
   constructor(log: Pick<EventLog, 'watch'>) {
     this.#log = log;
@@ -180,27 +178,11 @@ export class EventWaiters {
       const timer = setTimeout(giveUp, milliseconds);
       signal.addEventListener('abort', giveUp);
       this.#waiters.add(waiter);
-      this.#endWatch ??= this.#log.watch((newest) => {
-        this.#newest = newest;
-        if (!this.#isAnswering) void this.#answer();
+      this.#endWatch ??= this.#log.watch((now) => {
+        this.#newest = now;
+        for (const { after: seen, answer: tell } of this.#waiters) if (now > seen) tell(now);
       });
     });
-  }
-
-  /** Answers those that wait for a position up to the newest, a few at a time: each then reads, and makes its answer. */
-  async #answer(): Promise<void> {
-    this.#isAnswering = true;
-    let answered = 0;
-    let told: number | undefined;
-    do {
-      told = this.#newest;
-      for (const { after, answer } of this.#waiters) {
-        if (told === undefined || after >= told) continue;
-        answer(told);
-        if (++answered % ANSWERED_AT_ONCE === 0) await setImmediate();
-      }
-    } while (told !== this.#newest);
-    this.#isAnswering = false;
   }
 
   #end(): void {

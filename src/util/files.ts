@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Writes a new file that appears under its name only when it is whole and on disk; `write` is given a temporary name in the same
@@ -26,10 +27,25 @@ export async function writeNewFile(file: string, write: (temporary: string) => P
     await write(temporary);
     flushFile(temporary);
     await requireFree(file);
-    await rename(temporary, file);
+    await onceFree(() => rename(temporary, file));
     flushFolder(dirname(file));
   } finally {
     await rm(temporary, { force: true });
+  }
+}
+
+/** Tries again for 2 s while another program has the file open: under Windows a scanner or a backup often has. */
+export async function onceFree(action: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + 2000;
+  for (;;) {
+    try {
+      await action();
+      return;
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (!['EPERM', 'EACCES', 'EBUSY'].includes(code) || performance.now() > deadline) throw error;
+      await delay(50);
+    }
   }
 }
 

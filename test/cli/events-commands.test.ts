@@ -91,7 +91,7 @@ describe('the arguments of the tool', () => {
     [['forward', 'http://h', '--text', 'x'.repeat(201)], '--text can have at most 200 characters.'],
     ...['hook', '99999', 'ftp://us-er:heim@h', 'http://us-er:heim%zz@h'].map((url): [string[], string] => [
       ['forward', url, '--follow'],
-      'forward needs an address: http://127.0.0.1:3000/hook, localhost:3000/hook, or 3000 for a port of this machine.',
+      'Give an address: http://127.0.0.1:3000/hook, localhost:3000/hook, or 3000 for a port of this machine.',
     ]),
     ...['yesterday', '2018-02-30'].map((when): [string[], string] => [
       ['print', '--since', when],

@@ -22,6 +22,7 @@ describe('the configuration', () => {
       eventLogSettings: {
         timeout: 5000,
         password: undefined,
+        isShared: false,
         retention: { maxEvents: undefined, maxAge: undefined },
       },
       eventType: undefined,
@@ -34,9 +35,9 @@ describe('the configuration', () => {
       access: {},
       tls: undefined,
       limits: {
-        maxConnections: 2000,
+        maxConnections: 1200,
         maxInFlight: 1000,
-        maxBodyMemory: 67_108_864,
+        maxBodyMemory: 33_554_432,
         headersTimeout: 20_000,
         requestTimeout: 60_000,
         sendTimeout: 30_000,

@@ -111,7 +111,7 @@ it.each([
   ['what is left of refused requests', 'sha256=00'],
   ['the bodies of callers who have yet to prove who they are', `sha256=${'0'.repeat(64)}`],
 ])('one piece of %s is read in a turn, however many send', async (_what, signature) => {
-  const service = await startService({ WEBHOOK_SECRETS: KEY });
+  const service = await startService({ WEBHOOK_SECRETS: KEY, MAX_BODY_MEMORY: '67108864' });
   let pieces = 0;
   const turns: number[] = [];
   const push = jest.spyOn(HttpRequest.prototype, 'push').mockImplementation(function (this: HttpRequest, piece) {
@@ -153,7 +153,7 @@ describe('callers who have proved nothing share a quarter', () => {
     const open = async () => {
       const wire = await openWire(service.url);
       wire.write(request);
-      wire.until(/service takes/).then(
+      wire.until(/of its capacity/).then(
         (text) => answers.push(text),
         () => undefined,
       );

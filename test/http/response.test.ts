@@ -22,6 +22,15 @@ describe('the memory of an answer', () => {
     expect(memory.bytes).toBe(0);
   });
 
+  it('is given back once, however often it changes', () => {
+    const { memory, response } = answered(5000);
+    const listeners = response.listenerCount('close');
+    for (let i = 0; i < 20; i++) response.reserve(5000 * (i % 2));
+    expect([memory.bytes, response.listenerCount('close')]).toEqual([5000, listeners]);
+    response.emit('close');
+    expect(memory.bytes).toBe(0);
+  });
+
   it('is refused where there is too little left', () => {
     const { memory } = answered(600_000);
     expect(() => answered(500_000, memory)).toThrow('MAX_BODY_MEMORY');

@@ -99,7 +99,7 @@ describe('a reader of one type', () => {
   const folder = useTemporaryFolder();
   const read = async (log: EventLog, query: Partial<PageQuery>, milliseconds = 0, reader = new EventReader(log)) =>
     (await reader.read({ ...everyEvent, referenceBytes: 100, ...query }, milliseconds, call)).map(
-      ({ id, dataOmitted }) => (dataOmitted ? `${id} without data` : id),
+      ({ id, dataOmitted }) => (dataOmitted !== undefined ? `${id} without data` : id),
     );
 
   it.each([

@@ -2,12 +2,12 @@ import { Option } from 'commander';
 import { ProcessConfig } from '../../config/process-config';
 import {
   filterOptions,
-  httpAddress,
   namedFile,
   oneOf,
   selectionOf,
   sinceOption,
   sourceOptions,
+  targetAddress,
   untilOption,
   type Values,
 } from '../events-options';
@@ -21,7 +21,7 @@ export function forwardCommand(): ToolCommand {
   const search = [...filterOptions(), untilOption().conflicts(['follow', 'position'])];
   return new ToolCommand('forward')
     .description('Post events to an address')
-    .argument('<url>', 'an http or https address, or a port of this machine', target)
+    .argument('<url>', 'an http or https address, or a port of this machine', targetAddress)
     .option('--follow', 'go on with events as they are recorded')
     .option('--skip-refused', 'pass over events that are answered with 4xx, instead of ending')
     .addOptions([
@@ -84,18 +84,6 @@ function secretOfSender(text: string) {
 function tries(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw misuse(`--tries ${quoted(text)} is not a number from 1 on.`);
-}
-
-/** A port of this machine, a host with a port, or `localhost`, each perhaps with a path. */
-const WITHOUT_SCHEME = /^(?:localhost|[\w.-]+:\d+|\[[\da-f:]+\]:\d+)(?=$|[/?])/i;
-
-function target(text: string): URL {
-  const address = text.replace(/^:?(?=\d{1,5}(?:$|[/?]))/, 'localhost:');
-  const url = httpAddress(WITHOUT_SCHEME.test(address) ? `http://${address}` : address);
-  if (url !== undefined) return url;
-  throw misuse(
-    'forward needs an address: http://127.0.0.1:3000/hook, localhost:3000/hook, or 3000 for a port of this machine.',
-  );
 }
 
 const NOTES = `Events are posted in order, each until the address took it: with --follow as often as

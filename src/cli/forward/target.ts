@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { Contract } from '../../contract/contract';
 import { problemOf, sequenceOf, type StoredEvent } from '../../events/stored-event';
-import { HttpClient, NoAnswerError, statusText, type HttpAnswer } from '../http-client';
+import { HttpClient, NoAnswerError, statusText, type HttpAnswer, type Reach } from '../http-client';
 import { Sender } from '../../senders/sender';
 import { quoted } from '../../util/text';
 import { messageOf, signerOf, type PostedForm } from './message';
@@ -37,9 +37,13 @@ const LONGEST_RETRY_AFTER = 5 * 60_000;
 /** Statuses below 500 that say that the same request may succeed later (RFC 9110 and RFC 6585). */
 const LATER: ReadonlySet<number> = new Set([408, 429]);
 
+export function clientFor(reach: Omit<Reach, 'timeout'> = {}): HttpClient {
+  return new HttpClient({ ...reach, timeout: ATTEMPT_TIMEOUT }, MAX_ANSWER_BYTES);
+}
+
 /** An address to which events are posted, one after the other. */
 export class Target {
-  readonly #client = new HttpClient({ timeout: ATTEMPT_TIMEOUT }, MAX_ANSWER_BYTES);
+  readonly #client = clientFor();
 
   constructor(
     private readonly url: URL,
@@ -84,7 +88,7 @@ export class Target {
 }
 
 /** The target's answer on one line; the text of one that took the event, or redirects it, says nothing more. */
-function answerText({ status, body }: HttpAnswer, milliseconds: number): string {
+export function answerText({ status, body }: HttpAnswer, milliseconds: number): string {
   const text = status < 400 ? '' : quoted(body.toString().trim());
   const first = `${statusText(status)} (${milliseconds.toFixed(0)} ms)`;
   return first + (text === '' ? '' : `: ${text}`);

@@ -7,7 +7,7 @@ import { writeNewFile } from '../../util/files';
 import { Remote } from '../../util/remote';
 import { EventLogError, type Engine, type EventLogSettings, type RetentionSteps } from '../engine';
 import { EventLog } from '../event-log';
-import { holdOpen, type SqliteOptions } from './database';
+import { keepOpen, type SqliteOptions } from './database';
 import type { OpenedFiles } from './files';
 import { rowOf } from './recorder';
 import type { ThreadFunctions } from './thread';
@@ -28,6 +28,9 @@ const STEP_EVENTS = 64;
 /** How often emptying the write-ahead log is tried while readers need it, and the pause between, in milliseconds. */
 const TRIES = 300;
 const TRY_PAUSE = 100;
+
+/** By default the garbage of large events takes 30 MB more of the thread's heap. */
+const YOUNG_GENERATION = { maxYoungGenerationSizeMb: 6 };
 
 /** @throws {EventLogError} the file cannot be created or opened, or is not an event log. The message names the file. */
 export async function openSqliteLog(options: SqliteLogOptions): Promise<EventLog> {
@@ -82,7 +85,7 @@ class SqliteEngine implements Engine {
   readonly #writer: DatabaseThread;
   /** Reads events: in WAL mode no reader waits for a writer. Starts with the first question. */
   readonly #reader: DatabaseThread;
-  #hold: { close(): void } | undefined;
+  #keptOpen: { close(): void } | undefined;
 
   constructor({ retention, retentionPause: idlePause = 1000, ...options }: SqliteLogOptions) {
     this.#file = options.file;
@@ -95,7 +98,7 @@ class SqliteEngine implements Engine {
   /** The threads that start later open the same files, or none. */
   async open(): Promise<void> {
     this.#reader.files = this.#writer.files = await this.#writer.ask('files');
-    this.#hold = holdOpen(this.#file);
+    this.#keptOpen = keepOpen(this.#file);
   }
 
   readonly append: Engine['append'] = async (events, waited) => {
@@ -109,7 +112,7 @@ class SqliteEngine implements Engine {
   /** Answered before events that are recorded later are there: a follower begins with them. */
   readonly stats: Engine['stats'] = () => this.#writer.ask('stats');
   readonly newest: Engine['newest'] = () => this.#writer.ask('newest');
-  readonly look = (): Promise<void> => this.#writer.ask('look');
+  readonly verifyFiles = (): Promise<void> => this.#writer.ask('verifyFiles');
   readonly check: Engine['check'] = (failed) => this.#writer.ask('check', failed.map(rowOf));
   readonly restore = (backup: string): Promise<void> => this.#writer.ask('restore', backup);
 
@@ -160,10 +163,10 @@ class SqliteEngine implements Engine {
   async close(): Promise<void> {
     const areClosed = (await this.#reader.closeDatabase()) && (await this.#writer.closeDatabase());
     // The last connection writes the log back and deletes files by name. Until both threads have ended, this one keeps lost files from that.
-    if (areClosed) this.#hold?.close();
+    if (areClosed) this.#keptOpen?.close();
     await this.#reader.end();
     await this.#writer.end();
-    if (!areClosed) this.#hold?.close();
+    if (!areClosed) this.#keptOpen?.close();
   }
 }
 
@@ -194,7 +197,7 @@ class DatabaseThread {
 
   async #start(): Promise<OpenThread> {
     const workerData: SqliteOptions = { ...this.#options, opened: this.files };
-    const worker = new Worker(join(__dirname, 'thread.js'), { workerData });
+    const worker = new Worker(join(__dirname, 'thread.js'), { workerData, resourceLimits: YOUNG_GENERATION });
     const database = new Remote<ThreadFunctions>((message) => {
       worker.postMessage(message);
     });

@@ -1,20 +1,28 @@
-import { existsSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { realpathSync, statSync, type BigIntStats } from 'node:fs';
 
 /** The files of a log, as far as they are there. */
-type Files = Readonly<Record<'file' | 'wal' | 'shm', Stats | undefined>>;
+type Files = Readonly<Record<'file' | 'wal' | 'shm', BigIntStats | undefined>>;
 
 /** Identifies the files of a log, so that others in their place are noticed. */
-type Identity = Pick<Stats, 'ino' | 'dev'>;
+type Identity = Pick<BigIntStats, 'ino' | 'dev'>;
 export type OpenedFiles = Readonly<Record<keyof Files, Identity | undefined>>;
 
 /** @param path - where a symbolic link leads: beside it are the other files. */
 export function filesAt(name: string, path: string): Files {
-  const [file, wal, shm] = [name, `${path}-wal`, `${path}-shm`].map((one) => statSync(one, { throwIfNoEntry: false }));
+  // NTFS has file numbers that are no safe integers.
+  const [file, wal, shm] = [name, `${path}-wal`, `${path}-shm`].map((one) =>
+    statSync(one, { bigint: true, throwIfNoEntry: false }),
+  );
   return { file, wal, shm };
 }
 
 export function pathOf(name: string): string {
-  return existsSync(name) ? realpathSync.native(name) : name;
+  try {
+    return realpathSync.native(name);
+  } catch {
+    // It is not there yet, or on a drive of Windows whose names cannot be resolved.
+    return name;
+  }
 }
 
 function isSame(one: Identity | undefined, other: Identity | undefined): boolean {

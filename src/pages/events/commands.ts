@@ -1,4 +1,5 @@
 import { TOOL } from '../../config/package-info';
+import { EventData } from '../../events/payload';
 import { sequenceOf, type StoredEvent } from '../../events/stored-event';
 import { receivedRequest } from '../received-request';
 import type { Contract } from '../../contract/contract';
@@ -42,9 +43,16 @@ function searchOptions({ text, type, binding, sender, fromSender, from, to }: Fi
   return options.length === 0 ? ['--since', '0'] : options;
 }
 
-/** Returns the command with which curl sends an event again, unless that is long or fits not every shell. */
-export function curlCommand(event: StoredEvent, address: EndpointAddress): string | undefined {
-  if ((event.data?.length ?? 0) > 4096) return undefined;
+/** Most bytes of a body that a command has itself, and of data that is read for a command. */
+const MAX_INLINE = 4096;
+const MAX_DATA = 1024 * 1024;
+
+/**
+ * Returns the command with which curl sends an event again, unless no command fits every shell or its data is large. A body that fits
+ * not every shell, or is long, is sent from `file`, the download of the data.
+ */
+export function curlCommand(event: StoredEvent, address: EndpointAddress, file: string): string | undefined {
+  if ((event.data?.length ?? 0) > MAX_DATA) return undefined;
   const { contract, base, path, needsKey } = address;
   const { method, target = `${path}/RecordEvent`, headers, body } = receivedRequest(event, contract);
   // An import may have brought a name that curl takes for that of a file, or a target that would be another host.
@@ -56,6 +64,11 @@ export function curlCommand(event: StoredEvent, address: EndpointAddress): strin
   const options = fields.flatMap((field) => ['-H', field]);
   if (method === 'HEAD') options.unshift('-I');
   else if (method !== 'GET' && (method !== 'POST' || body === undefined)) options.unshift('-X', method);
-  if (body !== undefined) options.push('--data-raw', body().toString('latin1'));
-  return command('curl', [base + target, ...options]);
+  const words = [base + target, ...options];
+  const bytes = body?.();
+  if (bytes === undefined) return command('curl', words);
+  const raw = [...words, '--data-raw', bytes.toString('latin1')];
+  const inline = bytes.length <= MAX_INLINE ? command('curl', raw) : undefined;
+  const isDownload = EventData.of(event)?.bytes().equals(bytes) === true;
+  return inline ?? (isDownload ? command('curl', [...words, '--data-binary', `@${file}`]) : undefined);
 }

@@ -1,13 +1,13 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { Endpoint } from '../../call/incoming-call';
 import { ArchiveLine } from '../../events/archive-line';
-import { problemOf, type StoredEvent } from '../../events/stored-event';
+import { problemOf } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
 import type { HttpResponse } from '../../http/response';
 import type { EventLog } from '../../log/event-log';
-import { EventWaiters } from '../../service/event-reader';
-import { letOthersRun } from '../../util/promises';
+import { Semaphore } from '../../util/promises';
 import { shortened } from '../../util/text';
+import { CHUNK, EMPTY_LINE, EventFeed, EventLines, piecesOf, type Reserve } from './event-feed';
 import { downloadHeaders } from './event-view';
 import { isNarrowed, listQuery } from './list-query';
 
@@ -19,19 +19,8 @@ export const NO_STORE = { 'Cache-Control': 'no-store' };
 /** Most downloads of what a search finds at a time: each of them searches all the time. */
 const MAX_SEARCHES = 2;
 
-/** How many characters of lines are put together, at least, before they are sent. */
-const CHUNK = 64 * 1024;
-
-/** How long events gather before those who wait for them get them, in milliseconds: one write for many. */
-const GATHERING = 200;
-
-/** After this time without an event an empty line shows that the connection lives, in milliseconds. */
-const SILENCE = 2000;
-
 /** The longest that a caller can wait for more events, in seconds; then it asks again. */
 const MAX_WAIT = 600;
-
-const EMPTY_LINE = '\n';
 
 const PARAMETERS = 'events id after before from to type binding sender fromsender text limit wait'.split(' ');
 
@@ -47,7 +36,7 @@ function downloadQuery(parameters: URLSearchParams) {
       `There is no parameter ${shortened(unknown)}. The parameters are ${PARAMETERS.join(', ')}.`,
     );
   if (parameters.get('events') === 'download')
-    return { filter, place: {}, id: undefined, limit: Infinity, wait: undefined, isSearch: true, end: '' };
+    return { filter, place: {}, id: undefined, limit: Infinity, wait: undefined, isSearch: true, end: [] };
   const limit = wholeNumber(parameters, 'limit', Number.MAX_SAFE_INTEGER) ?? Infinity;
   const seconds = wholeNumber(parameters, 'wait', MAX_WAIT);
   const id = parameters.get('id') || undefined;
@@ -55,7 +44,7 @@ function downloadQuery(parameters: URLSearchParams) {
   if (seconds !== undefined && (isSearch || filter.from !== undefined || id !== undefined || limit !== Infinity))
     throw HTTP_ERRORS.invalidInput('wait goes with after alone: a search and a limit end by themselves.');
   // Events are sent as they are recorded for `wait` ms. By an empty line programs know that the answer was not cut off.
-  return { filter, place, id, limit, wait: seconds && seconds * 1000, isSearch, end: EMPTY_LINE };
+  return { filter, place, id, limit, wait: seconds && seconds * 1000, isSearch, end: [EMPTY_LINE] };
 }
 
 function wholeNumber(parameters: URLSearchParams, name: string, most: number): number | undefined {
@@ -72,12 +61,15 @@ function wholeNumber(parameters: URLSearchParams, name: string, most: number): n
  */
 export class Downloads {
   readonly #log: EventLog;
-  readonly #waiters: EventWaiters;
+  readonly #lines: EventLines;
+  readonly #feed: EventFeed;
+  readonly #turns = new Semaphore(16);
   #searches = 0;
 
   constructor({ log }: Endpoint) {
     this.#log = log;
-    this.#waiters = new EventWaiters(log);
+    this.#lines = new EventLines(log);
+    this.#feed = new EventFeed(log, this.#lines);
   }
 
   /**
@@ -91,7 +83,7 @@ export class Downloads {
     check: () => void,
   ): Promise<void> {
     const query = downloadQuery(parameters);
-    const { wait, isSearch } = query;
+    const { place, wait, isSearch } = query;
     if (isSearch && this.#searches >= MAX_SEARCHES) throw HTTP_ERRORS.downloads(MAX_SEARCHES);
     this.#searches += Number(isSearch);
     try {
@@ -100,9 +92,15 @@ export class Downloads {
       const sent = { 'X-Events-Last': String(last), 'X-Accel-Buffering': 'no' };
       const headers = { ...NO_STORE, ...downloadHeaders('events.ndjson'), ...sent };
       await ticket.whileIdle((stop) => {
-        const found = () => linesOf(this.#found(query, last, stop), query);
-        const lines = wait === undefined ? found() : this.#followed(query, performance.now() + wait, stop);
-        return response.replyInParts('application/x-ndjson', checked(lines, check), headers, stop);
+        const reserve: Reserve = (bytes) => {
+          stop.throwIfAborted();
+          response.reserve(bytes);
+        };
+        const lines =
+          wait === undefined
+            ? this.#found(query, last, reserve, stop)
+            : this.#feed.follow(place.after ?? 0, performance.now() + wait, reserve, stop);
+        return response.replyInParts('application/x-ndjson', this.#inTurns(lines, check), headers, stop);
       });
     } finally {
       this.#searches -= Number(isSearch);
@@ -110,67 +108,39 @@ export class Downloads {
   }
 
   /** @param newest - Upper bound; otherwise a busy log would never end. */
-  async *#found(query: DownloadQuery, newest: number, stop: AbortSignal): AsyncGenerator<StoredEvent> {
-    const { filter, place, id, isSearch } = query;
-    if (id === undefined && !isSearch) {
-      yield* this.#eventsUntil(newest, query, stop);
-      return;
+  async *#found(query: DownloadQuery, newest: number, reserve: Reserve, stop: AbortSignal): AsyncGenerator<Buffer> {
+    const { filter, place, id, limit, isSearch, end } = query;
+    if (id !== undefined) {
+      const named = await this.#log.read({ id, limit: 10, maxBytes: CHUNK });
+      const positions = named.map(({ position }) => position).slice(0, limit);
+      for (const position of positions) yield* this.#lines.between(position - 1, position, {}, reserve);
+    } else if (isSearch) yield* this.#searched(query, reserve, stop);
+    else yield* this.#lines.between(place.after ?? 0, newest, { since: filter.from, limit }, reserve);
+    yield* end;
+  }
+
+  async *#searched({ filter, place, limit }: DownloadQuery, reserve: Reserve, stop: AbortSignal) {
+    let text = '';
+    let left = limit;
+    for await (const event of this.#log.find({ ...filter, ...place }, stop, () => undefined)) {
+      if (left === 0) break;
+      if (problemOf(event) !== undefined) continue;
+      left--;
+      text += `${ArchiveLine.of(event)}\n`;
+      if (text.length < CHUNK) continue;
+      const pieces = piecesOf(text, reserve);
+      text = '';
+      for (let piece; (piece = pieces.shift()) !== undefined;) yield piece;
     }
-    const named = id === undefined ? undefined : await this.#log.read({ id, limit: 10 });
-    for await (const event of named ?? this.#log.find({ ...filter, ...place }, stop, () => undefined))
-      if (problemOf(event) === undefined) yield event;
+    yield* piecesOf(text, reserve);
   }
 
-  /** Reads the events from a position and a time on, the large ones one at a time. */
-  async *#eventsUntil(newest: number, { filter, place, limit }: DownloadQuery, stop: AbortSignal) {
-    const query = { since: filter.from, limit: Math.min(200, limit), maxBytes: 256 * 1024 };
-    for (let after = place.after ?? 0; after < newest && !stop.aborted;) {
-      const page = await this.#log.read({ ...query, after });
-      for (const event of page) {
-        if (event.position > newest) return;
-        const whole = event.dataOmitted ? (await this.#log.read({ position: event.position, limit: 1 }))[0] : event;
-        if (whole === event || (whole !== undefined && problemOf(whole) === undefined)) yield whole;
-      }
-      after = page.at(-1)?.position ?? Infinity;
+  /** Few are given a piece in one turn of the event loop: a system may take megabytes of each at once. */
+  async *#inTurns(pieces: AsyncIterable<Buffer>, check: () => void): AsyncGenerator<Buffer> {
+    for await (const piece of pieces) {
+      await this.#turns.run(() => setImmediate());
+      check();
+      yield piece;
     }
   }
-
-  async *#followed(query: DownloadQuery, until: number, stop: AbortSignal): AsyncGenerator<string> {
-    // Lets the caller see the header.
-    yield EMPTY_LINE;
-    for (let after = query.place.after ?? 0; !stop.aborted;) {
-      const newest = await this.#log.newest();
-      yield* linesOf(this.#eventsUntil(newest, { ...query, place: { after } }, stop), { ...query, end: '' });
-      after = Math.max(after, newest);
-      const left = until - performance.now();
-      if (left <= 0) break;
-      if ((await this.#waiters.wait(after, Math.min(SILENCE, left), stop)) === undefined) yield EMPTY_LINE;
-      else await delay(GATHERING);
-    }
-    yield EMPTY_LINE;
-  }
-}
-
-async function* checked(parts: AsyncIterable<string>, check: () => void): AsyncGenerator<string> {
-  for await (const part of parts) {
-    check();
-    yield part;
-  }
-}
-
-async function* linesOf(
-  events: AsyncIterable<StoredEvent>,
-  { limit, end }: Pick<DownloadQuery, 'limit' | 'end'>,
-): AsyncGenerator<string> {
-  let text = '';
-  let left = limit;
-  for await (const event of limit === 0 ? [] : events) {
-    text += `${ArchiveLine.of(event)}\n`;
-    if (--left === 0) break;
-    if (text.length < CHUNK) continue;
-    yield text;
-    text = '';
-    await letOthersRun();
-  }
-  if (text + end !== '') yield text + end;
 }

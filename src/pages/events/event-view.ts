@@ -44,6 +44,7 @@ export async function neighbours(log: EventLog, position: number, type: string |
 export async function eventView(event: StoredEvent, filter: Filter, address: EndpointAddress) {
   const { position } = event;
   const attributes = attributesIn(event);
+  const files = fileNames(event);
   const download = (what: string) => `?${addressQuery({ event: position, download: what })}`;
   return {
     sequence: String(position),
@@ -56,10 +57,10 @@ export async function eventView(event: StoredEvent, filter: Filter, address: End
     keys: keysOf(event),
     data: await dataOf(event, attributes.datacontenttype),
     arrival: arrivalView(event),
-    curl: curlCommand(event, address),
+    curl: curlCommand(event, address, files.data),
     forward: forwardCommand(event, address),
     forwardAsReceived: forwardCommand(event, address, '--as-received'),
-    files: fileNames(event),
+    files,
     downloads: { event: download('event'), data: download('data'), file: download('file') },
     list: `?${addressQuery({ events: '', ...filterValues(filter) })}`,
     isNarrowed: isNarrowed(filter),

@@ -4,7 +4,7 @@ import { Router } from 'express';
 import { positionIn, problemOf, type StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
-import { letOthersRun } from '../../util/promises';
+import { letOthersRun, Semaphore } from '../../util/promises';
 import { HTML, pageWriter, SECURITY_HEADERS } from '../page-writer';
 import type { Endpoint } from '../../call/incoming-call';
 import { comparisonView } from './comparison-view';
@@ -57,6 +57,8 @@ class EventsPages {
   readonly #needsKey: boolean;
   readonly #pages: ReturnType<typeof preparedPages>;
   readonly #downloads: Downloads;
+  /** Whole events are read for one answer at a time. */
+  readonly #whole = new Semaphore(1);
   #inProgress = 0;
 
   constructor(private readonly endpoint: Endpoint) {
@@ -152,7 +154,9 @@ class EventsPages {
     if (query.problem !== undefined || text === undefined) return this.#showList(response, query);
     const { log } = this.endpoint;
     const position = positionIn(text);
-    const [withSequence] = position === undefined ? [] : await log.read({ position, limit: 1 });
+    const at =
+      position === undefined ? undefined : { after: position - 1, before: position + 1, limit: 1, maxBytes: 1 };
+    const [withSequence] = at === undefined ? [] : await log.read(at);
     const found = [withSequence?.position, await positionOf(log, text)];
     const named = [...new Set(found)].filter((one) => one !== undefined);
     const [first] = named;
@@ -179,27 +183,33 @@ class EventsPages {
     if (position === undefined) throw HTTP_ERRORS.noSuchEvent();
     const download = parameters.get('download');
     if (download !== null) {
-      const file = downloadOf(download, await this.#event(position));
-      if (file === undefined) throw HTTP_ERRORS.invalidInput('The event has no such part.');
-      response.reply(200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file.name) });
-      return;
+      return this.#whole.run(async () => {
+        const file = downloadOf(download, await this.#event(response, position));
+        if (file === undefined) throw HTTP_ERRORS.invalidInput('The event has no such part.');
+        response.reply(200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file.name) });
+      });
     }
     const { filter } = listQuery(parameters);
     const other = parameters.get('with') || undefined;
     if (other !== undefined) {
-      const after = await this.#event(positionIn(other) ?? (await positionOf(log, other)));
-      const view = await comparisonView(await this.#event(position), after, filter);
+      const view = await this.#whole.run(async () => {
+        const after = await this.#event(response, positionIn(other) ?? (await positionOf(log, other)));
+        return comparisonView(await this.#event(response, position), after, filter);
+      });
       const title = `Events ${view.events.map((event) => event.position).join(' and ')}`;
       return this.#send(response, 'comparison', title, view);
     }
-    const view = await eventView(await this.#event(position), filter, this.#address(response));
+    const view = await this.#whole.run(async () =>
+      eventView(await this.#event(response, position), filter, this.#address(response)),
+    );
     const around = await neighbours(log, position, view.ofType, filter);
     await this.#send(response, 'event', `Event ${view.sequence}`, { ...view, ...around });
   }
 
-  /** @throws {RequestError} 404: the log holds no such event. */
-  async #event(position: number | undefined): Promise<StoredEvent> {
-    const [event] = position === undefined ? [] : await this.endpoint.log.read({ position, limit: 1 });
+  /** @throws {RequestError} 404: the log holds no such event, or its caller has gone while it waited. */
+  async #event({ destroyed }: HttpResponse, position: number | undefined): Promise<StoredEvent> {
+    const isMissing = destroyed || position === undefined;
+    const [event] = isMissing ? [] : await this.endpoint.log.read({ position, limit: 1 });
     // Taking over a large event takes as long as parsing it.
     if (event !== undefined) await letOthersRun();
     if (event === undefined || problemOf(event) !== undefined) throw HTTP_ERRORS.noSuchEvent();

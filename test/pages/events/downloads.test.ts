@@ -3,7 +3,7 @@ import { get as httpGet, type IncomingMessage } from 'node:http';
 import { ArchiveLine } from '../../../src/events/archive-line';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
-import { expectNothingHeld } from '../../support/nothing-held';
+import { expectNothingHeld, noBytesHeld } from '../../support/nothing-held';
 import { startService, type TestService } from '../../support/service';
 import { newEvent } from '../../support/events';
 
@@ -24,9 +24,9 @@ describe('what the list of events finds, as a file', () => {
       .map((line) => (JSON.parse(line) as { sequence: string }).sequence);
   };
   /** Begins a download of which nothing is read. */
-  const begin = (): Promise<IncomingMessage> =>
+  const begin = (events = 'download'): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
-      httpGet(`${service.url}?events=download`, { agent: false }, resolve).on('error', reject);
+      httpGet(`${service.url}?events=${events}`, { agent: false }, resolve).on('error', reject);
     });
 
   it('has the lines of an export, oldest first, of more than a page', async () => {
@@ -76,6 +76,22 @@ describe('what the list of events finds, as a file', () => {
       return (await send(`${service.url}?events=download&text=nothing`)).status === 200;
     });
     expect(scan.mock.calls.length - read).toBeLessThan(5);
+  });
+
+  it('reads no large event for which there is no room', async () => {
+    await expectNothingHeld(service);
+    service = await startService({ MAX_REQUEST_BYTES: '1048576', MAX_BODY_MEMORY: '1048576' });
+    await record(10, `"data":"${'x'.repeat(900_000)}"`);
+    const taken = await begin('export');
+    const isRefused = async () => (await send(`${service.url}?events=export`)).status === 503;
+    await eventually('it has all of the room', isRefused);
+    const scan = jest.spyOn(service.log, 'scan');
+    for (let i = 0; i < 5; i++) expect(await isRefused()).toBe(true);
+    // The download that was begun may go on with later ones.
+    expect(scan.mock.calls.filter(([{ position }]) => position === 1)).toEqual([]);
+    taken.destroy();
+    await noBytesHeld();
+    expect((await send(`${service.url}?events=export`)).body.length).toBeGreaterThan(9_000_000);
   });
 
   it('is not complete where the service stops or the log fails, and the caller sees that', async () => {

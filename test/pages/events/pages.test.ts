@@ -1,11 +1,14 @@
 import { EventLogError } from '../../../src/log/engine';
 import { Deferred } from '../../../src/util/promises';
 import { callOperation, requestOf } from '../../support/bindings';
+import { eventually } from '../../support/eventually';
 import { CLOUD_EVENT, FORM, JSON_TYPE, rowsOf, useEventsPages } from '../../support/events-pages';
 import { newEvent } from '../../support/events';
 import { send } from '../../support/http';
+import { metricsAt } from '../../support/metrics';
 import { startService } from '../../support/service';
 import { htmlProblems } from '../../support/valid-html';
+import { openWire } from '../../support/wire';
 
 const { service, get, text, record } = useEventsPages();
 
@@ -26,6 +29,33 @@ describe('the pages of the events', () => {
     expect((await Promise.all(searches)).map(({ status }) => status).sort()).toEqual([500, 500, 503, 503]);
     for (let i = 0; i < 10; i++) expect((await send(`${small.url}?event=99`)).status).toBe(404);
     await small.stop();
+  });
+
+  it('read events for one answer at a time, and none for callers who have gone', async () => {
+    const one = await startService();
+    const { log, url } = one;
+    await log.append(newEvent(), newEvent());
+    const going = new Deferred();
+    const read = log.read.bind(log);
+    const reads = jest.spyOn(log, 'read').mockImplementation(async (query) => {
+      await going.promise;
+      return read(query);
+    });
+    const wires = await Promise.all([1, 2, 3].map(() => openWire(url)));
+    const first = send(`${url}?event=1&with=2`);
+    first.catch(() => undefined);
+    await eventually('the first is read', () => reads.mock.calls.length === 1);
+    for (const wire of wires)
+      wire.write(`GET ${new URL(url).pathname}?event=1&with=2 HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await eventually('others wait', async () => (await metricsAt(url)).get('webhook_calls_in_flight') === 4);
+    expect(reads).toHaveBeenCalledTimes(1);
+    for (const { socket } of wires) socket.resetAndDestroy();
+    await eventually('they have gone', async () => (await metricsAt(url)).get('webhook_connections') === 2);
+    going.resolve();
+    expect((await first).status).toBe(200);
+    expect((await send(`${url}?event=2`)).status).toBe(200);
+    expect(reads).toHaveBeenCalledTimes(3);
+    await one.stop();
   });
 
   it('count the events of each minute, hour and day', async () => {

@@ -3,14 +3,16 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { EventLog } from '../../../src/log/event-log';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import { Sender } from '../../../src/senders/sender';
 import { outcome, newEvent } from '../../support/events';
 import { eventually } from '../../support/eventually';
 import { startService } from '../../support/service';
 import { directly } from '../../support/sqlite';
 import { startTarget, type Received, type Target } from '../../support/target';
+import { SECRETS } from '../../support/deliveries';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { startTool, type RunningTool } from '../../support/tool';
-import { startToolHere, type ToolHere } from '../../support/tool-here';
+import { runToolHere, startToolHere, type ToolHere } from '../../support/tool-here';
 
 const SECRET = `whsec_${Buffer.from('a key of 24 bytes, 1 2 3').toString('base64')}`;
 const OTHER_SECRET = `whsec_${Buffer.from('another key of 24 bytes!').toString('base64')}`;
@@ -542,5 +544,51 @@ describe('forwarding', () => {
       expect(await wrong('nowhere/p')).toEqual([1, 'nowhere/p cannot be written: its folder does not exist.']);
       expect(target.received).toEqual([]);
     });
+  });
+});
+
+describe('a sample that is triggered', () => {
+  const folder = useTemporaryFolder();
+  const trigger = (args: readonly string[], variables = {}) =>
+    runToolHere(['trigger', ...args], variables, folder.path);
+
+  it.each(Sender.signing)('of %s is recorded as signed by the service that has the same settings', async (name) => {
+    const service = await startService(SECRETS);
+    const { port } = new URL(service.url);
+    expect(await trigger([name], { ...SECRETS, PORT: port })).toMatchObject({ code: 0, errors: '' });
+    const [event] = await service.log.scan({ after: 0, limit: 1 });
+    expect(JSON.parse(event?.arrival ?? '')).toMatchObject({
+      signedBy: Sender.named(name)?.name,
+      'webhook-sender': name,
+    });
+    expect(event?.attributes).not.toContain('webhook.recorded');
+    expect(event?.webhookId).toMatch(/^signed /);
+    await service.stop();
+  });
+
+  it('goes to another address with a body of its own, signed with no secret but the one in a file', async () => {
+    const target = await startTarget((request) =>
+      request.headers['x-gitlab-event'] === 'Merge Request Hook' ? 200 : 422,
+    );
+    const args = ['gitlab', 'merge_request', '--to', target.url];
+    await writeFile(join(folder.path, 'data'), '{"a":1}');
+    await writeFile(join(folder.path, 'secret'), 'of the handler\n');
+    expect(await trigger([...args, '--data', 'data'], SECRETS)).toMatchObject({ code: 0 });
+    expect(await trigger([...args, '--data', 'data', '--secret-file', 'secret'], SECRETS)).toMatchObject({ code: 0 });
+    const [first, second] = target.received;
+    expect([first?.headers['x-gitlab-token'], second?.headers['x-gitlab-token']]).toEqual([
+      undefined,
+      'of the handler',
+    ]);
+    expect(second?.body.toString()).toBe('{"a":1}');
+    expect(await trigger(args)).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('only push: give') as unknown,
+    });
+    expect(await trigger(['gitlab', '--to', target.url])).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('422') as unknown,
+    });
+    await target.close();
   });
 });

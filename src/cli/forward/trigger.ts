@@ -1,0 +1,75 @@
+import { ProcessConfig } from '../../config/process-config';
+import { localAuthority } from '../../http/callers';
+import { Sender } from '../../senders/sender';
+import { namedFile, oneOf, targetAddress } from '../events-options';
+import { misuse, quoted } from '../terminal';
+import { option, ToolCommand } from '../tool-command';
+import { textOf } from '../tool-log';
+
+interface Values {
+  readonly to?: URL;
+  readonly secretFile?: string;
+  readonly data?: string;
+}
+
+export function triggerCommand(): ToolCommand {
+  return new ToolCommand('trigger')
+    .description('Send a made-up request of a known sender, signed as it signs, to the service or another address')
+    .argument('<sender>', Sender.signing.join(', '), oneOf('sender', Sender.signing))
+    .argument('[event]', "the sender's name of the event, as in push or orders/create")
+    .addOptions([
+      option(
+        '--to <url>',
+        'an address, or a port of this machine; by default the service with these settings',
+        targetAddress,
+      ),
+      option('--secret-file <file>', 'a file with the secret; by default that of the service, only for it', namedFile),
+      option('--data <file>', 'a file with the body to send instead', namedFile),
+    ])
+    .action(trigger);
+}
+
+async function trigger(name: string, given: string | undefined, { to, secretFile, data }: Values): Promise<void> {
+  const { eventsOf, sampleOf } = await import('./samples.js');
+  const { signerOf } = await import('./message.js');
+  const { answerText, clientFor } = await import('./target.js');
+  const sender = Sender.named(name);
+  const events = eventsOf(name);
+  const event = given ?? events[0] ?? '';
+  const sample = sampleOf(name, event, data === undefined ? undefined : await textOf(data));
+  if (sender === undefined || sample === undefined)
+    throw misuse(
+      `There is no sample ${quoted(event)} of ${name}, only ${events.join(', ')}: give the body with --data.`,
+    );
+  const { id, body, headers } = sample;
+  const secret = secretFile === undefined ? to === undefined && secretOfService(sender) : await textOf(secretFile);
+  const signer = secret ? signerOf(sender, secret) : undefined;
+  if (signer === undefined && secretFile !== undefined)
+    throw new Error(`${secretFile} does not hold a secret of ${sender.name}.`);
+  const url = to ?? serviceAddress();
+  const began = performance.now();
+  // As `--ready`, the certificate of this machine's service has another name.
+  const isOwn = to === undefined;
+  const answer = await clientFor({ isInsecure: isOwn, isDirect: isOwn }).ask(url, {
+    method: 'POST',
+    headers: { ...headers, ...signer?.(headers, id, body) },
+    body,
+  });
+  const how = signer === undefined ? 'not signed, as no secret is known' : 'signed';
+  const said = answer instanceof Error ? quoted(answer.message) : answerText(answer, performance.now() - began);
+  const line = `${sender.name} ${quoted(event)} to ${url.origin}, ${how}: ${said}`;
+  if (answer instanceof Error || answer.status >= 300) throw new Error(line);
+  console.log(line);
+}
+
+/** The first secret of a sender that the settings of the service have. */
+function secretOfService({ signature }: Sender): string | undefined {
+  const { access } = ProcessConfig.ofTool('access');
+  return signature && access[signature.setting]?.find((secret) => signature.signingKey(secret) !== undefined);
+}
+
+function serviceAddress(): URL {
+  const { host, port, tls, serviceRoot } = ProcessConfig.ofTool('host', 'port', 'tls', 'serviceRoot');
+  const origin = `${tls.cert === undefined ? 'http' : 'https'}://${localAuthority(host, port)}`;
+  return new URL(`${origin}/${serviceRoot}/Services/WebHooks.asmx/RecordEvent`);
+}

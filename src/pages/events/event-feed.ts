@@ -1,0 +1,177 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ArchiveLine } from '../../events/archive-line';
+import { problemOf, type StoredEvent } from '../../events/stored-event';
+import { HTTP_ERRORS } from '../../http/errors';
+import type { EventLog } from '../../log/event-log';
+import { EventWaiters } from '../../service/event-reader';
+import { Semaphore } from '../../util/promises';
+
+/** About how many bytes of events are read at a time, unless one has more. */
+export const CHUNK = 24 * 1024;
+
+/** Most characters that a caller is given at a time: TLS holds them a second time, encrypted. */
+const PIECE = 16 * 1024;
+
+/** About how many bytes of new lines are kept for followers that do not have them yet. */
+const KEPT_BYTES = 8 * 1024 * 1024;
+
+/** Counted for some lines besides their text. */
+const ENTRY_BYTES = 1024;
+
+/** How long new events gather before followers get them, in milliseconds: one write for many. */
+const GATHERING = 200;
+
+/** After this time without an event an empty line shows that the connection lives, in milliseconds. */
+const SILENCE = 2000;
+
+export const EMPTY_LINE = Buffer.from('\n');
+
+/** Makes room for a caller's next bytes, in place of those before. Throws if there is none, or the caller has gone. */
+export type Reserve = (bytes: number) => void;
+
+/** The lines of some events, in pieces with memory of their own, so that a slow caller holds one alone. */
+interface Lines {
+  /** The position up to which they were read. */
+  readonly last: number;
+  readonly count: number;
+  readonly bytes: number;
+  /** Undefined once they are dropped. */
+  readonly pieces: (Buffer | undefined)[];
+}
+
+export function piecesOf(text: string, reserve: Reserve): Buffer[] {
+  reserve(Buffer.byteLength(text));
+  const pieces: Buffer[] = [];
+  for (let start = 0, end: number; start < text.length; start = end) {
+    end = start + PIECE;
+    // Not between the two halves of a character.
+    if ((text.charCodeAt(end) & 0xfc00) === 0xdc00) end++;
+    pieces.push(Buffer.from(text.slice(start, end)));
+  }
+  return pieces;
+}
+
+/** Which events are read: those from a time on, and the first ones. */
+type Selected = Readonly<{ since?: number | undefined; limit?: number }>;
+
+/** Reads the lines of events: those of small ones together, that of a large one alone, once there is room for it. */
+export class EventLines {
+  readonly #log: EventLog;
+  readonly #large = new Semaphore(1);
+
+  constructor(log: EventLog) {
+    this.#log = log;
+  }
+
+  /** Reads the next events after one position and up to another. */
+  async next(after: number, until: number, reserve: Reserve, selected: Selected = {}): Promise<Lines> {
+    const { since, limit = Infinity } = selected;
+    const query = { after, before: until + 1, since, limit: Math.min(200, limit), maxBytes: CHUNK };
+    const page = await this.#log.read(query);
+    const large = page.findIndex(({ dataOmitted }) => dataOmitted !== undefined);
+    const { position = until, dataOmitted = 0 } = page[0] ?? {};
+    if (large !== 0) return linesOf(large === -1 ? page : page.slice(0, large), until, reserve);
+    return this.#large.run(async () => {
+      reserve(dataOmitted);
+      const found = await this.#log.read({ position, limit: 1 });
+      const whole = found.filter((event) => problemOf(event) === undefined);
+      return linesOf(whole, position, reserve);
+    });
+  }
+
+  /** Reads all events after one position and up to another. */
+  async *between(after: number, until: number, selected: Selected, reserve: Reserve): AsyncGenerator<Buffer> {
+    for (let left = selected.limit ?? Infinity; left > 0 && after < until;) {
+      const { last, count, pieces } = await this.next(after, until, reserve, { ...selected, limit: left });
+      after = last;
+      left -= count;
+      for (let piece; (piece = pieces.shift()) !== undefined;) yield piece;
+    }
+    reserve(0);
+  }
+}
+
+function linesOf(events: readonly StoredEvent[], until: number, reserve: Reserve): Lines {
+  const pieces = piecesOf(events.map((event) => `${ArchiveLine.of(event)}\n`).join(''), reserve);
+  const bytes = pieces.reduce((sum, { length }) => sum + length, ENTRY_BYTES);
+  return { last: events.at(-1)?.position ?? until, count: events.length, bytes, pieces };
+}
+
+/** New events, which are read and written out once for all followers. */
+export class EventFeed {
+  readonly #log: EventLog;
+  readonly #lines: EventLines;
+  readonly #waiters: EventWaiters;
+  /** By the position after which they begin. Each ends where the next begins, or at `#last`. */
+  readonly #kept = new Map<number, Lines>();
+  #keptBytes = 0;
+  #last = 0;
+  /** The newest position when it was last asked for. */
+  #newest = 0;
+  #reading: Promise<void> | undefined;
+  #followers = 0;
+
+  constructor(log: EventLog, lines: EventLines) {
+    this.#log = log;
+    this.#lines = lines;
+    this.#waiters = new EventWaiters(log);
+  }
+
+  /** The events after a position: those in the log, and new ones until a time, in that of `performance.now()`. */
+  async *follow(start: number, until: number, reserve: Reserve, stop: AbortSignal): AsyncGenerator<Buffer> {
+    // Lets the caller see the header.
+    yield EMPTY_LINE;
+    const newest = await this.#log.newest();
+    if (this.#followers++ === 0) this.#last = this.#newest = newest;
+    try {
+      for (let after = start; ;) {
+        const lines = this.#kept.get(after);
+        if (lines !== undefined) {
+          for (const piece of lines.pieces) {
+            // Its next request goes on after the last event that it has whole.
+            if (piece === undefined) throw HTTP_ERRORS.tooSlow();
+            yield piece;
+          }
+          after = lines.last;
+        } else if (after < this.#last) {
+          const next = [...this.#kept.keys()].find((position) => position > after) ?? this.#last;
+          yield* this.#lines.between(after, next, {}, reserve);
+          after = next;
+        } else {
+          const left = after < newest ? SILENCE : until - performance.now();
+          if (left <= 0) break;
+          const found = await this.#waiters.wait(after, Math.min(SILENCE, left), stop);
+          stop.throwIfAborted();
+          if (found === undefined) yield EMPTY_LINE;
+          else await (this.#reading ??= this.#read(found).finally(() => (this.#reading = undefined)));
+        }
+      }
+      yield EMPTY_LINE;
+    } finally {
+      if (--this.#followers === 0) this.#drop(0);
+    }
+  }
+
+  /** Reads what is new, up to a position or later ones. */
+  async #read(found: number): Promise<void> {
+    if (this.#last >= this.#newest) {
+      await delay(GATHERING);
+      this.#newest = Math.max(found, await this.#log.newest());
+    }
+    const lines = await this.#lines.next(this.#last, this.#newest, () => undefined);
+    this.#drop(KEPT_BYTES);
+    this.#kept.set(this.#last, lines);
+    this.#keptBytes += lines.bytes;
+    this.#last = lines.last;
+  }
+
+  /** Drops the oldest lines until at most so many bytes are kept. */
+  #drop(most: number): void {
+    for (const [after, { bytes, pieces }] of this.#kept) {
+      if (this.#keptBytes <= most) break;
+      this.#kept.delete(after);
+      this.#keptBytes -= bytes;
+      pieces.fill(undefined);
+    }
+  }
+}

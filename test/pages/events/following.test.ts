@@ -1,0 +1,132 @@
+import { get, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import threads from 'node:worker_threads';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import { eventually } from '../../support/eventually';
+import { newEvent } from '../../support/events';
+import { send } from '../../support/http';
+import { expectNothingHeld } from '../../support/nothing-held';
+import { startService, type TestService } from '../../support/service';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { untilWaiting } from '../../support/waiting';
+
+describe('those who follow the events', () => {
+  const folder = useTemporaryFolder();
+  let service: TestService;
+
+  /** Follows from after a position; where its connection ends, from its last event. */
+  const follow = (after = 0) => {
+    const positions: number[] = [];
+    let answer: IncomingMessage | undefined;
+    let isOver = false;
+    const ask = () => {
+      let line = '';
+      const last = String(positions.at(-1) ?? after);
+      get(`${service.url}?events=export&wait=60&after=${last}`, { agent: false }, (response) => {
+        answer = response.setEncoding('utf8');
+        response.on('data', (text: string) => {
+          const lines = (line + text).split('\n');
+          line = lines.pop() ?? '';
+          for (const whole of lines.filter((one) => one !== ''))
+            positions.push(Number((JSON.parse(whole) as { sequence: string }).sequence));
+        });
+        response.on('error', () => undefined).on('close', () => isOver || ask());
+      }).on('error', ask);
+    };
+    ask();
+    const end = () => {
+      isOver = true;
+      answer?.destroy();
+    };
+    return { positions, pause: () => answer?.pause(), resume: () => answer?.resume(), end };
+  };
+  const followers = async (...after: readonly number[]) => {
+    const all = after.map(follow);
+    await untilWaiting(service.url, after.length);
+    return all;
+  };
+  const fromStart = (count: number) => followers(...new Array<number>(count).fill(0));
+  const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  const large = (bytes: number) => newEvent({ data: `"data":"${'x'.repeat(bytes)}"` });
+
+  it('are given bytes that were read once for all of them, from wherever they follow', async () => {
+    service = await startService();
+    await service.log.append(newEvent(), newEvent());
+    const starts = [...new Array<number>(20).fill(0), ...new Array<number>(20).fill(2), 3];
+    const all = await followers(...starts);
+    await eventually('they have the first', () => all.slice(0, 20).every(({ positions }) => positions.length === 2));
+    const read = jest.spyOn(service.log, 'read');
+    for (let last = 4; last <= 8; last += 2) {
+      await service.log.append(newEvent(), newEvent());
+      await eventually('all have the new ones', () => all.every(({ positions }) => positions.at(-1) === last));
+    }
+    // One of them began between two events that were read together.
+    expect(read.mock.calls.length).toBeLessThan(10);
+    for (const [i, { positions }] of all.entries()) expect(positions).toEqual(upTo(8, (starts[i] ?? 0) + 1));
+    for (const { end } of all) end();
+    await expectNothingHeld(service);
+  });
+
+  it('all get a large event, which takes no room of each, also while many are slow', async () => {
+    service = await startService({ MAX_REQUEST_BYTES: '1048576', MAX_BODY_MEMORY: '1048576' });
+    const all = await fromStart(20);
+    for (const { pause } of all.slice(5)) pause();
+    await service.log.append(large(900_000), newEvent());
+    await eventually('those who read have it', () => all.slice(0, 5).every(({ positions }) => positions.length === 2));
+    for (const { resume } of all) resume();
+    await eventually('all have it', () => all.every(({ positions }) => positions.length === 2));
+    expect((await send(`${service.url}?events=refusals`)).body).not.toContain('MAX_BODY_MEMORY');
+    for (const { end } of all) end();
+    await expectNothingHeld(service);
+  });
+
+  it('go on by themselves where they are far behind the others', async () => {
+    service = await startService();
+    const [slow, other] = await fromStart(2);
+    slow?.pause();
+    for (let i = 0; i < 24; i++) await service.log.append(large(1_000_000), newEvent());
+    await eventually('the other has them', () => other?.positions.length === 48);
+    slow?.resume();
+    await eventually('it has all', () => slow?.positions.length === 48);
+    expect([slow?.positions, other?.positions]).toEqual([upTo(48), upTo(48)]);
+    expect((await send(`${service.url}?events=refusals`)).body).toContain('too far behind');
+    slow?.end();
+    other?.end();
+    await expectNothingHeld(service);
+  });
+
+  it('see that the log cannot be read, and go on afterwards', async () => {
+    service = await startService();
+    const [one] = await fromStart(1);
+    const read = jest.spyOn(service.log, 'read').mockRejectedValueOnce(new Error('the disk is gone'));
+    await service.log.append(newEvent());
+    await eventually('it has the event', () => one?.positions.length === 1);
+    expect(read).toHaveBeenCalledTimes(2);
+    expect((await send(`${service.url}?events=refusals`)).body).toContain('the disk is gone');
+    one?.end();
+    await expectNothingHeld(service);
+  });
+
+  it('have each event once, in order, across an end of the database thread, retention and forgotten events', async () => {
+    const { Worker } = threads;
+    const started = jest.spyOn(threads, 'Worker').mockImplementation((...values) => new Worker(...values));
+    const file = join(folder.path, 'events.db');
+    const log = await openSqliteLog({ file, retention: { maxEvents: 60 }, retentionPause: 10 });
+    service = await startService({}, log);
+    const all = await fromStart(10);
+    const last = 160;
+    for (let i = 0; i < last / 20; i++) {
+      await log.append(...Array.from({ length: 20 }, () => large(4000)));
+      const reached = 20 * (i + 1);
+      // To terminate a thread amid its work would end the process.
+      if (i % 3 === 0) (started.mock.results.at(-1)?.value as threads.Worker).emit('exit');
+      await eventually('all have these', () => all.every(({ positions }) => positions.at(-1) === reached));
+      if (i % 3 === 1) await log.forget([reached, reached - 1]);
+    }
+    for (const { positions } of all) expect(positions).toEqual(upTo(last));
+    for (const { end } of all) end();
+    await service.stop();
+    await Promise.all(started.mock.results.map(({ value }) => (value as threads.Worker).terminate()));
+    started.mockRestore();
+  });
+});
