@@ -79,7 +79,7 @@ describe.each([
       const received = target.received.map(({ body }) => (JSON.parse(body.toString()) as { id: string }).id);
       expect(received.sort()).toEqual([...ids].sort());
       await target.close();
-      const { status, body } = await send(`${service.url}?events=download&text=last`);
+      const { status, body } = await send(`${service.url}?events=export&text=last`);
       expect([status, body.includes(last), body.includes(ids[0] ?? '')]).toEqual([200, true, false]);
       expect(await service.end('SIGTERM')).toBe(0);
 
