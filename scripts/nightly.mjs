@@ -43,6 +43,18 @@ const SUITES = [
     ],
   },
   {
+    files: ['windows'],
+    rooms: [
+      'src/cli/',
+      'src/config/',
+      'src/log/sqlite/',
+      'src/main.ts',
+      'src/run.ts',
+      'src/util/files.ts',
+      'src/workers/',
+    ],
+  },
+  {
     files: ['node-versions'],
     rooms: ['src/http/', 'src/workers/', 'src/log/sqlite/', 'src/main.ts', 'src/run.ts', 'package.json'],
   },

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { startApp } from './app';
 import { ConfigError as SettingsError, type Config } from './config/config';
 import { ProcessConfig, type WebHookSettings } from './config/process-config';
-import { eventJson, positionIn, problemOf } from './events/stored-event';
+import { positionIn, StoredEvent } from './events/stored-event';
 import { CloudEventError as NoCloudEvent } from './events/cloudevents/attributes';
 import { EventFactory } from './events/event';
 import { EventLogError as LogError } from './log/engine';
@@ -193,7 +193,7 @@ async function* followed(
     for await (const page of pages) {
       for (const event of page) {
         if (signal.aborted) return;
-        if (problemOf(event) === undefined) yield recordedEvent(event);
+        if (StoredEvent.problemOf(event) === undefined) yield recordedEvent(event);
       }
     }
   } catch (error) {
@@ -201,8 +201,8 @@ async function* followed(
   }
 }
 
-function recordedEvent(event: Parameters<typeof eventJson>[0]): RecordedEvent {
-  return JSON.parse(eventJson(event)) as RecordedEvent;
+function recordedEvent(event: Parameters<typeof StoredEvent.json>[0]): RecordedEvent {
+  return JSON.parse(StoredEvent.json(event)) as RecordedEvent;
 }
 
 function limitOf(limit = 100): number {

@@ -12,11 +12,15 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import { callOf, freePort, median, threadSeconds } from '../support.mjs';
+import { freePort, median, threadSeconds } from '../support.mjs';
 
 const starts = Number(process.argv[2] ?? 9);
 const builds = process.argv.length > 3 ? process.argv.slice(3) : ['dist'];
-const hello = callOf('soap11', 'HelloWorld');
+const HELLO = {
+  method: 'POST',
+  headers: { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction: '"http://tempuri.org/HelloWorld"' },
+  body: '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><HelloWorld xmlns="http://tempuri.org/"/></s:Body></s:Envelope>',
+};
 
 const WHAT = {
   'WORKERS=1': (build) => startService(build, 1),
@@ -80,7 +84,7 @@ async function startService(build, workers) {
 }
 
 async function answered(url) {
-  const response = await fetch(url + hello.path, hello);
+  const response = await fetch(url, HELLO);
   if (!(await response.text()).includes('Hello World')) throw new Error(`${url} did not answer HelloWorld.`);
 }
 

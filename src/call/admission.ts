@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Config } from '../config/config';
 import { HTTP_ERRORS } from '../http/errors';
-import { UNPROVED_SHARE } from '../http/request';
+import { BodyReader } from '../http/content/body';
 
 /** The calls that are admitted to a service: those in progress and, counted apart from them, those that wait for events. */
 export class Admission {
@@ -49,8 +49,7 @@ export class Ticket {
   takeSlot(isUnproved = false): void {
     const { maxInFlight, inFlight, unproved } = this.calls;
     if (inFlight >= maxInFlight) throw HTTP_ERRORS.callsInFlight(maxInFlight);
-    if (isUnproved && unproved >= Math.ceil(maxInFlight * UNPROVED_SHARE))
-      throw HTTP_ERRORS.unproved('calls in flight');
+    if (isUnproved && unproved >= BodyReader.shareOf(maxInFlight)) throw HTTP_ERRORS.unproved('calls in flight');
     this.#hasSlot = true;
     this.#isUnproved = isUnproved;
     this.#count(1);

@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type NewEvent, problemOf, sequenceOf, type StoredEvent } from '../events/stored-event';
+import { type NewEvent, sequenceOf, StoredEvent } from '../events/stored-event';
 import { ArchiveLine } from '../events/archive-line';
 import type { EventLog } from '../log/event-log';
 import type { Start } from '../log/queries';
@@ -122,7 +122,7 @@ export async function exportEvents(
 
 /** Whether an event can be read; reports one that the disk has damaged. */
 function isWhole(event: StoredEvent): boolean {
-  const problem = problemOf(event);
+  const problem = StoredEvent.problemOf(event);
   if (problem !== undefined) console.error(`Event ${sequenceOf(event.position)} is left out: ${problem}.`);
   return problem === undefined;
 }

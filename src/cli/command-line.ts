@@ -2,7 +2,7 @@ import { BUILD } from '../config/package-info';
 import { ProcessConfig } from '../config/process-config';
 import { variablesOf } from '../config/variable';
 import { VARIABLES } from '../config/variables';
-import { localAuthority } from '../http/callers';
+import { Callers } from '../http/callers';
 import { shortened } from '../util/text';
 
 interface CommandLineAnswer {
@@ -77,7 +77,8 @@ const TIMEOUT = 5000;
 async function askReadiness(): Promise<CommandLineAnswer> {
   const { admin, host, port, tls } = ProcessConfig.ofTool('host', 'port', 'admin', 'tls');
   const isSecure = admin.port === undefined && tls.cert !== undefined;
-  const address = admin.port === undefined ? localAuthority(host, port) : localAuthority(admin.host, admin.port);
+  const address =
+    admin.port === undefined ? Callers.localAuthority(host, port) : Callers.localAuthority(admin.host, admin.port);
   const url = `${isSecure ? 'https' : 'http'}://${address}/readyz`;
   const { HttpClient, NoAnswerError } = await import('./http-client.js');
   // The certificate has the name that callers use; this is the same machine, and nothing secret is sent.

@@ -2,7 +2,7 @@ import { urlToHttpOptions } from 'node:url';
 import { Option } from 'commander';
 import { Binding } from '../config/values';
 import { positionIn } from '../events/stored-event';
-import { MAX_SEARCH_TEXT, mayBeAddress, type Start } from '../log/queries';
+import { SearchQuery, type Start } from '../log/queries';
 import { Sender } from '../senders/sender';
 import { parseDuration, parseTime } from '../util/time';
 import { misuse, quoted } from './terminal';
@@ -67,13 +67,13 @@ function headerField(text: string): readonly [string, string] {
 }
 
 function senderAddress(text: string): string {
-  if (mayBeAddress(text)) return text;
+  if (SearchQuery.mayBeAddress(text)) return text;
   throw misuse(`--sender ${quoted(text)} is not an address. --from-sender names a known sender.`);
 }
 
 function searchText(text: string): string {
-  if (text.length <= MAX_SEARCH_TEXT) return text;
-  throw misuse(`--text can have at most ${String(MAX_SEARCH_TEXT)} characters.`);
+  if (text.length <= SearchQuery.maxText) return text;
+  throw misuse(`--text can have at most ${String(SearchQuery.maxText)} characters.`);
 }
 
 /** Options that name a log elsewhere. */

@@ -3,7 +3,7 @@ import { ProcessConfig } from '../config/process-config';
 import { Arrival } from '../events/arrival';
 import { positionIn, sequenceOf, type StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
-import type { LoggedEvent, SearchQuery, Start } from '../log/queries';
+import type { SearchQuery, Start } from '../log/queries';
 import type { ReadableLog } from '../log/readable-log';
 import { eventMatcher } from '../log/search';
 import { fileError, misuse, quoted, stopSignal, UsageError } from './terminal';
@@ -143,7 +143,7 @@ export async function* selectedEvents(
 }
 
 /** The events with a name as their id, and the one at that sequence. A name with all 20 digits is a sequence. */
-async function eventsNamed(name: string, log: Pick<EventLog, 'read'>): Promise<LoggedEvent[]> {
+async function eventsNamed(name: string, log: Pick<EventLog, 'read'>): Promise<StoredEvent[]> {
   const position = positionIn(name);
   const at = position === undefined ? [] : await log.read({ position, limit: 1 });
   if (at[0] !== undefined && name === sequenceOf(at[0].position)) return at;

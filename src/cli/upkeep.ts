@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { problemOf, sequenceOf } from '../events/stored-event';
+import { sequenceOf, StoredEvent } from '../events/stored-event';
 import type { Config } from '../config/config';
 import { EventLogError } from '../log/engine';
 import type { EventLog } from '../log/event-log';
@@ -57,7 +57,8 @@ export async function forgetEvents(
   for await (const event of selectedEvents(log, selection, stop, (problem) => problems.push(problem))) {
     const { position } = event;
     positions.push(position);
-    const line = problemOf(event) === undefined ? eventLine(event) : `Event ${String(position)}, which is damaged`;
+    const line =
+      StoredEvent.problemOf(event) === undefined ? eventLine(event) : `Event ${String(position)}, which is damaged`;
     await print(`${line}\n`, stop);
   }
   stop.throwIfAborted();
@@ -108,7 +109,8 @@ export async function verifyLog(log: EventLog): Promise<boolean> {
   await during('Reading the events: ', async () => {
     for await (const page of log.pages({ after: 0 })) {
       for (const event of page) {
-        const problem = event.position > last ? problemOf(event) : 'it does not come after the event before it';
+        const problem =
+          event.position > last ? StoredEvent.problemOf(event) : 'it does not come after the event before it';
         if (problem !== undefined) report(`Event ${sequenceOf(event.position)}: ${problem}.`);
         last = event.position;
       }

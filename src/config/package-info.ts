@@ -10,11 +10,15 @@ const { version, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'),
 
 const commit = commitOfBuild();
 
-/** The commit of the sources, or `unknown` if the build was outside git. The name is for people. */
-export const BUILD = { version, commit, name: `${version} (${commit})` };
-
-/** The command for the event log, as it is typed where this build is. */
-export const TOOL = `${program()} events`;
+export const BUILD = {
+  version,
+  /** That of the sources, or `unknown` if the build was outside git. */
+  commit,
+  /** For people. */
+  name: `${version} (${commit})`,
+  /** The command for the event log, as it is typed where this build is. */
+  tool: `${program()} events`,
+};
 
 function program(): string {
   if (/[\\/]_npx[\\/]/.test(ROOT)) return `npx ./asmx-webhook-${version}.tgz`;

@@ -3,7 +3,7 @@ import { CloudEventError } from './cloudevents/attributes';
 import { attributesIn, bytesOf, type Members, membersIn, valueIn } from './cloudevents/sent-event';
 import { EventFactory } from './event';
 import { xmlSafe } from './payload';
-import { eventJson, type NewEvent, positionIn, type StoredEvent } from './stored-event';
+import { type NewEvent, positionIn, StoredEvent } from './stored-event';
 
 /** The member with what the log keeps beside the event; no attribute can have this name. */
 const LOG = '_log';
@@ -31,7 +31,7 @@ export class ArchiveLine {
     const { arrival, idempotencyKey, webhookId } = event;
     const recordedAt = new Date(event.recordedAt).toISOString();
     const log = JSON.stringify({ recordedAt, idempotencyKey, webhookId }).slice(0, -1);
-    return `${eventJson(event).slice(0, -1)},"${LOG}":${log},"arrival":${arrival}}}`;
+    return `${StoredEvent.json(event).slice(0, -1)},"${LOG}":${log},"arrival":${arrival}}}`;
   }
 
   get position(): number | undefined {

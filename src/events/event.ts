@@ -9,7 +9,7 @@ import { SentEvent } from './cloudevents/sent-event';
 import { Arrival, type SoapPart } from './arrival';
 import { digestOf } from './key-conflict';
 import type { NewEvent } from './stored-event';
-import { dataMember, type EventPayload } from './payload';
+import { dataMember, eventPayload, type EventPayload } from './payload';
 
 /** The proofs of who makes a call. */
 interface ProvedCaller {
@@ -50,7 +50,7 @@ export interface EventContent {
  *
  * @param value - what the payload stands for, if that is JSON. A signature does not cover the content type, which is ignored then.
  */
-export function senderFacts(
+function senderFacts(
   { headers, keyScope, signedBy: { sender: signer, body: signed } = {} }: SenderCall,
   value: unknown = signed && new JsonText(signed.toString()).parsed()?.value,
 ) {
@@ -91,6 +91,9 @@ export class EventFactory {
     private readonly secrets = new Secrets(),
     private readonly keyFields: readonly string[] = [],
   ) {}
+
+  static readonly senderFacts = senderFacts;
+  static readonly payloadOf = eventPayload;
 
   /** Reads a CloudEvent in the JSON format as if a sender sent it now. @throws {CloudEventError} it is not valid. */
   static read(json: string): NewEvent {

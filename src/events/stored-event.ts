@@ -21,6 +21,8 @@ export interface NewEvent {
 export interface StoredEvent extends NewEvent {
   /** Its place in the log: 1, 2, 3 and so on. Never given twice. */
   readonly position: number;
+  /** The bytes of `data`, where a reader left it out because the event alone has more than it asked for. */
+  readonly dataOmitted?: number;
 }
 
 /** Writes a position as callers, archives and files have it: as a `sequence`, 20 digits, so that text order is log order. */
@@ -37,7 +39,7 @@ const MEMBER = /^\s*"(data|data_base64)"\s*:\s*/;
 const BASE64 = /^"[A-Za-z\d+/]*={0,2}"\s*$/;
 
 /** Says which part of an event cannot be read, if there is one: a disk may damage them. */
-export function problemOf(event: Pick<StoredEvent, 'attributes' | 'data' | 'arrival'>): string | undefined {
+function problemOf(event: Pick<StoredEvent, 'attributes' | 'data' | 'arrival'>): string | undefined {
   const { attributes, data, arrival } = event;
   if (!isJson(attributes, '{')) return 'its attributes cannot be read';
   if (data !== undefined) {
@@ -59,7 +61,7 @@ function isJson(text: string, start = ''): boolean {
 }
 
 /** Writes an event of the log in the JSON format of CloudEvents 1.0, with its position as the extension `sequence`. */
-export function eventJson(event: Pick<StoredEvent, 'attributes' | 'position' | 'data'>): string {
+function eventJson(event: Pick<StoredEvent, 'attributes' | 'position' | 'data'>): string {
   const data = event.data === undefined ? '' : `,${event.data}`;
   return `${event.attributes.slice(0, -1)},"sequence":"${sequenceOf(event.position)}"${data}}`;
 }
@@ -79,3 +81,5 @@ export function wireBytes(text: string): number {
   for (let i = 0; i < utf8.length; i++) size += ADDED[utf8[i] ?? 0] ?? 0;
   return size;
 }
+
+export const StoredEvent = { problemOf, json: eventJson };

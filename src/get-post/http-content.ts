@@ -1,5 +1,5 @@
-import { eventPayload, type Payload } from '../events/payload';
-import { senderFacts, type EventContent } from '../events/event';
+import type { Payload } from '../events/payload';
+import { EventFactory, type EventContent } from '../events/event';
 import { SentEvent } from '../events/cloudevents/sent-event';
 import { HTTP_ERRORS } from '../http/errors';
 import { MediaType } from '../http/content/media-type';
@@ -62,9 +62,9 @@ export function readContent(
       ? Sender.handshakeOf(message.handshakes, { method, headers, query, hasBody: body.length > 0, payload }, signedBy)
       : undefined;
   const value = payload !== undefined && 'json' in payload ? payload.value : undefined;
-  return { ...eventContent(sent), handshake, sender: senderFacts({ headers, keyScope, signedBy }, value) };
+  return { ...eventContent(sent), handshake, sender: EventFactory.senderFacts({ headers, keyScope, signedBy }, value) };
 }
 
 function eventContent({ attributes, payload }: Sent): EventContent {
-  return { attributes, payload: payload && eventPayload(payload) };
+  return { attributes, payload: payload && EventFactory.payloadOf(payload) };
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config';
 import { within } from '../util/promises';
 import { plainReason } from '../util/errors';
-import { localAuthority } from './callers';
+import { Callers } from './callers';
 import { HTTP_ERRORS } from './errors';
 import type { HttpRequest } from './request';
 import type { ServerOptions } from './request-listener';
@@ -99,7 +99,7 @@ export class AdminPages {
       throw error;
     });
     return {
-      url: `http://${localAuthority(address.host, port)}/`,
+      url: `http://${Callers.localAuthority(address.host, port)}/`,
       close: (deadline?: number) => server.close(0, deadline),
     };
   }

@@ -41,6 +41,12 @@ export class Callers {
     this.vary = trustProxy === 0 ? 'Host' : `Host, ${this.#isStandard ? 'Forwarded' : CUSTOM_FIELDS}`;
   }
 
+  /** The authority at which this machine reaches a server that listens on `host`: on a loopback address if that is every address. */
+  static localAuthority(host: string, port: number): string {
+    if (host === '0.0.0.0') return authority('127.0.0.1', port);
+    return authority(host === '::' ? '::1' : host, port);
+  }
+
   /** Whether a proxy has sent the request on, or its caller pretends that. */
   static isForwarded(request: IncomingMessage): boolean {
     return usesCustomFields(request) || request.headers.forwarded !== undefined;
@@ -170,12 +176,6 @@ function list(value: string | string[] | undefined): string[] {
 /** Joins host and port (RFC 3986, section 3.2): an IPv6 address stands in brackets. */
 export function authority(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
-}
-
-/** The authority at which this machine reaches a server that listens on `host`: on a loopback address if that is every address. */
-export function localAuthority(host: string, port: number): string {
-  if (host === '0.0.0.0') return authority('127.0.0.1', port);
-  return authority(host === '::' ? '::1' : host, port);
 }
 
 const AUTHORITY = /^(?:[\w.~-]+|\[(?<ipv6>[\da-f:.]+)\])(?::\d{0,5})?$/i;

@@ -14,11 +14,16 @@ const MAX_WAITING_IN_ALL = 1024;
 /** Grace period for a new connection's first byte, in milliseconds, when a server stops. */
 const TIME_TO_SEND = 1000;
 
+/** How long a peer may take to read the last answer and to close its side, in milliseconds. */
+const LINGER = 1000;
+
 /** One connection, from its acceptance until it is closed. */
 export class Connection {
   last: ServerResponse<HttpRequest> | undefined;
   /** Whether the connection will be closed after the answers to the requests that arrived. */
   isEnding = false;
+  /** Belongs to no request, and is sent after the last answer. */
+  #error: RequestError | undefined;
   /** The socket that carries HTTP: the accepted one, or the TLS socket on top of it once TLS is agreed. */
   #http: Socket | undefined;
   #checkPeer: (() => void) | undefined;
@@ -33,13 +38,13 @@ export class Connection {
   /** @param accepted - the TCP socket. With TLS it carries the encrypted bytes. */
   constructor(
     readonly accepted: Socket,
-    /** The number of requests for {@link MAX_WAITING_IN_ALL}. */
-    private readonly inAll: { waiting: number },
+    /** Counts the requests for {@link MAX_WAITING_IN_ALL}. */
+    private readonly total: { waiting: number },
   ) {}
 
   /** Whether it is safe to destroy: without a request {@link TIME_TO_SEND} after it was accepted, or ending and fully answered. */
   get isUnused(): boolean {
-    if (this.last !== undefined) return this.isEnding && this.last.closed;
+    if (this.last !== undefined) return this.hasLastAnswer && this.last.closed;
     const isWithoutRequest = this.#http === undefined || this.#http.bytesRead === 0;
     return this.isEnding || (isWithoutRequest && performance.now() - this.#acceptedAt > TIME_TO_SEND);
   }
@@ -74,15 +79,17 @@ export class Connection {
 
   /** Whether no further request is accepted: the last answer was given, or too many wait. */
   get isFull(): boolean {
-    const isAtLimit = this.#waiting >= MAX_WAITING || this.inAll.waiting >= MAX_WAITING_IN_ALL;
+    const isAtLimit = this.#waiting >= MAX_WAITING || this.total.waiting >= MAX_WAITING_IN_ALL;
     return this.hasLastAnswer || (isAtLimit && this.last?.closed === false);
   }
 
   open(socket: Socket): void {
     this.#http = socket;
     this.#checkPeer?.();
+    // Node calls it after an answer with which the connection ends.
+    socket.destroySoon = this.#end.bind(this, socket);
     socket.once('close', () => {
-      this.inAll.waiting -= this.#waiting;
+      this.total.waiting -= this.#waiting;
     });
   }
 
@@ -102,12 +109,12 @@ export class Connection {
       return;
     }
     this.#waiting++;
-    this.inAll.waiting++;
+    this.total.waiting++;
     previous?.once('close', () => {
       // Node gives a response its socket when it is its turn.
       if (response.socket === null) return;
       this.#waiting--;
-      this.inAll.waiting--;
+      this.total.waiting--;
       this.#current = response;
       // Calls of other connections come between.
       setImmediate(() => response.closed || begin(response));
@@ -139,19 +146,23 @@ export class Connection {
   /** Closes after the answers to all requests and, if there is one, this error, which belongs to no request. */
   close(error?: RequestError): void {
     this.isEnding = true;
+    this.#error ??= error;
     const socket = this.#http;
     if (socket === undefined) return;
-    const { last } = this;
-    const end = (): void => {
-      if (!socket.writable) return;
-      // An answer before the last one may have ended the connection.
-      if (error !== undefined && last?.writableFinished !== false) socket.write(lastAnswer(error));
-      closeInSteps(socket);
-    };
-    // If the peer has ended its side, Node closes the socket with the last answer that it knows of.
-    if (error !== undefined) socket.destroySoon = end;
-    if (last === undefined || last.closed) end();
-    else last.once('close', end);
+    if (this.last === undefined || this.last.closed) this.#end(socket);
+    else this.last.once('close', this.#end.bind(this, socket));
+  }
+
+  /** Closes in two steps (RFC 9112, section 9.6): a reset by unread bytes could lose the last answer. */
+  #end(socket: Socket): void {
+    if (!socket.writable) return;
+    // An answer before the last one may have ended the connection.
+    if (this.#error !== undefined && this.last?.writableFinished !== false) socket.write(lastAnswer(this.#error));
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), LINGER).unref();
+    socket.once('close', () => {
+      clearTimeout(timer);
+    });
   }
 
   destroy(): void {
@@ -171,18 +182,6 @@ export function lastAnswer({ status, message, headers = {} }: RequestError): str
   return `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${fields.join('')}\r\n${body}`;
 }
 
-/** How long a peer may take to read the last answer and to close its side, in milliseconds. */
-const LINGER = 1000;
-
-/** Ends the sending side of a socket after what was written to it, and closes it when its peer has had time to read that. */
-export function closeInSteps(socket: Socket): void {
-  socket.end();
-  const timer = setTimeout(() => socket.destroy(), LINGER).unref();
-  socket.once('close', () => {
-    clearTimeout(timer);
-  });
-}
-
 /** How often during `sendTimeout` the connections are checked, unless a second is shorter. */
 const SWEEPS_PER_TIMEOUT = 4;
 const MAX_SWEEP_INTERVAL = 1000;
@@ -193,7 +192,7 @@ export class Connections {
   readonly #byHttpSocket = new WeakMap<Socket, Connection>();
   /** Connections in their TLS handshake, by both ends of their sockets. */
   readonly #handshakes = new Map<string, Connection>();
-  readonly #inAll = { waiting: 0 };
+  waiting = 0;
   readonly #sweep: NodeJS.Timeout;
 
   /** Calls `refused` before it closes a connection whose peer reads nothing for `sendTimeout` ms. */
@@ -213,16 +212,16 @@ export class Connections {
 
   /** Adds an accepted connection. With TLS it carries HTTP once that is agreed: {@link Connections.secured}. */
   accepted(socket: Socket, isTls: boolean): void {
-    const connection = new Connection(socket, this.#inAll);
+    const connection = new Connection(socket, this);
     this.all.add(connection);
     // Node remembers the address for those who ask after the peer has gone.
-    const ends = endsOf(socket);
+    const addresses = addressesOf(socket);
     if (!isTls) this.#open(connection, socket);
-    else if (ends === undefined) socket.destroy();
-    else this.#handshakes.set(ends, connection);
+    else if (addresses === undefined) socket.destroy();
+    else this.#handshakes.set(addresses, connection);
     socket.once('close', () => {
       this.all.delete(connection);
-      if (ends !== undefined && this.#handshakes.get(ends) === connection) this.#handshakes.delete(ends);
+      if (addresses !== undefined && this.#handshakes.get(addresses) === connection) this.#handshakes.delete(addresses);
     });
   }
 
@@ -233,7 +232,7 @@ export class Connections {
       socket.destroy();
       return;
     }
-    this.#handshakes.delete(endsOf(socket) ?? '');
+    this.#handshakes.delete(addressesOf(socket) ?? '');
     // A caller that has ended its side still gets its answers, as without TLS; before, the end of its side ends the handshake.
     socket.allowHalfOpen = true;
     this.#open(connection, socket);
@@ -246,7 +245,7 @@ export class Connections {
 
   /** The connection whose TLS handshake is on this socket. */
   handshakeOf(socket: Socket): Connection | undefined {
-    return this.#handshakes.get(endsOf(socket) ?? '');
+    return this.#handshakes.get(addressesOf(socket) ?? '');
   }
 
   of(socket: Socket): Connection | undefined {
@@ -259,7 +258,7 @@ export class Connections {
 }
 
 /** Both ends of a connection: Node does not tell on which accepted socket a TLS socket stands. */
-function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string | undefined {
+function addressesOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string | undefined {
   if (remoteAddress === undefined) return undefined;
   return [remoteAddress, remotePort, localAddress, localPort].join(' ');
 }

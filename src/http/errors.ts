@@ -1,6 +1,5 @@
 import { maxHeaderSize, type OutgoingHttpHeaders } from 'node:http';
 import { EventLogError } from '../log/engine';
-import { messageChain } from '../util/errors';
 import { shortened } from '../util/text';
 
 /** Why a request was refused, in one word for metrics, logs and pages. */
@@ -221,3 +220,10 @@ export const HTTP_ERRORS = {
     return new RequestError(status, message, 'invalid', headers);
   },
 } as const;
+
+/** Joins the messages of an error and its causes, outermost first, as ASP.NET chains them. */
+function messageChain(error: unknown): string {
+  const messages: string[] = [];
+  for (let link = error; link instanceof Error; link = link.cause) messages.push(link.message);
+  return messages.join(' ---> ') || 'Unknown error.';
+}

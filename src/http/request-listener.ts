@@ -6,10 +6,10 @@ import { isAuthority } from './callers';
 import type { Connections } from './connections';
 import { skipBody } from './content/body';
 import { HTTP_ERRORS, RequestError } from './errors';
+import { Turns } from './content/unstreamed-message';
 import { MessageMemory, type HttpRequest } from './request';
 import type { RateLimit } from './rate-limit';
 import { SMALL_ANSWER, type HttpResponse } from './response';
-import { Turns } from '../util/promises';
 import { memoized } from '../util/text';
 
 /** The pages and the handler of a server, and its limits. */

@@ -1,18 +1,14 @@
-import { IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { posix } from 'node:path';
-import { GrowingBuffer } from '../util/growing-buffer';
-import { Deferred, type Turns } from '../util/promises';
+import { UnstreamedMessage } from './content/unstreamed-message';
 import { HTTP_ERRORS, type RequestError } from './errors';
 
 /** Most fields of a header, as in Kestrel and Apache. */
 export const MAX_FIELDS = 100;
 
-/**
- * A request as the servers make it. Bodies that are read whole bypass the stream, and requests without a body never emit 'end'. That
- * saves 5 to 15 % of the processor time of a call that does not record (Node 20, 22 and 24).
- */
-export class HttpRequest extends IncomingMessage {
+/** A request as the servers make it. */
+export class HttpRequest extends UnstreamedMessage {
   /** The id in logs and in the reply. */
   id = '';
   /** The path of the target as it came, the path in its normal form and, without its question mark, the query. */
@@ -27,15 +23,8 @@ export class HttpRequest extends IncomingMessage {
     | { readonly binding: string; readonly operation: string | undefined; readonly ticket: { readonly waited: number } }
     | undefined;
   isCounted = false;
-  /** Whether its caller waited for `100 Continue` and then closed the connection: the body counts as empty. */
-  isBodyMissing = false;
   /** Whether it had a body that is not read, as the method gives it no meaning. */
   hadUnreadBody = false;
-  #hasBegun = false;
-  #failure: RequestError | undefined;
-  /** Whether the body bypasses the stream; `#taking` gathers it until it has ended. */
-  #isTaken = false;
-  #taking: Taking | undefined;
 
   /** @param isOneTooMany - whether its connection takes no further request. */
   constructor(
@@ -62,62 +51,6 @@ export class HttpRequest extends IncomingMessage {
   refusal(): RequestError {
     if (this.method === 'CONNECT') return HTTP_ERRORS.tunnel();
     return this.isOneTooMany ? HTTP_ERRORS.pipelined() : HTTP_ERRORS.headerTooLarge(MAX_FIELDS);
-  }
-
-  /** Whether it has a body that is not empty. */
-  get hasBody(): boolean {
-    const length = this.headers['content-length'];
-    return length === undefined ? this.headers['transfer-encoding'] !== undefined : Number(length) !== 0;
-  }
-
-  /**
-   * Resolves to the body, which bypasses the stream, once its last byte has arrived. Call it once, for a body that is not empty.
-   *
-   * @param refusal - returns why the body may not have a number of bytes; the rest is then left in the stream.
-   * @param turns - shared by several bodies, which are read a piece at a time.
-   * @throws {RequestError} that refusal, the error given to {@link HttpRequest.fail}, or 400: the connection was closed too early.
-   */
-  takeBody(refusal?: (bytes: number) => RequestError | undefined, turns?: Turns): Promise<Buffer> {
-    const failure = this.#failure ?? (this.destroyed ? HTTP_ERRORS.cutShort() : undefined);
-    if (failure !== undefined) return Promise.reject(failure);
-    const taking = { body: new GrowingBuffer(), whole: new Deferred<Buffer>(), refusal, turns };
-    // Some or all of it may have arrived before, and be in the stream.
-    const arrived = this.readableLength > 0 ? (this.read() as Buffer) : null;
-    this.#isTaken = true;
-    this.#taking = taking;
-    if (arrived !== null) this.#take(arrived);
-    if (this.complete || this.isBodyMissing) this.#take(null);
-    return taking.whole.promise;
-  }
-
-  #take(piece: Buffer | null): void {
-    const taking = this.#taking;
-    if (taking === undefined) return;
-    const { body, whole, refusal } = taking;
-    const error = piece === null ? undefined : refusal?.(body.length + piece.length);
-    if (error === undefined && piece !== null) body.add(piece);
-    else {
-      // Lets go of the body, which a call that waits must not hold.
-      this.#taking = undefined;
-      this.#isTaken = error === undefined;
-      if (error === undefined) whole.resolve(body.take());
-      else whole.reject(error);
-    }
-  }
-
-  /** Ends a body that cannot be read on: its reader, present or later, gets this error. */
-  fail(error: RequestError): void {
-    this.#failure = error;
-    this.#taking?.whole.reject(error);
-  }
-
-  /** Ends a body at the end of its connection: it was cut short, or its caller never began it, as {@link isBodyMissing} says. */
-  cutShort(): void {
-    if (this.headers.expect === undefined || this.#hasBegun) this.fail(HTTP_ERRORS.cutShort());
-    else {
-      this.isBodyMissing = true;
-      this.#take(null);
-    }
   }
 
   /**
@@ -147,43 +80,6 @@ export class HttpRequest extends IncomingMessage {
     this.queryString = fields.filter((field) => !isToken(field)).join('&');
     this.url = this.queryString === '' ? this.path : `${this.path}?${this.queryString}`;
   }
-
-  get #isStream(): boolean {
-    return !this.#isTaken && this.hasBody;
-  }
-
-  /** Called by Node's parser with each piece of the body, then with null. */
-  override push(piece: Buffer | null): boolean {
-    this.#hasBegun = true;
-    if (this.#isStream) return super.push(piece);
-    this.#take(piece);
-    const turns = this.#taking?.turns;
-    // Of many small chunks in one piece the first has asked.
-    if (turns !== undefined && !this.socket.isPaused()) void turns.next(this).then(() => this.socket.resume());
-    return turns === undefined;
-  }
-
-  override resume(): this {
-    return this.#isStream ? super.resume() : this;
-  }
-
-  // @ts-expect-error -- it is an accessor in Node too, which Node's types do not say.
-  override get readableEnded(): boolean {
-    if (!this.#isStream) return this.complete;
-    return Reflect.get(IncomingMessage.prototype, 'readableEnded', this) === true;
-  }
-
-  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.#taking?.whole.reject(HTTP_ERRORS.cutShort());
-    super._destroy(error, callback);
-  }
-}
-
-interface Taking {
-  readonly body: GrowingBuffer;
-  readonly whole: Deferred<Buffer>;
-  readonly refusal: ((bytes: number) => RequestError | undefined) | undefined;
-  readonly turns: Turns | undefined;
 }
 
 const MAY_HAVE_TOKEN = /access_token|%/;
@@ -208,11 +104,13 @@ function normalized(path: string): string {
   return posix.normalize(unescaped.replace(/\/\.\.?$/, '$&/'));
 }
 
-/** The part of a limit that callers share who have proved nothing: they use up no more of what others need. */
-export const UNPROVED_SHARE = 1 / 4;
-
 /** Counts the bytes of large messages that are held: bodies until their calls are answered, answers until they are sent. */
 export class MessageMemory {
+  /** The part of a limit that callers share who have proved nothing: they use up no more of what others need. */
+  static shareOf(this: void, limit: number): number {
+    return Math.ceil(limit / 4);
+  }
+
   readonly maxBytes: number;
   readonly #uncounted: number;
   readonly #counted = new WeakMap<ServerResponse, { readonly bytes: number; readonly isUnproved: boolean }>();
@@ -236,7 +134,7 @@ export class MessageMemory {
     if (counted === (before?.bytes ?? 0) || response.closed || response.destroyed) return true;
     const added = counted - (before?.bytes ?? 0);
     if (added > 0 && this.bytes + added > this.maxBytes) return false;
-    if (added > 0 && isUnproved && this.#unproved + added > this.maxBytes * UNPROVED_SHARE) return false;
+    if (added > 0 && isUnproved && this.#unproved + added > MessageMemory.shareOf(this.maxBytes)) return false;
     if (before === undefined) {
       response.once('close', () => {
         this.release(response);

@@ -3,10 +3,9 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
-import { closeInSteps } from './connections';
 import { HTTP_ERRORS, type RequestError } from './errors';
+import { Turns } from './content/unstreamed-message';
 import type { HttpRequest, MessageMemory } from './request';
-import { Turns } from '../util/promises';
 
 /** A cache may keep a reply for one caller, and asks before it uses it again. */
 const CACHE_CONTROL = 'private, max-age=0';
@@ -169,10 +168,7 @@ function hasMuchToCome({ complete, headers }: IncomingMessage): boolean {
   return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) > MAX_DROPPED;
 }
 
-/**
- * Closes in two steps (RFC 9112, section 9.6): a reset by unread bytes could lose the answer. The rest of all such requests is read a piece at a
- * time.
- */
+/** Reads the rest of all such requests a piece at a time, and drops it. */
 function stopReading(request: HttpRequest, turns: Turns): void {
   let left = MAX_DISCARDED;
   request.on('data', (chunk: Buffer) => {
@@ -183,9 +179,6 @@ function stopReading(request: HttpRequest, turns: Turns): void {
   request.on('error', () => undefined);
   // Node would otherwise drop all of it once the answer is sent.
   request.resume().read(0);
-  request.socket.destroySoon = () => {
-    closeInSteps(request.socket);
-  };
 }
 
 function* partsOf(body: Buffer): Generator<Buffer> {

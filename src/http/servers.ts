@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { Config } from '../config/config';
-import { localAuthority } from './callers';
+import { Callers } from './callers';
 import type { AdminPages } from './admin';
 import type { HttpRequest } from './request';
 import type { ServerOptions } from './request-listener';
@@ -46,7 +46,7 @@ export async function startServers(
   }
   return {
     /** Scheme, host and port of the public address. */
-    url: `${tls ? 'https' : 'http'}://${localAuthority(host, port)}`,
+    url: `${tls ? 'https' : 'http'}://${Callers.localAuthority(host, port)}`,
     adminUrl: admin?.url,
     connections: () => server.connections,
     /**

@@ -35,18 +35,18 @@ export class LogWatch {
   }
 }
 
-/** Pause between two looks at the files of a log, in milliseconds. */
-const LOOK_PAUSE = 500;
+/** Pause between two checks of the files of a log, in milliseconds. */
+const CHECK_PAUSE = 500;
 
 /** Calls a listener when the files of a log are lost, with the problem, and when they are back, until the signal. */
 export async function watchFiles(
-  look: () => Promise<void>,
+  verify: () => Promise<void>,
   listener: (problem?: string) => void,
   signal: AbortSignal,
-  lookPause = LOOK_PAUSE,
+  checkPause = CHECK_PAUSE,
 ): Promise<void> {
-  for (let isLost = false; !signal.aborted; await pause(lookPause, signal)) {
-    const problem = await look().then(
+  for (let isLost = false; !signal.aborted; await pause(checkPause, signal)) {
+    const problem = await verify().then(
       () => undefined,
       (error: unknown) => (error as Error).message,
     );
@@ -56,40 +56,30 @@ export async function watchFiles(
   }
 }
 
-/** Forgets events step by step, with pauses, until it is stopped. */
-export class RetentionLoop {
-  /** Applies from the next step on. */
-  retention: Retention;
-  readonly #stopped = new AbortController();
-  readonly #run: Promise<void>;
-
-  /** @param took - called once nothing is left to forget, and after each step that failed, with its error. */
-  constructor(steps: RetentionSteps, retention: Retention, took: (error?: unknown) => void) {
-    this.retention = retention;
-    this.#run = this.#takeSteps(steps, took);
-  }
-
-  /** Takes no further step; resolves once none is in progress. */
-  async stop(): Promise<void> {
-    this.#stopped.abort();
-    await this.#run;
-  }
-
-  async #takeSteps(steps: RetentionSteps, took: (error?: unknown) => void): Promise<void> {
-    const { signal } = this.#stopped;
-    while (!signal.aborted) {
-      const { maxEvents, maxAge } = this.retention;
-      let more = false;
-      try {
-        if (maxEvents !== undefined || maxAge !== undefined) more = await steps.step({ maxEvents, maxAge });
-        // One that leaves more to do may have done nothing.
-        if (!more) took();
-      } catch (error) {
-        // Closing ends a step, too.
-        if (!signal.aborted) took(error);
-      }
-      await pause(more ? steps.busyPause : steps.idlePause, signal);
+/**
+ * Forgets events step by step, with pauses, until the signal.
+ *
+ * @param retention - asked before each step.
+ * @param notify - called once nothing is left to forget, and after each step that failed, with its error.
+ */
+export async function forgetDue(
+  steps: RetentionSteps,
+  retention: () => Retention,
+  notify: (error?: unknown) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const { maxEvents, maxAge } = retention();
+    let more = false;
+    try {
+      if (maxEvents !== undefined || maxAge !== undefined) more = await steps.step({ maxEvents, maxAge });
+      // One that leaves more to do may have done nothing.
+      if (!more) notify();
+    } catch (error) {
+      // Closing ends a step, too.
+      if (!signal.aborted) notify(error);
     }
+    await pause(more ? steps.busyPause : steps.idlePause, signal);
   }
 }
 

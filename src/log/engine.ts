@@ -1,8 +1,8 @@
 import { JsonText } from '../events/cloudevents/json-text';
 import type { KeyConflict } from '../events/key-conflict';
-import type { NewEvent } from '../events/stored-event';
+import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
-import type { EventQuery, LoggedEvent, LogStats, SearchQuery, SearchResult } from './queries';
+import type { EventQuery, LogStats, SearchQuery, SearchResult } from './queries';
 
 /** Thrown when a log cannot do what was asked. The message is fit for callers; the `cause` says why. */
 export class EventLogError extends Error {
@@ -41,8 +41,8 @@ export interface Retention {
   readonly maxAge?: number | undefined;
 }
 
-/** What became of an event that was appended. */
-export interface Outcome {
+/** What became of an event that was given to the log. */
+export interface Appended {
   /** The event's id; for a repetition, that of the first. */
   readonly id: string;
   /** False for a repetition: nothing was recorded. */
@@ -60,12 +60,12 @@ export interface Engine {
    * @param waited - how long the events have waited already, in milliseconds: their callers do not wait anew for a lock or a server.
    * @throws {EventTooLargeError}
    */
-  append(events: readonly NewEvent[], waited: number): Promise<Outcome[]>;
+  append(events: readonly NewEvent[], waited: number): Promise<Appended[]>;
 
   /** Each read may bring megabytes, which no limit counts until the caller has made an answer of them. */
   readonly readsAtOnce: number;
   /** As `EventLog.scan`. Without an index of types, one for a `type` gives up after some seconds without an event. */
-  read(query: EventQuery): Promise<LoggedEvent[]>;
+  read(query: EventQuery): Promise<StoredEvent[]>;
 
   /** One step of a search, a few milliseconds long: looks at some events and says how far it came. */
   search(query: SearchQuery): Promise<SearchResult>;
@@ -82,7 +82,7 @@ export interface Engine {
   verify(): Promise<string[]>;
 
   /** @throws the files of the log are not those that were opened: every question fails until they are back. */
-  readonly look?: () => Promise<void>;
+  readonly verifyFiles?: () => Promise<void>;
 
   /** Forgets events past retention, step by step; missing if this process is not to. */
   readonly retention?: RetentionSteps | undefined;

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isMountPoint } from '../util/files';
 import { ValueError } from '../util/errors';
 import { EventLogError, type EventLogSettings } from './engine';
 import type { EventLog } from './event-log';
@@ -160,4 +159,18 @@ export const eventLogAddress = {
 
 function engineOf(text: string): EngineChoice | undefined {
   return ENGINES.find(({ schemes }) => schemes.some((scheme) => text.startsWith(`${scheme}:`)));
+}
+
+/** Whether a file, or that to which a symbolic link leads, is a mount of its own. Linux alone says so: proc_pid_mountinfo(5). */
+function isMountPoint(path: string): boolean {
+  try {
+    const escaped = realpathSync(path).replace(
+      /[ \t\n\\]/g,
+      (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, '0')}`,
+    );
+    const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+    return mounts.some((mount) => mount.split(' ')[4] === escaped);
+  } catch {
+    return false;
+  }
 }

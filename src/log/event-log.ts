@@ -1,9 +1,16 @@
-import { problemOf, type NewEvent, type StoredEvent } from '../events/stored-event';
+import { type NewEvent, StoredEvent } from '../events/stored-event';
 import { Deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
-import { LogWatch, RetentionLoop, watchFiles } from './background';
-import { EventLogError, type Engine, type EventLogSettings, type Outcome, type Retention, type Upkeep } from './engine';
+import { forgetDue, LogWatch, watchFiles } from './background';
+import {
+  EventLogError,
+  type Appended,
+  type Engine,
+  type EventLogSettings,
+  type Retention,
+  type Upkeep,
+} from './engine';
 import { GroupCommit } from './group-commit';
-import type { EventQuery, FoundEvent, LoggedEvent, LogStats, SearchQuery, SearchResult, Start } from './queries';
+import type { EventQuery, FoundEvent, LogStats, SearchQuery, SearchResult, Start } from './queries';
 import { followed, foundIn, pagesOf, type FollowStart, type OnLogChange, type ReadableLog } from './readable-log';
 import { requireSearchable } from './search';
 
@@ -36,8 +43,10 @@ export class EventLog implements ReadableLog {
   /** Missing if the log is not in a file of this machine. */
   readonly upkeep: Upkeep | undefined;
   readonly #engine: Engine;
-  readonly #group: GroupCommit<NewEvent, Outcome> | undefined;
-  readonly #retention: RetentionLoop | undefined;
+  readonly #group: GroupCommit<NewEvent, Appended> | undefined;
+  #retention: Retention;
+  /** Settles once nothing is forgotten any more. */
+  readonly #forgetting: Promise<void> | undefined;
   readonly #ended = new AbortController();
   readonly #watches = new Set<LogWatch>();
   readonly #reads: Semaphore;
@@ -61,9 +70,11 @@ export class EventLog implements ReadableLog {
     this.#reads = new Semaphore(engine.readsAtOnce);
     if (engine.commitSize !== undefined)
       this.#group = new GroupCommit(engine.commitSize, isShared, (events, waited) => this.#commit(events, waited));
-    if (engine.look) void watchFiles(engine.look, (problem) => this.#observer.lost?.(problem), this.#ended.signal);
-    if (engine.retention)
-      this.#retention = new RetentionLoop(engine.retention, retention, (error) => this.#observer.retained?.(error));
+    const { signal } = this.#ended;
+    if (engine.verifyFiles) void watchFiles(engine.verifyFiles, (problem) => this.#observer.lost?.(problem), signal);
+    this.#retention = retention;
+    const notify = (error?: unknown) => this.#observer.retained?.(error);
+    this.#forgetting = engine.retention && forgetDue(engine.retention, () => this.#retention, notify, signal);
   }
 
   /** Maximum bytes of an event as the log keeps it, if there is a limit. */
@@ -78,8 +89,8 @@ export class EventLog implements ReadableLog {
    *
    * @throws {EventLogError} at least one of the events was not recorded; none if one is too large ({@link EventTooLargeError}).
    */
-  append<Events extends readonly NewEvent[]>(...events: Events): Promise<{ [Place in keyof Events]: Outcome }>;
-  append(...events: readonly NewEvent[]): Promise<Outcome[]> {
+  append<Events extends readonly NewEvent[]>(...events: Events): Promise<{ [Place in keyof Events]: Appended }>;
+  append(...events: readonly NewEvent[]): Promise<Appended[]> {
     const failure = events.length === 1 ? 'The event could not be recorded.' : 'The events could not be recorded.';
     return this.#call(failure, async () => {
       if (events.length === 0) return [];
@@ -87,7 +98,7 @@ export class EventLog implements ReadableLog {
     });
   }
 
-  async #commit(events: readonly NewEvent[], waited: number): Promise<Outcome[]> {
+  async #commit(events: readonly NewEvent[], waited: number): Promise<Appended[]> {
     const started = performance.now();
     try {
       const outcomes = await this.#engine.append(events, waited);
@@ -102,25 +113,25 @@ export class EventLog implements ReadableLog {
     }
   }
 
-  async read(query: EventQuery): Promise<LoggedEvent[]> {
+  async read(query: EventQuery): Promise<StoredEvent[]> {
     const { id, position, after } = query;
     const page = await this.scan(query);
     if (id !== undefined || position !== undefined) return page;
-    const events = page.filter((event) => problemOf(event) === undefined || this.#passOver(event));
+    const events = page.filter((event) => StoredEvent.problemOf(event) === undefined || this.#passOver(event));
     const last = after === undefined ? page[0] : page.at(-1);
     // A reader that got none would take this for the end of the log.
     if (events.length > 0 || last === undefined) return events;
     return this.read({ ...query, [after === undefined ? 'before' : 'after']: last.position });
   }
 
-  #passOver({ position }: LoggedEvent): false {
+  #passOver({ position }: StoredEvent): false {
     const message = `Event ${String(position)} cannot be read and is left out. Look for damage with the tool: verify.`;
     this.#observer.hint?.('damaged event', message);
     return false;
   }
 
-  scan(query: EventQuery): Promise<LoggedEvent[]> {
-    const answer = new Deferred<LoggedEvent[]>();
+  scan(query: EventQuery): Promise<StoredEvent[]> {
+    const answer = new Deferred<StoredEvent[]>();
     const read = async () => {
       const events = await this.#engine.read(query);
       answer.resolve(events);
@@ -149,7 +160,7 @@ export class EventLog implements ReadableLog {
    * Searches for events in the order of their positions, and returns what a list shows of them. Each call works for about half a
    * second and says how far it came, so it may find nothing and still leave `more`. It hardly delays recording.
    *
-   * @throws {EventLogError} also if the text is longer than {@link MAX_SEARCH_TEXT}.
+   * @throws {EventLogError} also if the text is longer than {@link SearchQuery.maxText}.
    */
   async search(query: SearchQuery): Promise<SearchResult> {
     requireSearchable(query);
@@ -211,8 +222,9 @@ export class EventLog implements ReadableLog {
   /** Resolves if the log could take an event now; records none. Otherwise the error's cause says why. */
   check(): Promise<void> {
     return this.#call('The event log cannot take events.', async () => {
-      await this.#engine.check(this.#failed);
-      this.#failed = [];
+      const failed = this.#failed;
+      await this.#engine.check(failed);
+      if (this.#failed === failed) this.#failed = [];
     });
   }
 
@@ -232,8 +244,9 @@ export class EventLog implements ReadableLog {
 
   /** Applies another retention. Returns false if that takes a restart: the streams of NATS keep the settings they were made with. */
   retain(retention: Retention): boolean {
-    if (this.#retention === undefined || this.#engine.retention?.isFixed) return false;
-    this.#retention.retention = retention;
+    const { retention: steps } = this.#engine;
+    if (steps === undefined || steps.isFixed) return false;
+    this.#retention = retention;
     return true;
   }
 
@@ -246,10 +259,9 @@ export class EventLog implements ReadableLog {
   async #close(): Promise<void> {
     this.#ended.abort();
     for (const watch of this.#watches) watch.end();
-    const stopped = this.#retention?.stop();
     if (this.#calls > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     await this.#engine.close();
-    await stopped;
+    await this.#forgetting;
   }
 
   #reading<T>(read: () => Promise<T>): Promise<T> {

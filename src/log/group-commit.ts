@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { Deferred } from '../util/promises';
+import { fitting } from './queries';
 
 /**
  * How long requests that keep coming are gathered for one commit, in milliseconds. With one processor a commit keeps the calls
@@ -61,7 +62,8 @@ export class GroupCommit<Item, Result> {
     for (let before = 0; this.#waiting.length > 0;) {
       if (this.#isShared && before > 1) await delay(SHARED_PAUSE);
       else await this.#gather();
-      const group = this.#takeGroup();
+      const group = fitting(this.#waiting, this.#maxSize, ({ size }) => size);
+      this.#waiting = this.#waiting.slice(group.length);
       before = group.length;
       try {
         const waited = performance.now() - (group[0]?.since ?? 0);
@@ -84,12 +86,5 @@ export class GroupCommit<Item, Result> {
       before = this.#waiting.length;
       await nextTurn();
     }
-  }
-
-  /** The first requests, as many as fit into a group: at least one. */
-  #takeGroup(): Request<Item, Result>[] {
-    let total = 0;
-    const end = this.#waiting.findIndex(({ size }, i) => (total += size) > this.#maxSize && i > 0);
-    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
   }
 }

@@ -28,12 +28,6 @@ export interface EventQuery {
   readonly maxBytes?: number;
 }
 
-/** An event as readers of the log get it. */
-export interface LoggedEvent extends StoredEvent {
-  /** The bytes of `data`, where it is left out because the event alone has more than `maxBytes`. */
-  readonly dataOmitted?: number;
-}
-
 export interface LogStats {
   readonly events: number;
   /** Bytes of storage. */
@@ -44,14 +38,6 @@ export interface LogStats {
 
 /** Maximum characters of an event's data that a search returns. */
 export const DATA_START = 120;
-
-/** Longest text that can be searched for, in characters. */
-export const MAX_SEARCH_TEXT = 200;
-
-/** Whether a text may be a sender's address: that of a machine, or what a proxy writes in its place (RFC 7239, section 6). */
-export function mayBeAddress(text: string): boolean {
-  return /[.:]|^_|^unknown$/.test(text);
-}
 
 /** Which events {@link EventLog.search} looks for, and where. Those with all that is given are found. */
 export interface SearchQuery extends Pick<EventQuery, 'before' | 'limit' | 'type'> {
@@ -71,6 +57,14 @@ export interface SearchQuery extends Pick<EventQuery, 'before' | 'limit' | 'type
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
+
+export const SearchQuery = {
+  /** Longest text that can be searched for, in characters. */
+  maxText: 200,
+
+  /** Whether a text may be a sender's address: that of a machine, or what a proxy writes in its place (RFC 7239, section 6). */
+  mayBeAddress: (text: string): boolean => /[.:]|^_|^unknown$/.test(text),
+};
 
 /** An event in a list. A text with more than some 200 characters is cut and ends with `…`. */
 export interface FoundEvent extends Pick<StoredEvent, 'id' | 'position' | 'recordedAt'> {
@@ -130,7 +124,7 @@ export class Page {
   }
 
   /** Says how the next event belongs to the page: whole, without its data, or not at all because the page is full. */
-  take(attributesBytes: number, dataBytes: number): 'whole' | 'without data' | 'full' {
+  add(attributesBytes: number, dataBytes: number): 'whole' | 'without data' | 'full' {
     const { limit, maxBytes } = this.#query;
     const whole = attributesBytes + dataBytes;
     const most = maxBytes ?? (this.#isNamed ? Infinity : PAGE_BYTES - whole);
@@ -143,20 +137,39 @@ export class Page {
   }
 }
 
+/** The first items that have no more than a size together, but one at least. */
+export function fitting<Item>(items: readonly Item[], most: number, sizeOf: (item: Item) => number): readonly Item[] {
+  let total = 0;
+  const end = items.findIndex((item, i) => (total += sizeOf(item)) > most && i > 0);
+  return end === -1 ? items : items.slice(0, end);
+}
+
+/** An event as a database has it. */
+export type EventRow = { readonly [Name in keyof StoredEvent]: StoredEvent[Name] | null };
+
+export function eventOf({ data, idempotencyKey, webhookId, ...others }: EventRow): StoredEvent {
+  return {
+    ...(others as StoredEvent),
+    data: data ?? undefined,
+    idempotencyKey: idempotencyKey ?? undefined,
+    webhookId: webhookId ?? undefined,
+  };
+}
+
 export type Events = AsyncIterable<StoredEvent> | Iterable<StoredEvent>;
 
 /** Fills a page, in log order, with events that come from the end at which a query begins. */
-export async function pageFrom(events: Events, query: EventQuery): Promise<LoggedEvent[]> {
+export async function pageFrom(events: Events, query: EventQuery): Promise<StoredEvent[]> {
   const { after, since = -Infinity } = query;
   const page = new Page(query);
-  const logged: LoggedEvent[] = [];
+  const logged: StoredEvent[] = [];
   for await (const event of events) {
     const { attributes, data = '', recordedAt } = event;
     if (recordedAt < since) continue;
     const bytes = Buffer.byteLength(data);
-    const taken = page.take(Buffer.byteLength(attributes), bytes);
-    if (taken === 'full') break;
-    logged.push(taken === 'whole' ? event : { ...event, data: undefined, dataOmitted: bytes });
+    const added = page.add(Buffer.byteLength(attributes), bytes);
+    if (added === 'full') break;
+    logged.push(added === 'whole' ? event : { ...event, data: undefined, dataOmitted: bytes });
   }
   return after === undefined ? logged.reverse() : logged;
 }

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../events/stored-event';
 import { Deferred } from '../util/promises';
-import type { EventQuery, LoggedEvent, SearchQuery, SearchResult, Start } from './queries';
+import type { EventQuery, SearchQuery, SearchResult, Start } from './queries';
 
 /** A log whose events can be read in their order: that of this service, or of a service elsewhere. */
 export interface ReadableLog {
@@ -8,7 +8,7 @@ export interface ReadableLog {
    * Reads events, in log order; at least one if there is one. The cost does not depend on the size of the log, except for a type in
    * JetStream, which has no index of types. Leaves out damaged events, unless they are asked for by `id` or `position`.
    */
-  read(query: EventQuery): Promise<LoggedEvent[]>;
+  read(query: EventQuery): Promise<StoredEvent[]>;
 
   /** As {@link read} after a position, damaged events among them. */
   scan(query: Start & Pick<EventQuery, 'limit'>): Promise<StoredEvent[]>;
@@ -53,12 +53,12 @@ export interface FollowStart {
 export type OnLogChange = (change: LogChange, position: number, newest: number) => number;
 
 /** Whether an event is the one that was seen at its position. */
-export function isSame(event: StoredEvent, seen: SeenEvent): boolean {
+function isSame(event: StoredEvent, seen: SeenEvent): boolean {
   return seen === undefined || (event.id === seen.id && event.recordedAt === seen.recordedAt);
 }
 
 /** Compares the log with the one in which an event was seen at a position. Resolves to undefined if it may be the same. */
-export async function changeAt(
+async function changeAt(
   log: Pick<ReadableLog, 'scan' | 'stats'>,
   position: number,
   event: SeenEvent,
@@ -67,6 +67,8 @@ export async function changeAt(
   if (found === undefined) return (await log.stats()).last < position ? 'ends before' : undefined;
   return found.position !== position || isSame(found, event) ? undefined : 'another event';
 }
+
+export const LogChange = { at: changeAt, isSame };
 
 /** Maximum events that are read at a time, and that a search finds at a time. */
 const PAGE_EVENTS = 1000;

@@ -5,12 +5,11 @@ import { shortened } from '../util/text';
 import { EventLogError, isOfType } from './engine';
 import {
   DATA_START,
-  MAX_SEARCH_TEXT,
   type DataSummary,
   type Events,
   type FoundEvent,
   type Match,
-  type SearchQuery,
+  SearchQuery,
   type SearchResult,
 } from './queries';
 
@@ -71,9 +70,9 @@ function unescaped({ before, text, after }: Omit<Match, 'in'>, isStart: boolean,
 
 /** @throws {EventLogError} the text is too long to be searched for. */
 export function requireSearchable({ text = '' }: SearchQuery): void {
-  if (text.length <= MAX_SEARCH_TEXT) return;
+  if (text.length <= SearchQuery.maxText) return;
   throw new EventLogError(
-    `The text to search for has ${String(text.length)} characters, and can have ${String(MAX_SEARCH_TEXT)}.`,
+    `The text to search for has ${String(text.length)} characters, and can have ${String(SearchQuery.maxText)}.`,
   );
 }
 

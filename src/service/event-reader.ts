@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { problemOf, sequenceOf, wireBytes } from '../events/stored-event';
+import { sequenceOf, wireBytes, StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
-import type { EventQuery, LoggedEvent } from '../log/queries';
+import type { EventQuery } from '../log/queries';
 import { LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
 import { parseDuration } from '../util/time';
 import { CallError, type Call, type ParameterValues } from './call';
@@ -39,17 +39,17 @@ const MOST_BYTES = '&amp;'.length;
  *
  * @throws {EventLogError}
  */
-export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): Promise<LoggedEvent[]> {
+export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): Promise<StoredEvent[]> {
   let found = await log.read(query);
   if (query.id !== undefined || query.position !== undefined) {
     // Of events that were named, the log leaves out none that the disk has damaged.
-    found = found.filter((event) => problemOf(event) === undefined);
+    found = found.filter((event) => StoredEvent.problemOf(event) === undefined);
     // Making an answer of a large event takes as long as checking it.
     await letOthersRun();
   }
   if (fitSurely(found, query)) return found;
   const { after, limit } = query;
-  const page: LoggedEvent[] = [];
+  const page: StoredEvent[] = [];
   const inLogOrder = () => (after === undefined ? page.toReversed() : page);
   let room = query.maxBytes;
   let measured = 0;
@@ -77,18 +77,18 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
   }
 }
 
-function inAnswer(event: LoggedEvent, { id, position, maxBytes, referenceBytes }: PageQuery, isFirst: boolean) {
+function inAnswer(event: StoredEvent, { id, position, maxBytes, referenceBytes }: PageQuery, isFirst: boolean) {
   const { attributes, data } = event;
   const headBytes = wireBytes(attributes) + OTHER_BYTES;
   const whole = headBytes + (data === undefined ? 0 : wireBytes(data) + ','.length);
   const isWanted = isFirst && (id !== undefined || position !== undefined);
   if (event.dataOmitted === undefined && (isWanted || whole <= maxBytes)) return { listed: event, bytes: whole };
   const dataOmitted = event.dataOmitted ?? Buffer.byteLength(data ?? '');
-  const listed: LoggedEvent = { ...event, data: undefined, dataOmitted };
+  const listed: StoredEvent = { ...event, data: undefined, dataOmitted };
   return { listed, bytes: headBytes + referenceBytes };
 }
 
-function fitSurely(events: readonly LoggedEvent[], { maxBytes }: PageQuery): boolean {
+function fitSurely(events: readonly StoredEvent[], { maxBytes }: PageQuery): boolean {
   let most = 0;
   for (const { attributes, data = '', dataOmitted } of events) {
     if (dataOmitted !== undefined) return false;
@@ -102,7 +102,7 @@ export class EventReader {
   readonly #log: Pick<EventLog, 'read' | 'watch'>;
   readonly #waiters: EventWaiters;
   /** The reads under way for calls that were woken together, by what they ask for. */
-  readonly #reads = new Map<string, Promise<LoggedEvent[]>>();
+  readonly #reads = new Map<string, Promise<StoredEvent[]>>();
   readonly #handouts = new Semaphore(1);
 
   constructor(log: Pick<EventLog, 'read' | 'watch'>) {
@@ -114,7 +114,7 @@ export class EventReader {
    * Reads a page of events, as soon as there is one. Resolves to none when the time is over, the caller is gone or the service stops.
    * Throws what {@link Call.whileIdle} throws.
    */
-  async read(query: PageQuery, milliseconds: number, call: Call): Promise<LoggedEvent[]> {
+  async read(query: PageQuery, milliseconds: number, call: Call): Promise<StoredEvent[]> {
     const deadline = performance.now() + milliseconds;
     let events = await readPage(this.#log, query);
     for (let seen = query.after ?? 0; events.length === 0 && performance.now() < deadline;) {
@@ -130,7 +130,7 @@ export class EventReader {
   }
 
   /** Reads a page, once for all calls that a position woke with the same query: the read finds every event up to it. */
-  async #readTogether(query: PageQuery, newest: number): Promise<LoggedEvent[]> {
+  async #readTogether(query: PageQuery, newest: number): Promise<StoredEvent[]> {
     const { after, limit, maxBytes, referenceBytes, type } = query;
     const key = [newest, after, limit, maxBytes, referenceBytes, type].join(' ');
     let reading = this.#reads.get(key);

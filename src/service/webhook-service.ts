@@ -2,8 +2,7 @@ import type { Config } from '../config/config';
 import { EventFactory, type EventContent } from '../events/event';
 import { KeyConflict } from '../events/key-conflict';
 import type { EventLog } from '../log/event-log';
-import type { LoggedEvent } from '../log/queries';
-import { eventJson, type NewEvent, positionIn, sequenceOf, wireBytes } from '../events/stored-event';
+import { type NewEvent, positionIn, sequenceOf, wireBytes, StoredEvent } from '../events/stored-event';
 import { EventReader, type PageQuery, waitParameter } from './event-reader';
 import { CallError, type Call, type ParameterValues, type Service } from './call';
 import { Sender } from '../senders/sender';
@@ -91,12 +90,12 @@ function limitParameter({ limit }: ParameterValues, most: number): number {
   throw CallError.mustBe('limit', `a whole number from 1 to ${String(most)}`);
 }
 
-function listedEvent(event: LoggedEvent, call: Call): string {
-  if (event.dataOmitted === undefined) return eventJson(event);
+function listedEvent(event: StoredEvent, call: Call): string {
+  if (event.dataOmitted === undefined) return StoredEvent.json(event);
   const { position } = event;
   // Replaces a `dataref` of the sender's own.
   const attributes = JSON.stringify({ ...(JSON.parse(event.attributes) as object), dataref: undefined });
-  return eventJson({ attributes, position, data: dataReference(position, call) });
+  return StoredEvent.json({ attributes, position, data: dataReference(position, call) });
 }
 
 /** The CloudEvents `dataref` member: the URL under which GetEvents returns this one event with its data. */

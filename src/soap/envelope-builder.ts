@@ -1,6 +1,5 @@
 import { ReaderThreads } from '../call/reader-thread';
-import type { EventContent } from '../events/event';
-import { eventPayload } from '../events/payload';
+import { EventFactory, type EventContent } from '../events/event';
 import type { CallContent } from '../service/call';
 import { shortened } from '../util/text';
 import { ElementContent } from '../xml/element-content';
@@ -115,7 +114,9 @@ export class EnvelopeBuilder {
   #contentFor(operation: string): CallContent {
     const [content, soapPart] = this.#recordedPart(operation);
     const text = content?.text(FAULTS.payloadGrowth);
-    return text === undefined ? {} : { payload: eventPayload({ mediaType: 'application/xml', text }), soapPart };
+    return text === undefined
+      ? {}
+      : { payload: EventFactory.payloadOf({ mediaType: 'application/xml', text }), soapPart };
   }
 
   /** The content of the body's first element if that is the operation's and all that the body says, or else of what says more. */

@@ -5,16 +5,11 @@ export class ValueError extends Error {
   override readonly name = 'ValueError';
 }
 
-/** Joins the messages of an error and its causes, outermost first, as ASP.NET chains them. */
-export function messageChain(error: unknown): string {
-  const messages: string[] = [];
-  for (let link = error; link instanceof Error; link = link.cause) messages.push(link.message);
-  return messages.join(' ---> ') || 'Unknown error.';
-}
-
 /** Joins the messages of an error and its causes for the operator: `The log cannot be opened: the disk is full`. */
 export function plainReason(error: unknown): string {
-  return messageChain(error).replaceAll(/\.? ---> /g, ': ');
+  if (!(error instanceof Error)) return 'Unknown error.';
+  const { message, cause } = error;
+  return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${plainReason(cause)}` : message || 'Unknown error.';
 }
 
 /** Why the system, or TLS, refused something: the rest of a sentence about a file or a host. */

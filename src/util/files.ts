@@ -1,17 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Writes a new file that appears under its name only when it is whole and on disk; `write` is given a temporary name in the same
@@ -26,10 +17,25 @@ export async function writeNewFile(file: string, write: (temporary: string) => P
     await write(temporary);
     flushFile(temporary);
     await requireFree(file);
-    await rename(temporary, file);
+    await onceFree(() => rename(temporary, file));
     flushFolder(dirname(file));
   } finally {
     await rm(temporary, { force: true });
+  }
+}
+
+/** Tries again for 2 s while another program has the file open: under Windows a scanner or a backup often has. */
+export async function onceFree(action: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + 2000;
+  for (;;) {
+    try {
+      await action();
+      return;
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (!['EPERM', 'EACCES', 'EBUSY'].includes(code) || performance.now() > deadline) throw error;
+      await delay(50);
+    }
   }
 }
 
@@ -40,22 +46,6 @@ async function requireFree(file: string): Promise<void> {
     throw error;
   });
   if (found !== undefined) throw new Error(`${file} exists already. Choose another name or move that file away.`);
-}
-
-/**
- * Creates a folder and missing ones above it, with their names on disk: also of those that another start made and could not sync.
- * `recursive` of `mkdirSync` never returns below /proc.
- */
-export function makeFolder(folder: string): void {
-  const above = dirname(folder);
-  if (above === folder) return;
-  makeFolder(above);
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    if (!existsSync(folder)) throw error;
-  }
-  flushFolder(above);
 }
 
 /** Waits until the names in a folder are on disk. Does nothing on Windows and on file systems that cannot do so. */
@@ -74,29 +64,5 @@ export function flushFile(file: string, flags = 'r+'): void {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
-  }
-}
-
-/** Whether the file system of a file is read-only. */
-export function isReadOnly(file: string): boolean {
-  try {
-    accessSync(file, constants.W_OK);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EROFS';
-  }
-}
-
-/** Whether a file, or that to which a symbolic link leads, is a mount of its own. Linux alone says so: proc_pid_mountinfo(5). */
-export function isMountPoint(path: string): boolean {
-  try {
-    const escaped = realpathSync(path).replace(
-      /[ \t\n\\]/g,
-      (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, '0')}`,
-    );
-    const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-    return mounts.some((mount) => mount.split(' ')[4] === escaped);
-  } catch {
-    return false;
   }
 }

@@ -49,19 +49,6 @@ export class Semaphore {
   }
 }
 
-/**
- * Lets one of several connections go on in each turn of the event loop. In a turn Node reads up to 2 MB of each, and accepts one: new ones
- * would wait for seconds.
- */
-export class Turns {
-  readonly #one = new Semaphore(1);
-
-  /** Resolves when it is the turn of a request; one that is gone by then takes none. */
-  next(request: { readonly destroyed: boolean }): Promise<void> {
-    return this.#one.run(() => (request.destroyed ? Promise.resolve() : setImmediate()));
-  }
-}
-
 /** A message with more bytes or characters than this is read in another thread. */
 export const LARGE_MESSAGE = 64 * 1024;
 

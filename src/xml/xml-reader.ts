@@ -7,6 +7,10 @@ import { checkElements, NO_DECLARATIONS, Scope, tooMuch, XmlError, type Tag, typ
  * Reads an XML 1.0 document with namespaces strictly, with {@link CommonXmlReader} or, from the beginning again, with `saxes`. Returns
  * the handler to which all of it was reported.
  *
+ * There are two readers because `saxes` alone costs 34 % more where envelopes differ, and 39 % of a RecordEvent with 1 KB. No other
+ * library is as strict and faster: `@rgrove/parse-xml` costs 24 and 48 %, overflows the stack and takes 15 s for 4 MB of line ends;
+ * libxml2 in WebAssembly and `slimdom` are far slower.
+ *
  * @throws {XmlError} or what the handler throws.
  */
 export function readXml<Handler extends XmlHandler>(xml: string, handlerOf: () => Handler): Handler {

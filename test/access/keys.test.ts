@@ -136,6 +136,15 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
       expect((await call(securityHeader(timestamp(expires) + usernameToken(RECORD_KEY)))).status).toBe(status);
     });
 
+    it('is refused if it is repeated after its Timestamp has expired', async () => {
+      const token = `<wsse:UsernameToken><wsse:Username/><wsse:Password>${RECORD_KEY}</wsse:Password></wsse:UsernameToken>`;
+      const header = securityHeader(`<wsu:Timestamp><wsu:Expires>${later}</wsu:Expires></wsu:Timestamp>${token}`);
+      expect((await call(header)).status).toBe(200);
+      const now = jest.spyOn(Date, 'now').mockReturnValue(Date.parse(later) + 10 * 60_000);
+      expect((await call(header)).status).toBe(401);
+      now.mockRestore();
+    });
+
     it.each([
       {
         what: 'a wrong password',

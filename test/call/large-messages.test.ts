@@ -1,4 +1,4 @@
-import { eventJson } from '../../src/events/stored-event';
+import { StoredEvent } from '../../src/events/stored-event';
 import { Deferred } from '../../src/util/promises';
 import { envelope11, envelope12, NAMESPACE } from '../support/bindings';
 import { send, type Question } from '../support/http';
@@ -20,7 +20,7 @@ const post = (contentType: string, body: string | Buffer, more: Record<string, s
 });
 
 const lastEvent = async () =>
-  (await service.log.read({ limit: 1 })).map((event) => JSON.parse(eventJson(event)) as unknown)[0];
+  (await service.log.read({ limit: 1 })).map((event) => JSON.parse(StoredEvent.json(event)) as unknown)[0];
 
 describe('a message over 64 KiB', () => {
   it.each([

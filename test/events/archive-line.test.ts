@@ -4,7 +4,7 @@ import { senderAttributes } from '../../src/events/cloudevents/attributes';
 import { EventFactory } from '../../src/events/event';
 import { KeyConflict } from '../../src/events/key-conflict';
 import { arrivalOf, type GivenArrival } from '../support/arrival';
-import { problemOf, type NewEvent } from '../../src/events/stored-event';
+import { type NewEvent, StoredEvent } from '../../src/events/stored-event';
 import { anyCharacter } from '../support/arbitraries';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
@@ -125,7 +125,7 @@ describe('an archive', () => {
     const event = make({ payload: { mediaType: 'application/json', json: '{"a":1}' } });
     const line = ArchiveLine.of({ ...event, position: 7 }).replaceAll('":', '": ');
     const { data, arrival, ...others } = read(line);
-    expect(problemOf({ ...others, data, arrival })).toBeUndefined();
+    expect(StoredEvent.problemOf({ ...others, data, arrival })).toBeUndefined();
     expect([JSON.parse(`{${String(data)}}`), arrival[0]]).toEqual([{ data: { a: 1 } }, '{']);
   });
 

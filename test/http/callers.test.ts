@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { Callers, localAuthority } from '../../src/http/callers';
+import { Callers } from '../../src/http/callers';
 
 type Connection = Partial<Socket & { encrypted: boolean }>;
 
@@ -244,5 +244,5 @@ it.each([
   ['192.0.2.1', '192.0.2.1:80'],
   ['2001:db8::1', '[2001:db8::1]:80'],
 ])('this machine reaches a server that listens on %s at %s', (host, expected) => {
-  expect(localAuthority(host, 80)).toBe(expected);
+  expect(Callers.localAuthority(host, 80)).toBe(expected);
 });

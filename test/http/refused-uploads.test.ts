@@ -153,7 +153,7 @@ describe('callers who have proved nothing share a quarter', () => {
     const open = async () => {
       const wire = await openWire(service.url);
       wire.write(request);
-      wire.until(/service takes/).then(
+      wire.until(/ 503 [^]*without a valid key/).then(
         (text) => answers.push(text),
         () => undefined,
       );

@@ -1,14 +1,7 @@
 import type { NewEvent } from '../../src/events/stored-event';
 import { EventLogError, type Retention } from '../../src/log/engine';
 import type { EventLog } from '../../src/log/event-log';
-import {
-  MAX_SEARCH_TEXT,
-  type EventQuery,
-  type LogStats,
-  type Match,
-  type SearchQuery,
-  type SearchResult,
-} from '../../src/log/queries';
+import { type EventQuery, type LogStats, type Match, SearchQuery, type SearchResult } from '../../src/log/queries';
 import { eventually } from '../support/eventually';
 import { everyEvent, forgetAll, outcome, newEvent, ratesOf } from '../support/events';
 import { watching } from '../support/watching';
@@ -870,14 +863,14 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       });
 
       it('searches for texts up to a length', async () => {
-        const text = 'x'.repeat(MAX_SEARCH_TEXT);
+        const text = 'x'.repeat(SearchQuery.maxText);
         await record({ long: { data: `"data":"${text}"` } });
         expect(await found({ text })).toEqual(['long']);
         await expect(search({ text: `${text}x` })).rejects.toThrow(EventLogError);
       });
 
       it('finds a long text of one letter in a large event of the same letter soon', async () => {
-        const text = `${'a'.repeat(MAX_SEARCH_TEXT - 1)}b`;
+        const text = `${'a'.repeat(SearchQuery.maxText - 1)}b`;
         await record({ large: { data: `"data":"${'a'.repeat(4 * 1024 * 1024)}b"` } });
         const started = performance.now();
         expect(await found({ text: 'nothing' })).toEqual([]);

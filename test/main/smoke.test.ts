@@ -4,7 +4,7 @@ import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { childrenOf, logLines, runToEnd, startProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
-import { SERVICE as MAIN } from '../support/tool';
+import { MAIN } from '../support/tool';
 
 /** The most important of what `npm run test:process` tests. */
 describe('the service as a process', () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { readConfig } from '../../src/config/config';
-import { freePort } from '../support/free-port';
+import { freePort } from '../support/program.cjs';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith, programPath } from '../support/tools';
 

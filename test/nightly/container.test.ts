@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { callOperation, eventsOf } from '../support/bindings';
 import { BUILDAH, Containers, npmCache } from '../support/container';
 import { eventually } from '../support/eventually';
-import { freePort } from '../support/free-port';
+import { freePort } from '../support/program.cjs';
 import { logLines } from '../support/process';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeUnless, missingPrograms } from '../support/tools';

@@ -8,7 +8,7 @@ import { send } from '../support/http';
 import { startProcess, type ServiceProcess } from '../support/process';
 import { itAnswersRecordedCases } from '../support/recorded-cases';
 import { temporaryFolder } from '../support/temporary-folder';
-import { SERVICE as MAIN, TOOL } from '../support/tool';
+import { MAIN, TOOL } from '../support/tool';
 
 const run = promisify(execFile);
 

@@ -10,7 +10,7 @@ import type { EventLog } from '../../src/log/event-log';
 import { everyEvent, outcome, newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { failureOf } from '../support/jetstream';
-import { freePort } from '../support/free-port';
+import { freePort } from '../support/program.cjs';
 import { describeWithPostgres, unprivileged, usePostgres } from '../support/postgres';
 import { runToEnd, startProcess } from '../support/process';
 import { startTcpProxy } from '../support/tcp-proxy';

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { BINDINGS, callOperation } from '../support/bindings';
+import { callOperation } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
-import { everyEvent } from '../support/load';
+import { everyEvent, Load, verdict, WHOLE } from '../support/load';
 import { startProcess, type ServiceProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { runToolHere } from '../support/tool-here';
@@ -14,49 +14,15 @@ import { openDirectly } from '../support/sqlite';
 
 const WORKERS = [{}, { WORKERS: '2' }];
 
-/** Records events over all bindings, one after the other, until it is stopped; tells what was answered and what not. */
-function recorder(url: string) {
-  let stopped = false;
-  const answered: string[] = [];
-  const faults = new Set<string>();
-  let lastAnswered = 0;
-  const recording = (async () => {
-    for (let i = 0; !stopped; i++) {
-      try {
-        answered.push(
-          await callOperation(url, BINDINGS[i % BINDINGS.length] ?? 'soap11', 'RecordEvent', 'x'.repeat(2000)),
-        );
-        lastAnswered = Date.now();
-      } catch (error) {
-        faults.add((error as Error).message);
-        await setTimeout(20);
-      }
-    }
-  })();
-  return {
-    answered,
-    faults,
-    failed: () => eventually('a call fails', () => faults.size > 0),
-    /** Waits until a call was answered that began after now. */
-    async resumed() {
-      const now = Date.now();
-      await eventually('calls are answered again', () => lastAnswered > now);
-    },
-    async stop() {
-      stopped = true;
-      await recording;
-    },
-  };
-}
+/** Records events, one after the other. */
+const startLoad = ({ url }: ServiceProcess) => new Load(() => url, { size: () => 2000, copies: () => 0 });
 
 const ready = async (service: ServiceProcess) => (await send(new URL('/readyz', service.url).href)).status;
 
-async function expectKept(service: ServiceProcess, answered: readonly string[]): Promise<void> {
-  const ids = (await everyEvent(service.url)).map(({ id }) => id);
-  expect(new Set(ids).size).toBe(ids.length);
-  const known = new Set(ids);
-  expect(answered.filter((id) => !known.has(id))).toEqual([]);
-  expect(answered.length).toBeGreaterThan(0);
+async function expectKept(service: ServiceProcess, load: Load): Promise<void> {
+  expect(verdict(load, await everyEvent(service.url))).toEqual(WHOLE);
+  expectFaults(load.faults);
+  expect(await service.end('SIGTERM')).toBe(0);
 }
 
 function expectFaults(faults: ReadonlySet<string>): void {
@@ -71,23 +37,21 @@ describe.each(WORKERS)('with %j the service goes on by itself, with all that was
 
   it('when another program let go of the database that it had locked for ten seconds', async () => {
     const service = await startProcess(workers, folder.path);
-    const calls = recorder(service.url);
-    await calls.resumed();
+    const calls = startLoad(service);
+    await calls.goesOn();
     const other = openDirectly(join(folder.path, 'data', 'events.db'));
     other.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE');
     const locked = Date.now();
     await eventually('the service is not ready', async () => (await ready(service)) === 503);
-    await calls.failed();
+    await eventually('a call fails', () => calls.failed > 0);
     await setTimeout(10_000 - (Date.now() - locked));
     expect(await ready(service)).toBe(503);
     other.exec('ROLLBACK');
     other.close();
-    await calls.resumed();
+    await calls.goesOn();
     expect(await ready(service)).toBe(200);
     await calls.stop();
-    expectFaults(calls.faults);
-    await expectKept(service, calls.answered);
-    expect(await service.end('SIGTERM')).toBe(0);
+    await expectKept(service, calls);
   }, 60_000);
 });
 
@@ -101,19 +65,17 @@ describeUnless(missingMount, 'the service on a disk that gets full', () => {
     try {
       await writeFile(join(disk, 'others'), Buffer.alloc(6 * 1024 * 1024));
       const service = await startProcess({ EVENT_LOG: 'sqlite:disk/events.db', ...workers }, folder.path);
-      const calls = recorder(service.url);
-      await calls.failed();
+      const calls = startLoad(service);
+      await eventually('a call fails', () => calls.failed > 0);
       await eventually('the service is not ready, and says why', async () => {
         const { status, body } = await send(new URL('/readyz', service.url).href);
         return status === 503 && /database or disk is full|disk I\/O error/.test(body);
       });
       await rm(join(disk, 'others'));
-      await calls.resumed();
+      await calls.goesOn();
       await eventually('the service is ready', async () => (await ready(service)) === 200);
       await calls.stop();
-      expectFaults(calls.faults);
-      await expectKept(service, calls.answered);
-      expect(await service.end('SIGTERM')).toBe(0);
+      await expectKept(service, calls);
     } finally {
       execFileSync('umount', ['-l', disk]);
     }

@@ -1,6 +1,5 @@
-import { sequenceOf, wireBytes } from '../../src/events/stored-event';
+import { sequenceOf, type StoredEvent, wireBytes } from '../../src/events/stored-event';
 import type { EventLog } from '../../src/log/event-log';
-import type { LoggedEvent } from '../../src/log/queries';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { readPage, type PageQuery } from '../../src/service/event-reader';
 import { everyEvent, newEvent } from '../support/events';
@@ -8,7 +7,7 @@ import { everyEvent, newEvent } from '../support/events';
 const QUERY: PageQuery = { ...everyEvent, referenceBytes: 100 };
 
 /** The bytes of an event in an answer, with the comma after it. */
-function written({ attributes, position, data }: Omit<LoggedEvent, 'dataOmitted'>): number {
+function written({ attributes, position, data }: Omit<StoredEvent, 'dataOmitted'>): number {
   return wireBytes(`${attributes},"sequence":"${sequenceOf(position)}"${data === undefined ? '' : `,${data}`},`);
 }
 
@@ -75,13 +74,13 @@ describe('a page of events', () => {
 });
 
 /** Fills a page as `GET_EVENTS_MAX_BYTES` promises, in the plainest way. */
-function expected(all: readonly LoggedEvent[], { after, limit, maxBytes, referenceBytes }: PageQuery): LoggedEvent[] {
-  const events: LoggedEvent[] = [];
+function expected(all: readonly StoredEvent[], { after, limit, maxBytes, referenceBytes }: PageQuery): StoredEvent[] {
+  const events: StoredEvent[] = [];
   let bytes = 0;
   for (const event of after === undefined ? all.toReversed() : all.filter(({ position }) => position > after)) {
     const isCut = written(event) > maxBytes;
     const dataOmitted = Buffer.byteLength(event.data ?? '');
-    const shown: LoggedEvent = isCut ? { ...event, data: undefined, dataOmitted } : event;
+    const shown: StoredEvent = isCut ? { ...event, data: undefined, dataOmitted } : event;
     bytes += written(shown) + (isCut ? referenceBytes : 0);
     if (events.length === limit || bytes > maxBytes) break;
     events.push(shown);

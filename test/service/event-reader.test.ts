@@ -1,12 +1,13 @@
+import type { StoredEvent } from '../../src/events/stored-event';
 import type { EventLog } from '../../src/log/event-log';
-import type { EventQuery, LoggedEvent } from '../../src/log/queries';
+import type { EventQuery } from '../../src/log/queries';
 import type { Call } from '../../src/service/call';
 import { EventReader, type PageQuery } from '../../src/service/event-reader';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { Deferred } from '../../src/util/promises';
 import { everyEvent, newEvent } from '../support/events';
 
-const event = (position: number): LoggedEvent => ({ ...newEvent({ id: String(position) }), position });
+const event = (position: number): StoredEvent => ({ ...newEvent({ id: String(position) }), position });
 
 const opened: EventLog[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((log) => log.close())));

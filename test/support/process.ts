@@ -33,8 +33,7 @@ export async function startProcess(
   node = process.execPath,
 ): Promise<ServiceProcess> {
   const program = await begin(variables, cwd, [], node);
-  const { child } = program;
-  const output = () => program.output();
+  const { child, output } = program;
   const [, url = ''] = await program.prints(/WebHook answers at (\S+)/);
   const { WORKERS = '1' } = variables;
   // One process has started before it prints its address; of several, only the first.

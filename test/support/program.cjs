@@ -7,77 +7,15 @@ const { join } = require('node:path');
 
 const DIST = join(__dirname, '..', '..', 'dist');
 
-/** @type {Set<Program>} */
+/** @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set();
 
 /** Kills what a failed test left running. */
 function killPrograms() {
-  for (const program of running) program.child.kill('SIGKILL');
+  for (const child of running) child.kill('SIGKILL');
 }
 if (globalThis.afterAll) globalThis.afterAll(killPrograms);
 else process.on('exit', killPrograms);
-
-class Program {
-  #output = '';
-  /** What it has printed so far on standard output, and on standard error. */
-  printed = { out: '', errors: '' };
-
-  /** @param {import('node:child_process').ChildProcess} child */
-  constructor(child) {
-    /** @readonly */
-    this.child = child;
-    running.add(this);
-    /** @param {'out' | 'errors'} where @param {Buffer | string} text */
-    const add = (where, text) => {
-      this.#output += text.toString();
-      this.printed[where] += text.toString();
-      child.emit('printed');
-    };
-    child.stdout?.on('data', (chunk) => add('out', chunk));
-    child.stderr?.on('data', (chunk) => add('errors', chunk));
-    // What it printed has come only when its pipes are closed.
-    /** Resolves to the exit code, or to the signal that ended it. @readonly @type {Promise<number | NodeJS.Signals | null>} */
-    this.ended = new Promise((resolve) => {
-      child.on('error', (error) => add('errors', String(error)));
-      child.on('close', (code, signal) => {
-        running.delete(this);
-        resolve(code ?? signal);
-        add('out', '');
-      });
-    });
-  }
-
-  /** Everything that it has printed so far. */
-  output() {
-    return this.#output;
-  }
-
-  /**
-   * Waits until the output has a match.
-   *
-   * @param {RegExp} pattern
-   * @returns {Promise<RegExpExecArray>}
-   */
-  async prints(pattern) {
-    for (;;) {
-      const found = pattern.exec(this.#output);
-      if (found) return found;
-      if (!running.has(this)) throw new Error(`it ended and did not print ${String(pattern)}: ${this.#output}`);
-      await once(this.child, 'printed');
-    }
-  }
-
-  /**
-   * Sends a signal, also to a program that is stopped, and waits for the end.
-   *
-   * @param {NodeJS.Signals} [signal]
-   */
-  end(signal = 'SIGTERM') {
-    this.child.kill(signal);
-    this.child.kill('SIGCONT');
-    return this.ended;
-  }
-}
 
 /**
  * Starts a program with these variables and PATH.
@@ -88,7 +26,60 @@ class Program {
 function run([program = '', ...args], { variables = {}, ...options } = {}) {
   const { PATH = '' } = process.env;
   const env = { PATH: `${PATH}:/usr/sbin`, ...variables };
-  return new Program(spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options, env }));
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options, env });
+  running.add(child);
+  let output = '';
+  /** What it has printed so far on standard output, and on standard error. */
+  const printed = { out: '', errors: '' };
+  /** @param {'out' | 'errors'} where @param {unknown} text */
+  const add = (where, text) => {
+    output += String(text);
+    printed[where] += String(text);
+    child.emit('printed');
+  };
+  child.stdout?.on('data', (chunk) => add('out', chunk));
+  child.stderr?.on('data', (chunk) => add('errors', chunk));
+  child.on('error', (error) => add('errors', error));
+  // What it printed has come only when its pipes are closed.
+  const ended = /** @type {Promise<number | NodeJS.Signals | null>} */ (
+    new Promise((resolve) => {
+      child.on('close', (code, signal) => {
+        running.delete(child);
+        resolve(code ?? signal);
+        add('out', '');
+      });
+    })
+  );
+  return {
+    child,
+    printed,
+    /** Resolves to the exit code, or to the signal that ended it. */
+    ended,
+    output: () => output,
+    /**
+     * Waits until the output has a match.
+     *
+     * @param {RegExp} pattern
+     */
+    async prints(pattern) {
+      for (;;) {
+        const found = pattern.exec(output);
+        if (found) return found;
+        if (!running.has(child)) throw new Error(`it ended and did not print ${String(pattern)}: ${output}`);
+        await once(child, 'printed');
+      }
+    },
+    /**
+     * Sends a signal, also to a program that is stopped, and waits for the end.
+     *
+     * @param {NodeJS.Signals} [signal]
+     */
+    end(signal = 'SIGTERM') {
+      child.kill(signal);
+      child.kill('SIGCONT');
+      return ended;
+    },
+  };
 }
 
 /** Picks a port of the loopback address on which no program listens. */
@@ -118,6 +109,7 @@ function randomOf(seed) {
 
 module.exports = {
   SERVICE: join(DIST, 'main.js'),
+  /** The tool by the name of 1.0. */
   TOOL: join(DIST, 'cli', 'events.js'),
   /**
    * First segment of the path of the services of a test file or script. While one of them is restarted its port is free, and another service

@@ -4,7 +4,7 @@ import { globalAgent } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { adapted } from '../support/adapted';
-import { freePort } from '../support/free-port';
+import { freePort } from '../support/program.cjs';
 import { get, makeCertificate, NGINX, startNginx } from '../support/nginx';
 import { startService } from '../support/service';
 import { useTemporaryFolder } from '../support/temporary-folder';

@@ -3,7 +3,7 @@ import { globalAgent } from 'node:https';
 import { join } from 'node:path';
 import { createClientAsync } from 'soap';
 import { eventsOf } from '../support/bindings';
-import { freePort } from '../support/free-port';
+import { freePort } from '../support/program.cjs';
 import { get, makeCertificate, NGINX, startNginx } from '../support/nginx';
 import { startService, type TestService } from '../support/service';
 import { temporaryFolder } from '../support/temporary-folder';

@@ -43,6 +43,8 @@ describeWithPostgres('with PostgreSQL', () => {
     await log.append(newEvent({ id: 'before' }));
     let failure = '';
     await postgres.restart(async () => {
+      // The processes of a server that was killed answer until they notice.
+      await eventually('the log takes no events', async () => !(await succeeds(log.check())));
       failure = await failureOf(log.check());
       await expect(log.verify()).rejects.toThrow('The events could not be read.');
       await expect(log.append(newEvent({ id: 'lost' }))).rejects.toThrow('The event could not be recorded.');

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,12 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
-import { freePort } from '../support/free-port';
+import { freePort } from '../support/program.cjs';
 import { startProcess } from '../support/process';
 import { startTarget } from '../support/target';
 import { startTcpProxy } from '../support/tcp-proxy';
 import { useTemporaryFolder } from '../support/temporary-folder';
-import { startTool, TOOL } from '../support/tool';
+import { startTool } from '../support/tool';
 
 const KILLS = Number(process.env.TIMES ?? 4);
 const KEY = 'read-key-of-16-characters';
@@ -41,10 +39,7 @@ describe('the log of a service elsewhere', () => {
         'key',
       ];
       const forwarder = startTool(['forward', target.url, '--follow', '--as-received', ...source], {}, here);
-      const follower = spawn(process.execPath, [TOOL, 'follow', ...source], { cwd: here });
-      const followerEnded = once(follower, 'close');
-      let followed = '';
-      follower.stdout.on('data', (chunk: Buffer) => (followed += chunk.toString()));
+      const follower = startTool(['follow', ...source], {}, here);
 
       let isOver = false;
       const recording = (async () => {
@@ -76,13 +71,12 @@ describe('the log of a service elsewhere', () => {
       for await (const page of log.pages({ after: 0 }))
         payloads.push(...page.map(({ data = '' }) => data.slice('"data":'.length)));
       await log.close();
-      const lines = () => followed.split('\n').slice(0, -1);
+      const lines = () => follower.output().split('\n').slice(0, -1);
       await eventually('both have the last event', () =>
         [target.received, lines()].every(({ length }) => length >= payloads.length),
       );
       expect(await forwarder.end('SIGTERM')).toBe(0);
-      follower.kill('SIGTERM');
-      expect(await followerEnded).toEqual([0, null]);
+      expect(await follower.end('SIGTERM')).toBe(0);
       await service.end('SIGTERM');
       await target.close();
       await proxy.close();

@@ -1,10 +1,12 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import fs, { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PositionFile } from '../../src/cli/forward/position';
 import { writeNewFile } from '../../src/util/files';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('a new file', () => {
   const folder = useTemporaryFolder();
+  afterEach(() => jest.restoreAllMocks());
   const path = (name: string): string => join(folder.path, name);
 
   it('appears under its name when it is whole, and leaves nothing else behind', async () => {
@@ -45,6 +47,16 @@ describe('a new file', () => {
     await expect(late).rejects.toThrow('exists already');
     expect(await readdir(folder.path)).toEqual(['mine']);
     expect(await readFile(path('mine'), 'utf8')).toBe('mine');
+  });
+
+  it('gets its name once a scanner or a backup of Windows lets go of it, as does the position of a forwarder', async () => {
+    for (const code of ['EPERM', 'EACCES', 'EBUSY']) {
+      jest.spyOn(fs, 'rename').mockRejectedValueOnce(Object.assign(new Error(code), { code }));
+      await writeNewFile(path(code), (temporary) => writeFile(temporary, 'whole'));
+      jest.spyOn(fs, 'rename').mockRejectedValueOnce(Object.assign(new Error(code), { code }));
+      await new PositionFile(path('position')).write({ sequence: 1, event: undefined });
+    }
+    expect(await readdir(folder.path)).toEqual(['EACCES', 'EBUSY', 'EPERM', 'position']);
   });
 
   it('has a name as long as the file system allows', async () => {

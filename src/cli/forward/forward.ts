@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { StoredEvent } from '../../events/stored-event';
 import type { PostedForm } from './message';
 import { Target } from './target';
-import { changeAt, type ReadableLog } from '../../log/readable-log';
+import { LogChange, type ReadableLog } from '../../log/readable-log';
 import type { Values } from '../events-options';
 import { matcherOf, positionBefore, selectedEvents, type EventSelection } from '../tool-log';
 import { eventLine, eventsText } from '../terminal';
@@ -152,7 +152,7 @@ async function keptPosition(log: ReadableLog, { position: name, since }: Values)
     const sequence = await positionBefore(log, since);
     position = { sequence, event: (await log.read({ position: sequence, limit: 1 }))[0] };
   }
-  const change = await changeAt(log, position.sequence, position.event);
+  const change = await LogChange.at(log, position.sequence, position.event);
   if (change !== undefined) refuseChange(change, position.sequence);
   // A forwarder that is killed before its first event must not begin later the next time.
   await file?.write(position);

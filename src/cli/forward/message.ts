@@ -3,7 +3,7 @@ import { unescapeBuffer } from 'node:querystring';
 import { BUILD } from '../../config/package-info';
 import type { Contract } from '../../contract/contract';
 import { Arrival } from '../../events/arrival';
-import { eventJson, type StoredEvent } from '../../events/stored-event';
+import { StoredEvent } from '../../events/stored-event';
 import { receivedRequest } from '../../pages/received-request';
 import { Sender } from '../../senders/sender';
 
@@ -48,7 +48,7 @@ export function messageOf(event: StoredEvent, address: URL, { secrets, asReceive
   const name = JSON.stringify([event.source, event.id]);
   const id = `evt_${createHash('sha256').update(name).digest('base64url')}`;
   if (asReceived !== undefined) return receivedMessage(event, address, asReceived, id);
-  const body = Buffer.from(eventJson(event));
+  const body = Buffer.from(StoredEvent.json(event));
   return {
     method: 'POST',
     path: undefined,

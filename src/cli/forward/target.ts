@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Contract } from '../../contract/contract';
-import { problemOf, sequenceOf, type StoredEvent } from '../../events/stored-event';
+import { sequenceOf, StoredEvent } from '../../events/stored-event';
 import { HttpClient, NoAnswerError, statusText, type HttpAnswer, type Reach } from '../http-client';
 import { Sender } from '../../senders/sender';
 import { quoted } from '../../util/text';
@@ -57,7 +57,7 @@ export class Target {
    */
   async post(event: StoredEvent, stop: AbortSignal): Promise<Delivery> {
     const name = `Event ${String(event.position)}`;
-    const damage = problemOf(event);
+    const damage = StoredEvent.problemOf(event);
     if (damage !== undefined) return { outcome: 'damaged', text: `${name} is damaged and is passed over: ${damage}.` };
     // Paths and queries of webhooks hold secrets, as users and passwords do.
     const { origin } = this.url;

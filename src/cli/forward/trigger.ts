@@ -1,5 +1,5 @@
 import { ProcessConfig } from '../../config/process-config';
-import { localAuthority } from '../../http/callers';
+import { Callers } from '../../http/callers';
 import { Sender } from '../../senders/sender';
 import { namedFile, oneOf, targetAddress } from '../events-options';
 import { misuse, quoted } from '../terminal';
@@ -70,6 +70,6 @@ function secretOfService({ signature }: Sender): string | undefined {
 
 function serviceAddress(): URL {
   const { host, port, tls, serviceRoot } = ProcessConfig.ofTool('host', 'port', 'tls', 'serviceRoot');
-  const origin = `${tls.cert === undefined ? 'http' : 'https'}://${localAuthority(host, port)}`;
+  const origin = `${tls.cert === undefined ? 'http' : 'https'}://${Callers.localAuthority(host, port)}`;
   return new URL(`${origin}/${serviceRoot}/Services/WebHooks.asmx/RecordEvent`);
 }

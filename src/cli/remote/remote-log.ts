@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, SearchQuery, Start } from '../../log/queries';
-import { isSame, type ReadableLog } from '../../log/readable-log';
+import { LogChange, type ReadableLog } from '../../log/readable-log';
 import { reasonOf } from '../../util/errors';
 import { HttpClient, isSilence, type StreamedAnswer } from '../http-client';
 import { LineTooLongError } from '../terminal';
@@ -105,7 +105,7 @@ export class RemoteLog implements ReadableLog {
         for await (const page of eventsIn(response, begin)) {
           const [first] = page;
           const isSeen = first !== undefined && first.position <= after;
-          if (isSeen && !isSame(first, event)) {
+          if (isSeen && !LogChange.isSame(first, event)) {
             after = changed('another event', after, newest);
             event = undefined;
             break;

@@ -1,10 +1,11 @@
 import { createInflateRaw, createUnzip } from 'node:zlib';
 import type { Config } from '../../config/config';
 import { HTTP_ERRORS, RequestError } from '../errors';
-import { MessageMemory, UNPROVED_SHARE, type HttpRequest } from '../request';
+import { MessageMemory, type HttpRequest } from '../request';
+import { Turns } from './unstreamed-message';
 import type { HttpResponse } from '../response';
-import { GrowingBuffer } from '../../util/growing-buffer';
-import { Semaphore, Turns } from '../../util/promises';
+import { GrowingBuffer } from './growing-buffer';
+import { Semaphore } from '../../util/promises';
 import { Charset } from './media-type';
 
 const EMPTY = Buffer.alloc(0);
@@ -34,6 +35,8 @@ type BodyLimits = Pick<Config['limits'], 'maxBodyMemory' | 'maxConnections'>;
 
 /** Reads request bodies whole, within a limit for each and one for all large bodies that are held at the same time. */
 export class BodyReader {
+  static readonly shareOf = MessageMemory.shareOf;
+
   readonly #limit: BodyLimit;
   readonly #memory: MessageMemory;
   readonly #decoding = new Semaphore(DECODERS);
@@ -49,7 +52,7 @@ export class BodyReader {
   constructor(maxBytes: number, { maxBodyMemory, maxConnections }: BodyLimits) {
     this.#limit = { maxBytes, refusal: () => HTTP_ERRORS.bodyTooLarge(maxBytes) };
     this.#memory = new MessageMemory(maxBodyMemory, SMALL_BODY);
-    this.#maxUnproved = Math.ceil(maxConnections * UNPROVED_SHARE);
+    this.#maxUnproved = MessageMemory.shareOf(maxConnections);
   }
 
   /**

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { nuid } from '@nats-io/transport-node';
 import { KeyConflict } from '../../events/key-conflict';
 import type { NewEvent } from '../../events/stored-event';
-import { EventTooLargeError, type Outcome } from '../engine';
+import { EventTooLargeError, type Appended } from '../engine';
 import {
   decodeEvent,
   decodeReference,
@@ -23,12 +23,12 @@ import type { BeginCall, LogStreams } from './stream';
 const PART_EVENTS = 500;
 
 /** Pause before another look at a subject whose message has just gone, in milliseconds. */
-const LOOK_PAUSE = 20;
+const RETRY_PAUSE = 20;
 
 /** How far the leader of the stream of events may lag behind that of the keys, as after an election, in milliseconds. */
 const LONGEST_LAG = 10_000;
 
-type Stored = Reference & Outcome;
+type Stored = Reference & Appended;
 
 /**
  * Records each event once, in the order given, however many instances receive it. Relies only on writes that the servers put in order.
@@ -38,13 +38,13 @@ type Stored = Reference & Outcome;
  * claim whose event is not recorded yet records it. A reference to the recorded event follows the claim. When the log no longer holds
  * that event, an instance that needs the key removes both and claims it anew.
  */
-export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]): Promise<Outcome[]> {
+export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]): Promise<Appended[]> {
   const messages = events.map((event) => messageOf({ attempt: nuid.next(), event }));
   const maxBytes = begin().events.maxBytes();
   for (const { event, body } of messages) {
     if (body.length > maxBytes) throw new EventTooLargeError(event.id, body.length, maxBytes);
   }
-  const recorded: Outcome[] = [];
+  const recorded: Appended[] = [];
   for (const part of partsWithoutSharedKeys(messages)) {
     const streams = begin();
     const attempts = part.map((message) => new Attempt(message, streams));
@@ -171,7 +171,7 @@ class Attempt {
         this.#claims.push({ subject, sequence: last.seq });
         return undefined;
       }
-      if (await this.#isHeld(reference, last.time)) return { ...reference, recorded: false };
+      if (await this.#isInLog(reference, last.time)) return { ...reference, recorded: false };
       // Up to this message only: another attempt may claim the key meanwhile.
       await keys.removeBefore(last.seq + 1, subject);
     }
@@ -184,7 +184,7 @@ class Attempt {
   }
 
   /** Whether the log holds the event of a reference. A leader may lag behind, but not for long: then a copy has replaced the stream. */
-  async #isHeld({ id, sequence }: Reference, storedAt: Date): Promise<boolean> {
+  async #isInLog({ id, sequence }: Reference, storedAt: Date): Promise<boolean> {
     const { events } = this.#streams;
     const found = await events.at(sequence);
     if (found !== undefined) return decodeEvent(found.data)?.event.id === id;
@@ -192,7 +192,7 @@ class Attempt {
   }
 
   async #pause(): Promise<void> {
-    if (performance.now() + LOOK_PAUSE > this.#streams.deadline) throw new Error('the stream did not settle in time');
-    await delay(LOOK_PAUSE);
+    if (performance.now() + RETRY_PAUSE > this.#streams.deadline) throw new Error('the stream did not settle in time');
+    await delay(RETRY_PAUSE);
   }
 }

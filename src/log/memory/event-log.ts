@@ -1,6 +1,6 @@
 import { KeyConflict } from '../../events/key-conflict';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import { isOfType, typeIn, type Engine, type Outcome, type Retention } from '../engine';
+import { isOfType, typeIn, type Appended, type Engine, type Retention } from '../engine';
 import { EventLog } from '../event-log';
 import { pageFrom, type EventQuery } from '../queries';
 import { searchStep } from '../search';
@@ -43,7 +43,7 @@ class MemoryEngine implements Engine {
 
   readonly append: Engine['append'] = (events) => Promise.resolve(events.map((event) => this.#record(event)));
 
-  #record(event: NewEvent): Outcome {
+  #record(event: NewEvent): Appended {
     const { events, byKey } = this.#store;
     const keys = keysOf(event);
     for (const [key, name] of [

@@ -1,10 +1,11 @@
 import type { StoredEvent } from '../../events/stored-event';
 import { typePrefix } from '../engine';
 import {
+  eventOf,
   PAGE_BYTES,
+  type EventRow,
   type EventQuery,
   type FoundEvent,
-  type LoggedEvent,
   type SearchQuery,
   type SearchResult,
 } from '../queries';
@@ -24,10 +25,7 @@ const EVENT = `
   sequence::float8 AS position, id, source, attributes, arrival, idempotency_key AS "idempotencyKey",
   webhook_id AS "webhookId", round(extract(epoch FROM recorded_at) * 1000)::float8 AS "recordedAt"`;
 
-type Row = { [Name in keyof StoredEvent]: StoredEvent[Name] | null } & {
-  readonly position: number;
-  readonly recordedAt: number;
-};
+type Row = EventRow & Pick<StoredEvent, 'position' | 'recordedAt'>;
 
 class Conditions {
   readonly values: unknown[] = [];
@@ -63,15 +61,6 @@ function pageOf(columns: string, where: Conditions, isUpwards: boolean, limit: n
     ) AS page WHERE above <= ${String(bytes)} ${order}`;
 }
 
-function fromRow({ data, idempotencyKey, webhookId, ...others }: Row): StoredEvent {
-  return {
-    ...(others as StoredEvent),
-    data: data ?? undefined,
-    idempotencyKey: idempotencyKey ?? undefined,
-    webhookId: webhookId ?? undefined,
-  };
-}
-
 function timestamp(time: number | undefined): number | undefined {
   return time === undefined ? undefined : Math.max(EARLIEST, Math.min(LATEST, time)) / 1000;
 }
@@ -88,7 +77,7 @@ function ofType(type: string | undefined): [sql: string, value: string | undefin
 }
 
 /** As `Engine.read`. */
-export async function readEvents(connection: PostgresConnection, query: EventQuery): Promise<LoggedEvent[]> {
+export async function readEvents(connection: PostgresConnection, query: EventQuery): Promise<StoredEvent[]> {
   const { id, position, type, after, before, since, limit, maxBytes } = query;
   const where = new Conditions()
     .add('recorded_at >= to_timestamp(?)', timestamp(since))
@@ -112,7 +101,7 @@ export async function readEvents(connection: PostgresConnection, query: EventQue
     where.values,
   );
   const events = rows.map(({ dataOmitted, ...row }) =>
-    dataOmitted === null ? fromRow(row) : { ...fromRow(row), dataOmitted },
+    dataOmitted === null ? eventOf(row) : { ...eventOf(row), dataOmitted },
   );
   return isUpwards ? events : events.reverse();
 }
@@ -149,7 +138,7 @@ export async function searchEvents(connection: PostgresConnection, query: Search
     seen++;
     reached = { position: row.position, recordedAt: row.recordedAt };
     if (!hasMatched) continue;
-    const found = matching(fromRow(row));
+    const found = matching(eventOf(row));
     if (found !== undefined) events.push(found);
   }
   return { events: after === undefined ? events : events.reverse(), reached, more: seen < (rows[0]?.total ?? 0) };

@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import { KeyConflict } from '../../events/key-conflict';
 import type { NewEvent } from '../../events/stored-event';
 import { LARGE_MESSAGE, letOthersRun } from '../../util/promises';
-import type { Outcome } from '../engine';
+import type { Appended } from '../engine';
 import type { PostgresConnection } from './connection';
 import { DIGESTS, shown } from './schema';
 
@@ -66,9 +66,9 @@ export async function recordEvents(
   connection: PostgresConnection,
   events: readonly NewEvent[],
   waited: number,
-): Promise<Outcome[]> {
+): Promise<Appended[]> {
   const deadline = connection.deadline(waited);
-  const outcomes: (Outcome | undefined)[] = events.map(() => undefined);
+  const outcomes: (Appended | undefined)[] = events.map(() => undefined);
   const own = new Set<number>();
   let mayBeOwn = false;
   // The event that this one repeats may be forgotten before it is found.
@@ -88,7 +88,7 @@ export async function recordEvents(
     for (const [at, i] of left.entries())
       outcomes[i] = outcomeOf(events[i] as NewEvent, firsts[at] ?? [], mayBeOwn ? own : undefined);
   }
-  return outcomes as Outcome[];
+  return outcomes as Appended[];
 }
 
 /**
@@ -139,7 +139,7 @@ async function insert(
 }
 
 /** @param own - the positions that the events of a commit have whose answer was lost; filled here. */
-function outcomeOf(event: NewEvent, found: readonly FoundRow[], own: Set<number> | undefined): Outcome | undefined {
+function outcomeOf(event: NewEvent, found: readonly FoundRow[], own: Set<number> | undefined): Appended | undefined {
   const [first] = found;
   if (first === undefined) return undefined;
   for (const other of found.filter(({ rank }) => rank > 1)) {

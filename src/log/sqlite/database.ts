@@ -3,9 +3,9 @@ import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
-import { flushFile, flushFolder, isReadOnly, makeFolder } from '../../util/files';
+import { flushFile, flushFolder } from '../../util/files';
 import { reasonOf } from '../../util/errors';
-import { filesAt, pathOf, requireSame, type OpenedFiles } from './files';
+import { filesAt, pathOf, requireSame, type OpenedFiles, isReadOnly, makeFolder } from './files';
 import { provideSchema } from './schema';
 
 // The only file that names the binding, which has the API of Node's own `node:sqlite`.
@@ -58,7 +58,7 @@ export class Database {
     this.#path = pathOf(this.#file);
     this.#opened = files;
     if (files === undefined) requireUsable(this.#file, create);
-    else this.look();
+    else this.verifyFiles();
     this.#database = opened(this.#file);
   }
 
@@ -82,7 +82,7 @@ export class Database {
     database.#path = pathOf(database.#file);
     database.#opened ??= filesAt(database.#file, database.#path);
     // Also where they were away for a moment.
-    database.look();
+    database.verifyFiles();
     if (!isReadOnly(database.#file)) database.flushWal();
     return database;
   }
@@ -111,11 +111,11 @@ export class Database {
   }
 
   /** @throws the files at the path are not those that were opened: SQLite would go on with those wherever they are moved. */
-  look(): void {
+  verifyFiles(): void {
     requireSame(filesAt(this.#file, this.#path), this.#opened);
   }
 
-  /** Runs an action that sees the database at one moment. @throws as {@link look}. */
+  /** Runs an action that sees the database at one moment. @throws as {@link verifyFiles}. */
   read<T>(action: () => T): Promise<T> {
     return this.#whenUnlocked(action, 'BEGIN');
   }
@@ -124,16 +124,16 @@ export class Database {
    * Runs an action. All its writes are on disk when this resolves, none when it rejects.
    *
    * @param patience - how long to wait for the lock, in milliseconds.
-   * @throws as {@link look}; also what the action throws.
+   * @throws as {@link verifyFiles}; also what the action throws.
    */
   write<T>(action: () => T, patience?: number): Promise<T> {
     return this.#whenUnlocked(action, 'BEGIN IMMEDIATE', patience);
   }
 
-  /** Runs statements that cannot stand in a transaction. @throws as {@link look}. */
+  /** Runs statements that cannot stand in a transaction. @throws as {@link verifyFiles}. */
   alone(sql: string): Promise<void> {
     return this.#whenUnlocked(() => {
-      this.look();
+      this.verifyFiles();
       this.execute(sql);
     });
   }
@@ -156,7 +156,7 @@ export class Database {
   }
 
   #inTransaction<T>(action: () => T, begin: string): T {
-    this.look();
+    this.verifyFiles();
     try {
       this.prepare(begin).run();
       const result = action();
@@ -176,18 +176,18 @@ export class Database {
 
   bytes(): number {
     const { file, wal } = filesAt(this.#file, this.#path);
-    return (file?.size ?? 0) + (wal?.size ?? 0);
+    return Number(file?.size ?? 0n) + Number(wal?.size ?? 0n);
   }
 
-  /** @throws as {@link look}: the database stays open, since SQLite would write to the files and delete by name. */
+  /** @throws as {@link verifyFiles}: the database stays open, since SQLite would write to the files and delete by name. */
   close(): void {
-    this.look();
+    this.verifyFiles();
     this.#database.close();
   }
 }
 
 /** Opens the file of a log so that another connection of this process that ends neither writes the write-ahead log back nor deletes it. */
-export function holdOpen(file: string): { close(): void } {
+export function keepOpen(file: string): { close(): void } {
   return after('SELECT 1 FROM sqlite_schema', openedForReading(file));
 }
 
@@ -255,8 +255,8 @@ const ADVICE = 'Set EVENT_LOG to sqlite: and the path of a file.';
 
 function requireFiles(file: string, create: boolean): void {
   const found = filesAt(file, pathOf(file));
-  const size = found.file?.size ?? 0;
-  if (size === 0 && (found.wal?.size ?? 0) > 0) {
+  const size = found.file?.size ?? 0n;
+  if (size === 0n && (found.wal?.size ?? 0n) > 0n) {
     throw new Error(
       'the write-ahead log beside the file (its name ends with -wal) holds events, but the file itself is missing or empty, and ' +
         'SQLite would delete them. Put back the file to which it belongs, or move it away to go on without the events in it. ' +

@@ -7,7 +7,7 @@ import { writeNewFile } from '../../util/files';
 import { Remote } from '../../util/remote';
 import { EventLogError, type Engine, type EventLogSettings, type RetentionSteps } from '../engine';
 import { EventLog } from '../event-log';
-import { holdOpen, type SqliteOptions } from './database';
+import { keepOpen, type SqliteOptions } from './database';
 import type { OpenedFiles } from './files';
 import { rowOf } from './recorder';
 import type { ThreadFunctions } from './thread';
@@ -85,7 +85,7 @@ class SqliteEngine implements Engine {
   readonly #writer: DatabaseThread;
   /** Reads events: in WAL mode no reader waits for a writer. Starts with the first question. */
   readonly #reader: DatabaseThread;
-  #hold: { close(): void } | undefined;
+  #keptOpen: { close(): void } | undefined;
 
   constructor({ retention, retentionPause: idlePause = 1000, ...options }: SqliteLogOptions) {
     this.#file = options.file;
@@ -98,7 +98,7 @@ class SqliteEngine implements Engine {
   /** The threads that start later open the same files, or none. */
   async open(): Promise<void> {
     this.#reader.files = this.#writer.files = await this.#writer.ask('files');
-    this.#hold = holdOpen(this.#file);
+    this.#keptOpen = keepOpen(this.#file);
   }
 
   readonly append: Engine['append'] = async (events, waited) => {
@@ -112,7 +112,7 @@ class SqliteEngine implements Engine {
   /** Answered before events that are recorded later are there: a follower begins with them. */
   readonly stats: Engine['stats'] = () => this.#writer.ask('stats');
   readonly newest: Engine['newest'] = () => this.#writer.ask('newest');
-  readonly look = (): Promise<void> => this.#writer.ask('look');
+  readonly verifyFiles = (): Promise<void> => this.#writer.ask('verifyFiles');
   readonly check: Engine['check'] = (failed) => this.#writer.ask('check', failed.map(rowOf));
   readonly restore = (backup: string): Promise<void> => this.#writer.ask('restore', backup);
 
@@ -163,10 +163,10 @@ class SqliteEngine implements Engine {
   async close(): Promise<void> {
     const areClosed = (await this.#reader.closeDatabase()) && (await this.#writer.closeDatabase());
     // The last connection writes the log back and deletes files by name. Until both threads have ended, this one keeps lost files from that.
-    if (areClosed) this.#hold?.close();
+    if (areClosed) this.#keptOpen?.close();
     await this.#reader.end();
     await this.#writer.end();
-    if (!areClosed) this.#hold?.close();
+    if (!areClosed) this.#keptOpen?.close();
   }
 }
 

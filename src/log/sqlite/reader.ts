@@ -1,10 +1,12 @@
 import type { StoredEvent } from '../../events/stored-event';
 import { typePrefix } from '../engine';
 import {
+  eventOf,
+  fitting,
   Page,
+  type EventRow,
   type EventQuery,
   type FoundEvent,
-  type LoggedEvent,
   type LogStats,
   type SearchQuery,
   type SearchResult,
@@ -33,8 +35,6 @@ const LOAD = `
          webhook_id AS "webhookId", attributes, arrival,
          CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
   FROM events WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY sequence`;
-
-type EventRow = { readonly [Name in keyof StoredEvent]: StoredEvent[Name] | null } & StoredEvent;
 
 /** The types from one on and before another, each found in the index after the one before. */
 const TYPES = `
@@ -74,17 +74,17 @@ export class SqliteReader {
   }
 
   /** Looks at sizes first, so that what does not fit is never loaded. */
-  read(query: EventQuery): LoggedEvent[] {
+  read(query: EventQuery): StoredEvent[] {
     const kept: number[] = [];
     const omitted = new Map<number, number>();
     const page = new Page(query);
     const { after = 0, since } = query;
     const start = since === undefined ? query.after : this.#startOf(since, after);
     for (const row of this.#sizes({ ...query, after: start, isUpwards: start !== undefined })) {
-      const taken = page.take(row.attributesBytes, row.dataBytes);
-      if (taken === 'full') break;
+      const added = page.add(row.attributesBytes, row.dataBytes);
+      if (added === 'full') break;
       kept.push(row.position);
-      if (taken === 'without data') omitted.set(row.position, row.dataBytes);
+      if (added === 'without data') omitted.set(row.position, row.dataBytes);
     }
     return this.#load(kept, [...omitted.keys()]).map((event) => {
       const dataOmitted = omitted.get(event.position);
@@ -122,13 +122,12 @@ export class SqliteReader {
 
   /** Whole events in the order of the selection: fewer than its limit if they are large, but one. */
   #group(selection: Selection): StoredEvent[] {
-    const sizes = this.#sizes(selection);
-    let bytes = 0;
-    const end = sizes.findIndex(
-      ({ attributesBytes, dataBytes, arrivalBytes }, i) =>
-        (bytes += attributesBytes + dataBytes + arrivalBytes) > GROUP_BYTES && i > 0,
+    const sizes = fitting(
+      this.#sizes(selection),
+      GROUP_BYTES,
+      ({ attributesBytes, dataBytes, arrivalBytes }) => attributesBytes + dataBytes + arrivalBytes,
     );
-    const events = this.#load(sizes.slice(0, end === -1 ? sizes.length : end).map(({ position }) => position));
+    const events = this.#load(sizes.map(({ position }) => position));
     return selection.isUpwards ? events : events.reverse();
   }
 
@@ -152,12 +151,7 @@ export class SqliteReader {
 
   #load(positions: readonly number[], omitted: readonly number[] = []): StoredEvent[] {
     const rows = this.#database.prepare(LOAD).all(JSON.stringify(omitted), JSON.stringify(positions)) as EventRow[];
-    return rows.map(({ idempotencyKey, webhookId, data, ...others }) => ({
-      ...others,
-      idempotencyKey: idempotencyKey ?? undefined,
-      webhookId: webhookId ?? undefined,
-      data: data ?? undefined,
-    }));
+    return rows.map(eventOf);
   }
 
   /** A position not below `after`, after which all events are that were recorded at a time or later. */

@@ -1,6 +1,7 @@
 import { KeyConflict } from '../../events/key-conflict';
 import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import type { Outcome, Retention } from '../engine';
+import type { Appended, Retention } from '../engine';
+import { fitting } from '../queries';
 import type { Database } from './database';
 import { LAST, TOTAL } from './reader';
 
@@ -50,7 +51,7 @@ export class SqliteRecorder {
   }
 
   /** Returns the outcome of each event that repeats another; undefined stands for a new one. */
-  append(events: readonly NewRow[]): (Outcome | undefined)[] {
+  append(events: readonly NewRow[]): (Appended | undefined)[] {
     const insert = this.#database.prepare(INSERT);
     const repeated = events.map((event) => (insert.run(...event).changes === 0 ? this.#first(event) : undefined));
     this.#addToTotal(repeated.filter((outcome) => outcome === undefined).length);
@@ -58,7 +59,7 @@ export class SqliteRecorder {
   }
 
   /** Finds the event that keeps another from being recorded. */
-  #first(row: NewRow): Outcome {
+  #first(row: NewRow): Appended {
     const [, id, source, idempotencyKey, webhookId] = row;
     const conflict =
       this.#conflict('idempotencyKey', idempotencyKey, row) ?? this.#conflict('webhookId', webhookId, row);
@@ -68,7 +69,7 @@ export class SqliteRecorder {
   }
 
   /** Finds the event that has a key of another one, and is not the same. */
-  #conflict(key: KeyConflict['key'], value: string | null, row: NewRow): Outcome | undefined {
+  #conflict(key: KeyConflict['key'], value: string | null, row: NewRow): Appended | undefined {
     const [, , , , , attributes, arrival, data] = row;
     const first = this.#database.prepare(FIND_BY_KEY[key]).get(value) as
       { id: string; attributes: string; arrival: string; data: string | null } | undefined;
@@ -108,8 +109,6 @@ export class SqliteRecorder {
             .prepare(`${columns} WHERE recorded_at < ? ORDER BY recorded_at, sequence LIMIT ?`)
             .all(Date.now() - maxAge, STEP_EVENTS)
     ) as { readonly position: number; readonly bytes: number }[];
-    let bytes = 0;
-    const end = rows.findIndex((row, i) => (bytes += row.bytes) > STEP_BYTES && i > 0);
-    return rows.slice(0, end === -1 ? rows.length : end).map(({ position }) => position);
+    return fitting(rows, STEP_BYTES, ({ bytes }) => bytes).map(({ position }) => position);
   }
 }

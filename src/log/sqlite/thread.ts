@@ -57,7 +57,7 @@ function operationsOn(database: Database) {
     verify: () => verify(database),
 
     backup: (file: string) => {
-      database.look();
+      database.verifyFiles();
       database.prepare('VACUUM INTO ?').run(file);
     },
     restore: (backup: string) => restore(database, backup),
@@ -72,14 +72,14 @@ function operationsOn(database: Database) {
     },
     /** Writes the write-ahead log back and empties it; false if a reader still needs it. */
     emptyWal: () => {
-      database.look();
+      database.verifyFiles();
       const isEmpty = database.number('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
       if (isEmpty) database.flushWal();
       return isEmpty;
     },
     files: () => database.files,
-    look: () => {
-      database.look();
+    verifyFiles: () => {
+      database.verifyFiles();
     },
     close: () => {
       database.close();
@@ -88,7 +88,7 @@ function operationsOn(database: Database) {
 }
 
 async function verify(database: Database): Promise<string[]> {
-  database.look();
+  database.verifyFiles();
   const damage = damageIn(database);
   if (damage.length > 0) return damage.map((finding) => `The file is damaged: ${finding}`);
   const totals = 'SELECT events AS total, (SELECT count(*) FROM events NOT INDEXED) AS found FROM totals';
@@ -110,7 +110,7 @@ function damageIn(database: Database, schema = 'main'): string[] {
 
 /** The backup stays attached until the database is closed. @throws the backup is damaged, or is not a log. Nothing was changed then. */
 async function restore(database: Database, backup: string): Promise<void> {
-  database.look();
+  database.verifyFiles();
   database.prepare('ATTACH ? AS backup').run(backup);
   if (versionOf(database, 'backup') === 0) throw new Error('the backup holds no event log');
   const [finding] = damageIn(database, 'backup');

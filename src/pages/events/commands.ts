@@ -1,4 +1,4 @@
-import { TOOL } from '../../config/package-info';
+import { BUILD } from '../../config/package-info';
 import { EventData } from '../../events/payload';
 import { sequenceOf, type StoredEvent } from '../../events/stored-event';
 import { receivedRequest } from '../received-request';
@@ -32,7 +32,7 @@ export function forwardCommand(
 ): string | undefined {
   const options = 'position' in selected ? ['--event', sequenceOf(selected.position)] : searchOptions(selected);
   const service = SAFE.test(base + path) ? base + path : 'SERVICE';
-  return command(TOOL, ['forward', 'URL', ...(form ? [form] : []), ...options, '--from', service]);
+  return command(BUILD.tool, ['forward', 'URL', ...(form ? [form] : []), ...options, '--from', service]);
 }
 
 function searchOptions({ text, type, binding, sender, fromSender, from, to }: Filter): string[] {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Endpoint } from '../../call/incoming-call';
 import { ArchiveLine } from '../../events/archive-line';
-import { problemOf } from '../../events/stored-event';
+import { StoredEvent } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
 import type { HttpResponse } from '../../http/response';
 import type { EventLog } from '../../log/event-log';
@@ -123,7 +123,7 @@ export class Downloads {
     let left = limit;
     for await (const event of this.#log.find({ ...filter, ...place }, stop, () => undefined)) {
       if (left === 0) break;
-      if (problemOf(event) !== undefined) continue;
+      if (StoredEvent.problemOf(event) !== undefined) continue;
       left--;
       text += `${ArchiveLine.of(event)}\n`;
       if (text.length < CHUNK) continue;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ArchiveLine } from '../../events/archive-line';
-import { problemOf, type StoredEvent } from '../../events/stored-event';
+import { StoredEvent } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
 import type { EventLog } from '../../log/event-log';
 import { EventWaiters } from '../../service/event-reader';
@@ -74,7 +74,7 @@ export class EventLines {
     return this.#large.run(async () => {
       reserve(dataOmitted);
       const found = await this.#log.read({ position, limit: 1 });
-      const whole = found.filter((event) => problemOf(event) === undefined);
+      const whole = found.filter((event) => StoredEvent.problemOf(event) === undefined);
       return linesOf(whole, position, reserve);
     });
   }

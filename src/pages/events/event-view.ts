@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { KeyConflict } from '../../events/key-conflict';
-import { eventJson, sequenceOf, type StoredEvent } from '../../events/stored-event';
+import { sequenceOf, StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
 import { Arrival } from '../../events/arrival';
 import { EventData } from '../../events/payload';
@@ -127,7 +127,11 @@ function keysOf({ idempotencyKey, webhookId }: StoredEvent): Pair[] {
 export function downloadOf(what: string, event: StoredEvent) {
   const names = fileNames(event);
   if (what === 'event')
-    return { name: names.event, contentType: 'application/cloudevents+json', body: Buffer.from(eventJson(event)) };
+    return {
+      name: names.event,
+      contentType: 'application/cloudevents+json',
+      body: Buffer.from(StoredEvent.json(event)),
+    };
   const data = EventData.of(event);
   const contentType = 'application/octet-stream';
   if (what === 'data') return data && { name: names.data, contentType, body: data.bytes() };

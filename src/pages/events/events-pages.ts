@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { join } from 'node:path';
 import { Router } from 'express';
-import { positionIn, problemOf, type StoredEvent } from '../../events/stored-event';
+import { positionIn, StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import { letOthersRun, Semaphore } from '../../util/promises';
@@ -212,7 +212,7 @@ class EventsPages {
     const [event] = isMissing ? [] : await this.endpoint.log.read({ position, limit: 1 });
     // Taking over a large event takes as long as parsing it.
     if (event !== undefined) await letOthersRun();
-    if (event === undefined || problemOf(event) !== undefined) throw HTTP_ERRORS.noSuchEvent();
+    if (event === undefined || StoredEvent.problemOf(event) !== undefined) throw HTTP_ERRORS.noSuchEvent();
     await letOthersRun();
     return event;
   }

@@ -1,6 +1,6 @@
 import { Binding } from '../../config/values';
 import { positionIn } from '../../events/stored-event';
-import { MAX_SEARCH_TEXT, mayBeAddress, type SearchQuery } from '../../log/queries';
+import { SearchQuery } from '../../log/queries';
 import { Sender } from '../../senders/sender';
 import { shortened } from '../../util/text';
 import { parseTime, timeText } from '../../util/time';
@@ -26,12 +26,16 @@ export function listQuery(parameters: URLSearchParams) {
     return undefined;
   };
   const time = 'a time such as 2026-11-22T14:02:00Z';
-  const shortText = `at most ${String(MAX_SEARCH_TEXT)} characters`;
+  const shortText = `at most ${String(SearchQuery.maxText)} characters`;
   const filter: Filter = {
-    text: read('text', (text) => (text.length <= MAX_SEARCH_TEXT ? text : undefined), shortText),
+    text: read('text', (text) => (text.length <= SearchQuery.maxText ? text : undefined), shortText),
     binding: read('binding', oneOf(Binding.all), `one of ${Binding.all.join(', ')}`),
     type: given('type'),
-    sender: read('sender', (text) => (mayBeAddress(text) ? text : undefined), 'an address; fromsender names a sender'),
+    sender: read(
+      'sender',
+      (text) => (SearchQuery.mayBeAddress(text) ? text : undefined),
+      'an address; fromsender names a sender',
+    ),
     fromSender: read('fromsender', oneOf(Sender.recognised), `one of ${Sender.recognised.join(', ')}`),
     from: read('from', parseInputTime, time),
     to: read('to', parseInputTime, time),

@@ -1,11 +1,13 @@
 import { sequenceOf } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
-import type { FoundEvent, SearchResult } from '../../log/queries';
+import type { SearchResult } from '../../log/queries';
 import { forwardCommand, type EndpointAddress } from './commands';
 import { Sender } from '../../senders/sender';
 import { addressQuery, filterValues, isNarrowed, type Filter, type ListQuery, type ListPosition } from './list-query';
 import { sizeText } from '../../util/text';
 import { BINDING_LABELS, bindingView, dayText, hexText, markup, shownText, timeView } from './markup';
+
+type ListedEvent = SearchResult['events'][number];
 
 const EVENTS_ON_PAGE = 50;
 
@@ -68,7 +70,7 @@ function neighbours({ events, reached, more }: SearchResult, { before, after }: 
   return { newer: highest, older: end };
 }
 
-function rowView(event: FoundEvent, filter: Filter) {
+function rowView(event: ListedEvent, filter: Filter) {
   const { position, recordedAt, binding, type, remoteAddress, sender, data, match } = event;
   const values = filterValues(filter);
   /** A link that narrows the list, unless it is narrowed so already or the value is long. */
@@ -97,7 +99,7 @@ export function eventLink(position: number, filter: Filter) {
   return { position: String(position), href: `?${addressQuery({ event: position, ...filterValues(filter) })}` };
 }
 
-function marked({ before, text, after }: NonNullable<FoundEvent['match']>): string {
+function marked({ before, text, after }: NonNullable<ListedEvent['match']>): string {
   const [start, mark, end] = [before, text, after].map((part) => {
     const { html, isCut } = markup(part, DATA_BYTES / 3);
     return isCut ? `${html}…` : html;
@@ -105,7 +107,7 @@ function marked({ before, text, after }: NonNullable<FoundEvent['match']>): stri
   return `<bdi>${start ?? ''}<mark>${mark ?? ''}</mark>${end ?? ''}</bdi>`;
 }
 
-function dataStart({ kind, start, cut }: NonNullable<FoundEvent['data']>): string {
+function dataStart({ kind, start, cut }: NonNullable<ListedEvent['data']>): string {
   // People cannot read base64.
   const text = kind === 'bytes' ? hexText(Buffer.from(start, 'base64').subarray(0, BYTES_IN_ROW)) : start;
   return shownText(cut ? `${text}…` : text, DATA_BYTES);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Arrival } from '../../../src/events/arrival';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
-import { freePort } from '../../support/free-port';
+import { freePort } from '../../support/program.cjs';
 import { send } from '../../support/http';
 import { metricsAt } from '../../support/metrics';
 import { killProcesses, startProcess, type ServiceProcess } from '../../support/process';

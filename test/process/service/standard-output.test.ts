@@ -4,7 +4,7 @@ import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
-import { freePort } from '../../support/free-port';
+import { freePort } from '../../support/program.cjs';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const MAIN = join(__dirname, '..', '..', '..', 'dist', 'main.js');

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually';
-import { freePort } from '../../support/free-port';
+import { freePort } from '../../support/program.cjs';
 import { send } from '../../support/http';
 import { childrenOf, killProcesses, startProcess, type ServiceProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
