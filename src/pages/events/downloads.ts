@@ -19,6 +19,9 @@ export const NO_STORE = { 'Cache-Control': 'no-store' };
 /** Most downloads of what a search finds at a time: each of them searches all the time. */
 const MAX_SEARCHES = 2;
 
+/** Most events with one id, of different sources, that an export has. */
+const MAX_NAMED = 10;
+
 /** The longest that a caller can wait for more events, in seconds; then it asks again. */
 const MAX_WAIT = 600;
 
@@ -108,14 +111,21 @@ export class Downloads {
   /** @param newest - Upper bound; otherwise a busy log would never end. */
   async *#found(query: DownloadQuery, newest: number, reserve: Reserve, stop: AbortSignal): AsyncGenerator<Buffer> {
     const { filter, place, id, limit, isSearch } = query;
-    if (id !== undefined) {
-      const named = await this.#log.read({ id, limit: 10, maxBytes: CHUNK });
-      const positions = named.map(({ position }) => position).slice(0, limit);
-      for (const position of positions) yield* this.#lines.between(position - 1, position, {}, reserve);
-    } else if (isSearch) yield* this.#searched(query, reserve, stop);
+    if (id !== undefined) yield* this.#named(id, Math.min(limit, MAX_NAMED), reserve);
+    else if (isSearch) yield* this.#searched(query, reserve, stop);
     else yield* this.#lines.between(place.after ?? 0, newest, { since: filter.from, limit }, reserve);
     // Programs know by it that the answer was not cut off.
     yield EMPTY_LINE;
+  }
+
+  /** Holds nothing of an event but its position while its lines are sent. */
+  async *#named(id: string, limit: number, reserve: Reserve): AsyncGenerator<Buffer> {
+    for (let [after, left] = [0, limit]; left > 0; left--) {
+      const position = (await this.#log.read({ id, after, limit: 1 }))[0]?.position;
+      if (position === undefined) return;
+      yield* this.#lines.between(position - 1, position, {}, reserve);
+      after = position;
+    }
   }
 
   async *#searched({ filter, place, limit }: DownloadQuery, reserve: Reserve, stop: AbortSignal) {

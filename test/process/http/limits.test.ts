@@ -67,7 +67,7 @@ describe('the limit', () => {
     const service = await startService({ REQUEST_TIMEOUT: '1s' });
     const answer = await sendRaw(service.url, request);
     expect(answer).toMatch(/^HTTP\/1.1 408 /);
-    expect(answer).toContain('its header in 1 s, all of it in 1 s (REQUEST_TIMEOUT)');
+    expect(answer).toContain('its header within 1 s, all of it within 1 s (REQUEST_TIMEOUT)');
     const reported = request === '' ? 0 : 1;
     expect((await metricsAt(service.url)).get('webhook_refusals_total{reason="timeout"}')).toBe(reported);
     expect((await service.log.stats()).events).toBe(0);
@@ -77,7 +77,11 @@ describe('the limit', () => {
   it.concurrent(
     'REQUEST_TIMEOUT closes the connection of who does not take an answer, and of who takes it in drops',
     async () => {
-      const service = await startService({ REQUEST_TIMEOUT: '2s', GET_EVENTS_MAX_BYTES: '67108864' });
+      const service = await startService({
+        REQUEST_TIMEOUT: '2s',
+        GET_EVENTS_MAX_BYTES: '67108864',
+        MAX_BODY_MEMORY: '67108864',
+      });
       for (let i = 0; i < 5; i++)
         await send(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(4_000_000) });
       const idle = await openConnection(service.url);
