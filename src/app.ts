@@ -81,6 +81,7 @@ export async function startApp(
   const { limits } = config;
   const contract = await Contract.load(config.namespace, config);
   const admission = new Admission(limits);
+  // Asked only when metrics are read: what some of them use is made below.
   const metrics: Metrics = new Metrics({
     inFlight: () => admission.inFlight,
     waiting: () => admission.waits.size,

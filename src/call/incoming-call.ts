@@ -122,14 +122,14 @@ export abstract class IncomingCall implements Call {
       throw HTTP_ERRORS.mediaTypeTooLong(MAX_MEDIA_TYPE_LENGTH);
     this.mediaType = type === undefined ? undefined : this.endpoint.mediaType(type);
     this.route();
-    const unproved = this.hasBody ? caller.beforeBody(this.needs, this.hasEnvelope) : undefined;
-    const body = this.hasBody ? await bodies.read(request, response, unproved) : EMPTY;
+    const unprovedLimit = this.hasBody ? caller.beforeBody(this.needs, this.hasEnvelope) : undefined;
+    const body = this.hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
     // Recorded empty, it would use up the key with which the sender repeats the call.
     if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
     if (caller.isSigned(this.needs)) await caller.verify(body, this.needs);
-    // A key may be in a message that is small enough to be read at once.
-    const { isUnproved } = caller;
-    if (!isUnproved) ticket.takeSlot();
+    // A key may be in a message that is small enough to be read at once: its caller takes a slot below, when all proofs are known.
+    const { isUnproved: mayProveInMessage } = caller;
+    if (!mayProveInMessage) ticket.takeSlot();
     const reading = this.read(body);
     if (reading !== undefined) {
       await reading;
@@ -137,8 +137,8 @@ export abstract class IncomingCall implements Call {
       await letOthersRun();
     }
     caller.require(this.needs ?? 'record');
-    if (isUnproved) ticket.takeSlot(caller.isUnproved);
-    if (unproved !== undefined && !caller.isUnproved) bodies.prove(response);
+    if (mayProveInMessage) ticket.takeSlot(caller.isUnproved);
+    if (unprovedLimit !== undefined && !caller.isUnproved) bodies.prove(response);
     return this.operation ?? '';
   }
 

@@ -138,8 +138,8 @@ export class EventFactory {
     const datacontenttype =
       mediaType !== undefined && this.#isContentType(mediaType) ? mediaType : sent?.datacontenttype;
     const isTraced = sent?.traceparent !== undefined || sent?.tracestate !== undefined;
-    // A signature covers the body alone.
-    const keys: RecordedCall['headers'] = signedBy === undefined ? headers : {};
+    // A signature covers the body alone: beside it no header field is a key, but for those that the operator has named.
+    const keyHeaders: RecordedCall['headers'] = signedBy === undefined ? headers : {};
     // A key applies to its source and scope.
     const about = [...(source === ownSource ? [] : [source]), ...(keyScope === undefined ? [] : [keyScope])];
     const field = this.keyFields.find((name) => keyIn(headers[name]) !== undefined);
@@ -162,10 +162,13 @@ export class EventFactory {
       data: content.payload?.data,
       arrival: this.#arrival(call, content, sender?.name),
       recordedAt,
-      idempotencyKey: cutKey(keyIn(keys['idempotency-key'], ...about)),
+      idempotencyKey: cutKey(keyIn(keyHeaders['idempotency-key'], ...about)),
       webhookId: cutKey(
         sender?.key ??
-          keyIn(keys['webhook-id'] ?? keys['svix-id'], ...(about.length === 0 ? [] : ['webhook-id', ...about])) ??
+          keyIn(
+            keyHeaders['webhook-id'] ?? keyHeaders['svix-id'],
+            ...(about.length === 0 ? [] : ['webhook-id', ...about]),
+          ) ??
           (field && keyIn(headers[field], `${signedBy === undefined ? '' : 'signed '}${field}`, ...about)),
       ),
     };

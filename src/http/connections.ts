@@ -20,7 +20,7 @@ const LINGER = 1000;
 /** One connection, from its acceptance until it is closed. */
 export class Connection {
   last: ServerResponse<HttpRequest> | undefined;
-  /** Whether the connection will be closed after the answers to the requests that arrived. */
+  /** Whether {@link close} was called: the connection ends after the answers to the requests that arrived. */
   isEnding = false;
   /** Belongs to no request, and is sent after the last answer. */
   #error: RequestError | undefined;
@@ -72,7 +72,7 @@ export class Connection {
     return false;
   }
 
-  /** Whether the connection ends after the answers to the requests that arrived. */
+  /** Whether no answer follows those to the requests that arrived: it {@link isEnding}, or the last answer says so. */
   get hasLastAnswer(): boolean {
     return this.isEnding || this.last?.shouldKeepAlive === false;
   }

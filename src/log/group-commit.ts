@@ -59,12 +59,13 @@ export class GroupCommit<Item, Result> {
     this.#isCommitting = true;
     // Requests that arrive in the same turn of the event loop share the commit.
     await nextTurn();
-    for (let before = 0; this.#waiting.length > 0;) {
-      if (this.#isShared && before > 1) await delay(SHARED_PAUSE);
+    for (let lastGroup = 0; this.#waiting.length > 0;) {
+      // Several that shared a commit are load.
+      if (this.#isShared && lastGroup > 1) await delay(SHARED_PAUSE);
       else await this.#gather();
       const group = fitting(this.#waiting, this.#maxSize, ({ size }) => size);
       this.#waiting = this.#waiting.slice(group.length);
-      before = group.length;
+      lastGroup = group.length;
       try {
         const waited = performance.now() - (group[0]?.since ?? 0);
         const results = await this.#commit(

@@ -115,9 +115,11 @@ export async function recordEvent(call: Call, log: EventLog, events: EventFactor
   if (content.batch === undefined) {
     let event = events.make(call, content);
     call.forget();
+    // Ends: the key that `apart` makes leads to the same event, or to a refusal.
     for (;;) {
       const [{ id, conflict }] = await log.append(event);
       const { webhookId = '' } = event;
+      // An id in the data itself: the same event, sent again with another part of the data changed.
       if (conflict === undefined || (conflict.key === 'webhookId' && Sender.isKeyInData(webhookId))) return id;
       const apart = KeyConflict.apart(event, conflict);
       if (apart === undefined)

@@ -51,7 +51,7 @@ const ADDRESSING = new Set([
 /** A character other than the white space of XML. */
 const NOT_SPACE = /[^\t\n\r ]/;
 
-/** The levels of soap:Body, of its first element and of that element's children. */
+/** The levels of soap:Header and soap:Body, of header blocks and the body's elements, and of their children. */
 const BODY_DEPTH = 2;
 const OPERATION_DEPTH = 3;
 const ARGUMENT_DEPTH = 4;
@@ -75,8 +75,9 @@ export class EnvelopeBuilder {
   #security: SecurityHeaderReader | undefined;
   #insideSecurity = false;
   #scope = NO_DECLARATIONS;
-  /** The body's element, if its attributes say something. */
+  /** What soap:Envelope holds, as far as that is soap:Body, tag included; only if attributes of soap:Body say something. */
   #envelope: ElementContent | undefined;
+  /** What soap:Body holds. */
   #body: ElementContent | undefined;
   /** The first element of the body, its content, and the arguments in it if it is an operation's. */
   #element: ElementName | undefined;

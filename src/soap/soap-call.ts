@@ -102,6 +102,7 @@ export class SoapCall extends IncomingCall {
     const { messages, last } = this.#bindings;
     const { mediaType, operation = '' } = this;
     const before = last.get(operation);
+    // The same object for the same Content-Type: `Endpoint.mediaType` remembers it.
     if (before !== undefined && before.mediaType === mediaType && before.bytes.equals(body)) {
       this.#accept(before.message);
       return;
@@ -126,6 +127,7 @@ export class SoapCall extends IncomingCall {
     this.#giveHints(message);
     if (version === SoapVersion.soap11 && essence !== SoapVersion.soap11.mediaType)
       throw FAULTS.contentTypeOfSoap11(essence);
+    // If the next line throws, the refused call has no operation: that of the header fields may be of the other version.
     this.operation = undefined;
     this.operation = this.#named[message.binding] ?? this.#namedInBody(message);
     const { security, mandatoryHeaders } = message;

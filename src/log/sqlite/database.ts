@@ -59,7 +59,7 @@ export class Database {
     this.#opened = files;
     if (files === undefined) requireUsable(this.#file, create);
     else this.verifyFiles();
-    this.#database = opened(this.#file);
+    this.#database = openedDatabase(this.#file);
   }
 
   /** @throws the database cannot be opened, or is not one of this program and version; the message does not name the path. */
@@ -200,7 +200,7 @@ function openedForReading(file: string): DatabaseSyncInstance {
 
 /** Locks a file, created if it is missing, until `close`. @throws it cannot be opened, or is locked ({@link isBusy}). */
 export function lockFile(file: string): { close(): void } {
-  return after('BEGIN EXCLUSIVE', opened(file));
+  return after('BEGIN EXCLUSIVE', openedDatabase(file));
 }
 
 /** Returns the database once the SQL has run, without a statement that would outlive `close`. */
@@ -231,7 +231,7 @@ function codeOf(error: unknown): number {
   return ((error as { errcode?: number }).errcode ?? 0) % 256;
 }
 
-function opened(file: string): DatabaseSyncInstance {
+function openedDatabase(file: string): DatabaseSyncInstance {
   try {
     return isReadOnly(file) ? openedForReading(file) : new DatabaseSync(file, { defensive: false });
   } catch {

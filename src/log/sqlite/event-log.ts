@@ -162,7 +162,8 @@ class SqliteEngine implements Engine {
 
   async close(): Promise<void> {
     const areClosed = (await this.#reader.closeDatabase()) && (await this.#writer.closeDatabase());
-    // The last connection writes the log back and deletes files by name. Until both threads have ended, this one keeps lost files from that.
+    // The last connection writes the log back and deletes files by name. If they were lost, this one keeps the threads from that
+    // until both have ended.
     if (areClosed) this.#keptOpen?.close();
     await this.#reader.end();
     await this.#writer.end();
@@ -186,7 +187,7 @@ class DatabaseThread {
     this.#options = options;
   }
 
-  /** Questions are answered in their order. */
+  /** Questions begin in their order; one that waits for a lock lets later ones pass. */
   async ask<Name extends keyof ThreadFunctions>(
     name: Name,
     ...argument: Parameters<ThreadFunctions[Name]>

@@ -71,6 +71,7 @@ export class SqliteRecorder {
   /** Finds the event that has a key of another one, and is not the same. */
   #conflict(key: KeyConflict['key'], value: string | null, row: NewRow): Appended | undefined {
     const [, , , , , attributes, arrival, data] = row;
+    // Without a key it finds none: nothing equals NULL.
     const first = this.#database.prepare(FIND_BY_KEY[key]).get(value) as
       { id: string; attributes: string; arrival: string; data: string | null } | undefined;
     const conflict = first && KeyConflict.between(key, { attributes, arrival, data }, first);
