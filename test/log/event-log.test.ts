@@ -71,6 +71,28 @@ it('counts the data of events when calls share a commit', async () => {
   await log.close();
 });
 
+it('a check asks for room for the events of the last failed commit, also of one that failed during a check', async () => {
+  const asked: number[] = [];
+  const checks = [new Deferred(), new Deferred(), new Deferred()];
+  const log = logOn({
+    append: () => Promise.reject(new Error('full')),
+    check: (failed) => {
+      asked.push(failed.length);
+      return checks[asked.length - 1]?.promise ?? Promise.resolve();
+    },
+  });
+  await expect(log.append(newEvent())).rejects.toThrow();
+  const first = log.check();
+  await turn();
+  await expect(log.append(newEvent(), newEvent())).rejects.toThrow();
+  for (const check of checks) check.resolve();
+  await first;
+  await log.check();
+  await log.check();
+  expect(asked).toEqual([1, 2, 0]);
+  await log.close();
+});
+
 it.each([
   { place: {}, found: [9, 8, 7], reached: 7 },
   { place: { after: 0 }, found: [3, 2, 1], reached: 3 },

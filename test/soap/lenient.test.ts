@@ -42,6 +42,12 @@ describe.each(VERSIONS)('what the original reads on through is answered over %s'
     expect(await recorded(charset, note)).toBe('Grüße');
   });
 
+  it('reads the same bytes anew under another character set', async () => {
+    const note = Buffer.from('Grüße');
+    expect(await recorded('; charset=utf-8', note)).toBe('Grüße');
+    expect(await recorded('; charset=iso-8859-1', note)).toBe('GrÃ¼Ã\u0178e');
+  });
+
   it.each([
     ['unicode', 'utf-16le'],
     ['unicodeFFFE', 'utf-16be'],

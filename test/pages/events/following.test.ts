@@ -1,6 +1,7 @@
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import threads from 'node:worker_threads';
+import { piecesOf } from '../../../src/pages/events/event-feed';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
 import { newEvent } from '../../support/events';
@@ -9,6 +10,13 @@ import { expectNothingHeld } from '../../support/nothing-held';
 import { startService, type TestService } from '../../support/service';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { untilWaiting } from '../../support/waiting';
+
+it('a character is in one piece of a line, wherever it stands', () => {
+  for (const start of [16 * 1024 - 2, 16 * 1024 - 1, 16 * 1024]) {
+    const line = `${'x'.repeat(start)}😀${'y'.repeat(start)}\n`;
+    expect(Buffer.concat(piecesOf(line, () => undefined)).toString()).toBe(line);
+  }
+});
 
 describe('those who follow the events', () => {
   const folder = useTemporaryFolder();
