@@ -2,7 +2,7 @@
 // For each attack, over HTTP and TLS: the most memory (VmHWM) that a process of the service had, and what ordinary callers saw beside it:
 // HelloWorld on new connections, HelloWorld on one that is kept, RecordEvent with 20 KB, as answered of all (longest wait).
 // SERVICE=path/to/dist/main.js measures another build, NODE=path another Node, OVER=^HTTP$ one transport, WORKERS=3 several processes,
-// SECONDS=20 how long. Needs `npm run build`, Linux and openssl, and `ulimit -n 12000`.
+// SECONDS=20 how long. The service is started as the image and the systemd unit start it. Needs `npm run build`, Linux and openssl, and `ulimit -n 12000`.
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -85,10 +85,13 @@ async function outcome(folder, transport, what, variables) {
   const cwd = await mkdtemp(join(folder, 'service-'));
   const workers = Number(process.env.WORKERS ?? 1);
   const PORT = String(await freePort());
-  const service = run([process.env.NODE ?? process.execPath, process.env.SERVICE ?? SERVICE], {
-    cwd,
-    variables: { PORT, WORKERS: String(workers), RETENTION: 'none', ...variables },
-  });
+  const service = run(
+    [process.env.NODE ?? process.execPath, '--max-semi-space-size=16', process.env.SERVICE ?? SERVICE],
+    {
+      cwd,
+      variables: { MALLOC_MMAP_THRESHOLD_: '131072', PORT, WORKERS: String(workers), RETENTION: 'none', ...variables },
+    },
+  );
   const [, url] = await service.prints(/WebHook answers at (\S+)/);
   if (workers > 1) await service.prints(new RegExp(`(?:"started"[^]*){${workers}}`));
   for (let i = 0; i < 3; i++) await called(url, '/RecordEvent', 'x'.repeat(LARGE));
