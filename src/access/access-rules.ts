@@ -22,7 +22,7 @@ export function rulesOf(config: LocalConfig, otherSite: OtherSite) {
     /** Whether an access needs a proof. */
     guards,
     hasGuards: guards.record || guards.read,
-    /** Whether callers need a proof, be it only a certificate. */
+    /** Whether callers must prove who they are, with a certificate at least. */
     isGuarded: guards.record || guards.read || config.tls?.clientCa !== undefined,
     /** The name of a key that opens an access, empty if it has none; undefined for any other key. */
     nameOf: {

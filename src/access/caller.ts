@@ -23,7 +23,7 @@ export class Caller {
   keyName: string | undefined;
   /** The sender whose secret signed the body, and the name of that secret. */
   signedBy: { readonly sender: Sender; readonly secret: string; readonly body: Buffer } | undefined;
-  /** Whether the call needs a proof and has none yet: such callers share a quarter of memory, slots and connections. */
+  /** Its caller must still prove who it is. All such callers share a quarter of memory, slots and connections. */
   isUnproved = false;
   #keys = NO_KEYS;
   readonly #signatures: ReturnType<AccessRules['signatures']['in']>;

@@ -20,7 +20,7 @@ const LINGER = 1000;
 /** One connection, from its acceptance until it is closed. */
 export class Connection {
   last: ServerResponse<HttpRequest> | undefined;
-  /** Whether {@link close} was called: the connection ends after the answers to the requests that arrived. */
+  /** Set by {@link close}: the requests that arrived are answered, then the connection ends. */
   isEnding = false;
   /** Belongs to no request, and is sent after the last answer. */
   #error: RequestError | undefined;
@@ -62,7 +62,7 @@ export class Connection {
     if (this.#http !== undefined) this.#checkPeer();
   }
 
-  /** Whether one of the authorities has signed a certificate that the peer has shown. */
+  /** Whether the peer's certificate was signed by one of the authorities. */
   #isVouchedFor(authorities: readonly X509Certificate[]): boolean {
     const socket = this.#http as TLSSocket | undefined;
     for (let shown = socket?.getPeerX509Certificate(); shown !== undefined; shown = shown.issuerCertificate) {
@@ -72,12 +72,12 @@ export class Connection {
     return false;
   }
 
-  /** Whether no answer follows those to the requests that arrived: it {@link isEnding}, or the last answer says so. */
+  /** Whether the connection ends with its last request: it {@link isEnding}, or that answer says `Connection: close`. */
   get hasLastAnswer(): boolean {
     return this.isEnding || this.last?.shouldKeepAlive === false;
   }
 
-  /** Whether no further request is accepted: the last answer was given, or too many wait. */
+  /** Whether the next request is refused: the connection ends before it, or too many wait. */
   get isFull(): boolean {
     const isAtLimit = this.#waiting >= MAX_WAITING || this.total.waiting >= MAX_WAITING_IN_ALL;
     return this.hasLastAnswer || (isAtLimit && this.last?.closed === false);

@@ -49,7 +49,7 @@ export function attributeValue(raw: string): string | undefined {
 }
 
 /** The characters that XML 1.0 forbids (section 2.2, Char), apart from lone surrogates. */
-// eslint-disable-next-line no-control-regex
+// eslint-disable-next-line no-control-regex -- control characters are what it looks for
 const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 
 export function hasOnlyCharacters(text: string): boolean {

@@ -10,7 +10,7 @@ import { GrowingBuffer } from './growing-buffer';
  * its parser calls `push`, and after the answer Node calls `resume` and lets go of the message if `readableEnded`.
  */
 export class UnstreamedMessage extends IncomingMessage {
-  /** Whether its caller waited for `100 Continue` and then closed the connection: the body counts as empty. */
+  /** Its caller waited for `100 Continue`, then closed the connection: the body counts as empty. */
   isBodyMissing = false;
   #hasBegun = false;
   #failure: RequestError | undefined;
