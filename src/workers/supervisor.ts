@@ -43,18 +43,14 @@ export async function supervise(
   const access = new AccessControl(config, callers);
   const secrets = new Secrets(AccessControl.secretsIn(config));
   const observer = new Observer(logger, reports.own, (request) => callers.address(request), config.log.access, secrets);
-  const withoutFiles = new Set<WorkerProcess>();
+  const lost = lostFiles(observer.lost);
   const supervisor = new Supervisor(config.workers, logger, () => {
     const worker = new WorkerProcess(config.environmentOfWorkers, {
       refusals: () => reports.refusals(observer.refusals),
-      lost(problem) {
-        // Each worker notices by itself; only the first loss and the last return are reported.
-        if (problem === undefined) withoutFiles.delete(worker);
-        if (withoutFiles.size === 0) observer.lost(problem);
-        if (problem !== undefined) withoutFiles.add(worker);
+      lost: (problem) => {
+        lost(worker, problem);
       },
     });
-    void worker.ended.then(() => withoutFiles.delete(worker));
     reports.add(worker);
     return worker;
   });
@@ -79,6 +75,18 @@ export async function supervise(
   manager.onHangUp(renew, stop);
   logger.info({ workers: config.workers, adminUrl: adminServer?.url }, 'supervising');
   await supervisor.start(announce);
+}
+
+/** Reports the first loss of the log's files and the last return: each worker notices by itself. */
+export function lostFiles(report: (problem: string | undefined) => void) {
+  const without = new Set<unknown>();
+  return (worker: Pick<WorkerProcess, 'ended'>, problem: string | undefined): void => {
+    if (problem === undefined) without.delete(worker);
+    if (without.size === 0) report(problem);
+    if (problem === undefined) return;
+    without.add(worker);
+    void worker.ended.then(() => without.delete(worker));
+  };
 }
 
 interface Place {
