@@ -90,6 +90,13 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
     });
   });
 
+  it.each(['access_token', 'access%5Ftoken', '%61ccess_token'])('a key in the address is taken as %s', async (name) => {
+    const answer = await send(`${service.url}/RecordEvent?order=19&${name}=${encodeURIComponent(RECORD_KEY)}`);
+    expect(answer.status).toBe(200);
+    const event = (await service.log.scan({ after: 0, limit: 10_000 })).at(-1);
+    expect(event?.arrival).toContain('/RecordEvent?order=19"');
+  });
+
   it.each(['', '?WSDL', '?DISCO', '?op=RecordEvent'])('the document %s is open', async (query) => {
     expect((await send(service.url + query)).status).toBe(200);
   });

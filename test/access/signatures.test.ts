@@ -1,6 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
+import { AccessControl } from '../../src/access/access-control';
+import { readConfig } from '../../src/config/config';
+import type { HttpRequest } from '../../src/http/request';
 import { Sender } from '../../src/senders/sender';
 import { BINDINGS, callOperation, envelope11, eventsOf, requestOf } from '../support/bindings';
 import { send } from '../support/http';
@@ -146,6 +149,16 @@ it('with WEBHOOK_SECRETS alone RecordEvent needs a signature, and GET, which non
   expect(answer.body).not.toMatch(/key/i);
   expect((await service.log.stats()).events).toBe(1);
   await service.stop();
+});
+
+it('a secret that a reload removes while the body arrives lets no call through', async () => {
+  const withSecret = (secret: string) => readConfig({ WEBHOOK_SECRETS: secret });
+  const access = new AccessControl(withSecret(GITHUB_SECRET), { baseUrl: () => '' });
+  const headers = { 'x-hub-signature-256': github(GITHUB_SECRET)['X-Hub-Signature-256'] };
+  const caller = access.caller({ method: 'POST', headers } as unknown as HttpRequest);
+  caller.beforeBody('record', false);
+  access.use(withSecret('another-secret-16'));
+  await expect(caller.verify(Buffer.from(BODY), 'record')).rejects.toThrow('is not valid for this body');
 });
 
 it.each(['whpk_', 'WHSK_'])('a key with the prefix %s never verifies as a text', async (prefix) => {
