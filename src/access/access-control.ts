@@ -1,9 +1,9 @@
 import type { Config } from '../config/config';
 import type { Callers } from '../http/callers';
 import { HTTP_ERRORS } from '../http/errors';
-import { rulesOf, type AccessRules } from './access-rules';
+import { rulesOf, withoutName, type AccessRules } from './access-rules';
 import { Caller, type GuardedRequest } from './caller';
-import { withoutName } from './keys';
+
 import { openServiceWarnings, otherSites, type LocalConfig } from './local-callers';
 
 /** Decides who may call, and who may look at the pages of the events. */

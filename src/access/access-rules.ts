@@ -1,13 +1,10 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import { Sender } from '../senders/sender';
-import { keyCheck } from './keys';
 import { hostChecks, viewerCheck, type LocalConfig, type OtherSite } from './local-callers';
 
 /** The access that an operation needs: none, a key or a signature to record, or a key to read. */
 export type Access = 'open' | 'record' | 'read';
-
-/** Shows that a caller may make a call: a key, or the signature of a message. */
-type Credential = 'key' | 'signature';
 
 /** Who may call, by the settings. */
 export type AccessRules = ReturnType<typeof rulesOf>;
@@ -17,28 +14,35 @@ export function rulesOf(config: LocalConfig, otherSite: OtherSite) {
   const signatures = Sender.signaturesFor(secrets);
   const hasSecrets = Object.values(secrets).some((secret) => secret !== undefined);
   const guards = { open: false, record: recordKeys !== undefined || hasSecrets, read: readKeys !== undefined };
-  const anyKey = keyCheck([...(recordKeys ?? []), ...(readKeys ?? [])]);
+  const hasGuards = guards.record || guards.read;
+  const keys = [...knownKeys('record', recordKeys), ...knownKeys('read', readKeys)];
   return {
     /** Whether an access needs a proof. */
     guards,
-    hasGuards: guards.record || guards.read,
+    hasGuards,
     /** Whether callers must prove who they are, with a certificate at least. */
-    isGuarded: guards.record || guards.read || config.tls?.clientCa !== undefined,
-    /** The name of a key that opens an access, empty if it has none; undefined for any other key. */
-    nameOf: {
-      open: anyKey,
-      record: guards.record ? keyCheck(recordKeys) : anyKey,
-      read: guards.read ? keyCheck(readKeys) : anyKey,
-    },
+    isGuarded: hasGuards || config.tls?.clientCa !== undefined,
     signatures,
     otherSite,
     ...hostChecks(config),
     checkLocalViewer: viewerCheck(config),
+
+    /** The credentials for each access. Any one is enough; an empty list means that none is needed. */
     credentials: {
       open: [],
-      record: [...(recordKeys ? ['key' as const] : []), ...(hasSecrets ? ['signature' as const] : [])],
-      read: readKeys ? ['key' as const] : [],
-    } as Readonly<Record<Access, readonly Credential[]>>,
+      record: [...(recordKeys ? ['key'] : []), ...(hasSecrets ? ['signature'] : [])],
+      read: readKeys ? ['key'] : [],
+    } as Readonly<Record<Access, readonly ('key' | 'signature')[]>>,
+
+    /** Returns the name of a key that opens an access, empty if it has none; undefined for any other. Its time says nothing about a key. */
+    nameOf(given: string, needs: Access): string | undefined {
+      const digest = digestOf(given);
+      let found: string | undefined;
+      for (const key of keys)
+        if (timingSafeEqual(key.digest, digest) && (key.opens === needs || !guards[needs])) found = key.name;
+      return found;
+    },
+
     /** Says which proof of an access is missing. @param hasKey - whether a key was shown that does not open it. */
     missing(needs: Access, hasKey: boolean): RequestError {
       const signed = `a POST with the signature of its sender in ${signatures.fields.join(' or ')}`;
@@ -48,4 +52,17 @@ export function rulesOf(config: LocalConfig, otherSite: OtherSite) {
       return HTTP_ERRORS.key(`RecordEvent needs a record key${hasSecrets ? ` or ${signed}` : ''}.`);
     },
   };
+}
+
+/** Reads keys, each with or without a name and a space before it. */
+function knownKeys(opens: Access, keys: readonly string[] = []) {
+  return keys.map((text) => ({ opens, name: text.replace(/ *\S+$/, ''), digest: digestOf(withoutName(text)) }));
+}
+
+export function withoutName(key: string): string {
+  return key.replace(/^.* /, '');
+}
+
+function digestOf(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
 }

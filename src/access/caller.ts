@@ -4,7 +4,6 @@ import type { HttpRequest } from '../http/request';
 import type { Sender } from '../senders/sender';
 import { LARGE_MESSAGE } from '../util/promises';
 import type { Access, AccessRules } from './access-rules';
-import { keysIn, type ShownKey } from './keys';
 
 export type GuardedRequest = IncomingMessage & Partial<Pick<HttpRequest, 'accessTokens'>>;
 
@@ -28,7 +27,7 @@ export class Caller {
   #keys = NO_KEYS;
   readonly #signatures: ReturnType<AccessRules['signatures']['in']>;
   #signatureProblem = '';
-  #keyProblem: string | undefined;
+  #passwordProblem: string | undefined;
 
   /** @param access - has the rules of the moment. */
   constructor(
@@ -37,8 +36,8 @@ export class Caller {
   ) {
     const { hasGuards, guards, signatures } = access.rules;
     if (!hasGuards) return;
-    const { method, headers, accessTokens = [] } = request;
-    this.#keys = [...keysIn(headers), ...accessTokens.map((key) => ({ key, from: 'address' }) as const)];
+    this.#keys = keysIn(request);
+    const { method, headers } = request;
     if (guards.record && method !== 'GET' && method !== 'HEAD') this.#signatures = signatures.in(headers);
   }
 
@@ -55,19 +54,19 @@ export class Caller {
     if (!hasGuards || (likely === 'record' && !guards.record)) return undefined;
     const key = this.#keyFor(likely);
     this.isUnproved = key === undefined;
-    if (this.isSigned(needs)) {
-      this.#signatureProblem = this.#signatures?.problem ?? '';
-      if (this.#signatureProblem === '') return this.isUnproved ? SIGNED_BODY : undefined;
-      if (needs === 'record') this.#refuseSignature();
+    if (likely === 'record' && this.#signatures !== undefined) {
+      const { problem } = this.#signatures;
+      if (problem === undefined) return this.isUnproved ? SIGNED_BODY : undefined;
+      if (needs !== undefined) throw HTTP_ERRORS.signature(problem);
     } else if (key !== undefined) this.#refuseOtherSites(key);
     else if (guards[likely] && needs !== undefined && (this.#keys.length > 0 || !hasEnvelope))
-      throw this.#problem(needs);
+      throw this.#missing(needs);
     return this.isUnproved ? UNPROVED_BODY : undefined;
   }
 
-  /** Whether the call has a signature that matters for an operation; `needs` as for {@link Caller.beforeBody}. */
-  isSigned(needs: Access | undefined): boolean {
-    return this.#signatures !== undefined && (needs ?? 'record') === 'record' && this.access.rules.guards.record;
+  /** Whether the call has a signature, which matters if it records. */
+  get isSigned(): boolean {
+    return this.#signatures !== undefined && this.access.rules.guards.record;
   }
 
   /** Verifies the signature before the body is put to use. A wrong one is refused beside a valid key, too. */
@@ -75,19 +74,19 @@ export class Caller {
     // By the secrets of the moment: one may have been removed while the body arrived.
     const signatures = this.access.rules.signatures.in(this.request.headers);
     const signer = (await signatures?.signerOf(body)) ?? 'The secret of this signature is not in use any more.';
-    if (typeof signer === 'string') {
-      this.#signatureProblem = signer;
-      if (needs !== undefined || body.length > LARGE_MESSAGE) this.#refuseSignature();
-    } else {
+    if (typeof signer === 'object') {
       this.signedBy = { ...signer, body };
       this.isUnproved = false;
+      return;
     }
+    this.#signatureProblem = signer;
+    if (needs === 'record' || (needs === undefined && body.length > LARGE_MESSAGE)) throw HTTP_ERRORS.signature(signer);
   }
 
   /** Adds the password of a WS-Security UsernameToken, or why the header yields none. */
   addPassword(password: string | undefined, problem: string | undefined): void {
-    if (password !== undefined) this.#keys = [...this.#keys, { key: password, from: 'caller' }];
-    this.#keyProblem = problem;
+    if (password !== undefined) this.#keys = [{ key: password, from: 'caller' }, ...this.#keys];
+    this.#passwordProblem = problem;
   }
 
   /** Lets go of the body that was signed. */
@@ -104,12 +103,12 @@ export class Caller {
   require(needs: Access): void {
     const { isGuarded, guards, checkHost } = this.access.rules;
     if (needs === 'open' && !isGuarded) return;
-    if (this.isSigned(needs)) {
-      if (this.signedBy === undefined) this.#refuseSignature();
+    if (needs === 'record' && this.isSigned) {
+      if (this.signedBy === undefined) throw HTTP_ERRORS.signature(this.#signatureProblem);
       return;
     }
     const key = this.#keyFor(needs);
-    if (guards[needs] && key === undefined) throw this.#problem(needs);
+    if (guards[needs] && key === undefined) throw this.#missing(needs);
     this.#refuseOtherSites(key);
     if (guards[needs]) {
       this.keyName = key?.name || undefined;
@@ -119,12 +118,12 @@ export class Caller {
 
   /** A key that opens an access, rather one that no browser adds by itself. */
   #keyFor(access: Access): (ShownKey & { readonly name: string }) | undefined {
-    const found = this.#keys.flatMap((shown) => {
+    for (const shown of this.#keys) {
       const isOfUse = shown.from !== 'address' || access === 'record';
-      const name = isOfUse ? this.access.rules.nameOf[access](shown.key) : undefined;
-      return name === undefined ? [] : { ...shown, name };
-    });
-    return found.find(({ from }) => from !== 'browser') ?? found[0];
+      const name = isOfUse ? this.access.rules.nameOf(shown.key, access) : undefined;
+      if (name !== undefined) return { ...shown, name };
+    }
+    return undefined;
   }
 
   #refuseOtherSites(key: ShownKey | undefined): void {
@@ -133,17 +132,33 @@ export class Caller {
     if (shownBy !== undefined) throw HTTP_ERRORS.otherSite(shownBy);
   }
 
-  #refuseSignature(): never {
-    throw HTTP_ERRORS.signature(this.#signatureProblem);
-  }
-
-  /** Says which proof is missing. */
-  #problem(needs: Access): RequestError {
-    if (this.#keyProblem !== undefined) return HTTP_ERRORS.key(this.#keyProblem);
+  #missing(needs: Access): RequestError {
+    if (this.#passwordProblem !== undefined) return HTTP_ERRORS.key(this.#passwordProblem);
     return this.access.rules.missing(needs, this.#keys.length > 0);
   }
 }
 
 const NO_BODY = Buffer.alloc(0);
 
+/** A key that a request shows. */
+interface ShownKey {
+  readonly key: string;
+  /** `browser`: one adds it by itself, also to what a page of another site sends. `address`: it opens recording alone. */
+  readonly from: 'caller' | 'browser' | 'address';
+}
+
 const NO_KEYS: readonly ShownKey[] = [];
+
+/** Lists the keys in `X-API-Key`, `Authorization: Bearer` (RFC 6750), the address and, as a password, `Authorization: Basic` (RFC 7617). */
+function keysIn({ headers, accessTokens = [] }: GuardedRequest): ShownKey[] {
+  const { authorization = '', 'x-api-key': apiKey } = headers;
+  const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+) *$/i.exec(authorization) ?? [];
+  const isBasic = scheme.toLowerCase() === 'basic';
+  const password = isBasic ? /:(.*)$/s.exec(Buffer.from(value, 'base64').toString())?.[1] : undefined;
+  return [
+    ...(typeof apiKey === 'string' ? [{ key: apiKey, from: 'caller' } as const] : []),
+    ...(value === '' || isBasic ? [] : [{ key: value, from: 'caller' } as const]),
+    ...accessTokens.map((key) => ({ key, from: 'address' }) as const),
+    ...(password === undefined ? [] : [{ key: password, from: 'browser' } as const]),
+  ];
+}

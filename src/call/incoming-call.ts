@@ -122,11 +122,12 @@ export abstract class IncomingCall implements Call {
       throw HTTP_ERRORS.mediaTypeTooLong(MAX_MEDIA_TYPE_LENGTH);
     this.mediaType = type === undefined ? undefined : this.endpoint.mediaType(type);
     this.route();
-    const unprovedLimit = this.hasBody ? caller.beforeBody(this.needs, this.hasEnvelope) : undefined;
-    const body = this.hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
+    const hasBody = this.binding !== 'httpget';
+    const unprovedLimit = hasBody ? caller.beforeBody(this.needs, this.binding !== 'httppost') : undefined;
+    const body = hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
     // Recorded empty, it would use up the key with which the sender repeats the call.
     if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
-    if (caller.isSigned(this.needs)) await caller.verify(body, this.needs);
+    if (caller.isSigned) await caller.verify(body, this.needs);
     // A key may be in a message that is small enough to be read at once: its caller takes a slot below, when all proofs are known.
     const { isUnproved: mayProveInMessage } = caller;
     if (!mayProveInMessage) ticket.takeSlot();
@@ -146,11 +147,6 @@ export abstract class IncomingCall implements Call {
   get needs(): Service[string]['access'] | undefined {
     return this.endpoint.service[this.operation ?? '']?.access;
   }
-
-  abstract readonly hasBody: boolean;
-
-  /** Whether the message may hold a key and name the operation, as the header fields may. */
-  abstract readonly hasEnvelope: boolean;
 
   /** Checks the header fields, and finds the operation if they name it. Throws a {@link RequestError} if they are wrong. */
   abstract route(): void;
