@@ -3,9 +3,9 @@ import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
 import type { Sender } from '../senders/sender';
 import { LARGE_MESSAGE } from '../util/promises';
-import type { Access, AccessRules } from './access-rules';
+import type { Access, AccessControl } from './access-control';
 
-export type GuardedRequest = IncomingMessage & Partial<Pick<HttpRequest, 'accessTokens'>>;
+type GuardedRequest = IncomingMessage & Partial<Pick<HttpRequest, 'accessTokens'>>;
 
 /** The limit for a caller without proof: a key may still be in the message, and open operations need no more. */
 const UNPROVED_BODY = { maxBytes: LARGE_MESSAGE, refusal: () => HTTP_ERRORS.keyInHeader(LARGE_MESSAGE) };
@@ -25,20 +25,26 @@ export class Caller {
   /** Its caller must still prove who it is. All such callers share a quarter of memory, slots and connections. */
   isUnproved = false;
   #keys = NO_KEYS;
-  readonly #signatures: ReturnType<AccessRules['signatures']['in']>;
+  readonly #signatures: ReturnType<AccessControl['rules']['signatures']['in']>;
   #signatureProblem = '';
   #passwordProblem: string | undefined;
 
-  /** @param access - has the rules of the moment. */
   constructor(
     private readonly request: GuardedRequest,
-    private readonly access: { readonly rules: AccessRules },
+    private readonly access: Pick<AccessControl, 'rules'>,
   ) {
     const { hasGuards, guards, signatures } = access.rules;
-    if (!hasGuards) return;
-    this.#keys = keysIn(request);
     const { method, headers } = request;
+    if (hasGuards) this.#keys = keysIn(request);
     if (guards.record && method !== 'GET' && method !== 'HEAD') this.#signatures = signatures.in(headers);
+  }
+
+  /** Lets a request look at the pages of the events, which show more than `GetEvents`: without READ_KEYS only from this machine. */
+  static checkViewer(request: GuardedRequest, access: AccessControl): void {
+    const { guards, otherSite, checkLocalViewer } = access.rules;
+    if (otherSite(request) !== undefined) throw HTTP_ERRORS.otherSiteLink();
+    if (guards.read) new Caller(request, access).require('read');
+    else checkLocalViewer(request);
   }
 
   /**

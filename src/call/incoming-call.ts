@@ -1,6 +1,7 @@
 import { CloudEventError } from '../events/cloudevents/attributes';
 import type { Binding } from '../config/values';
 import type { AccessControl } from '../access/access-control';
+import { Caller } from '../access/caller';
 import type { Config } from '../config/config';
 import type { Contract } from '../contract/contract';
 import type { Callers } from '../http/callers';
@@ -75,7 +76,7 @@ export abstract class IncomingCall implements Call {
   readonly response: HttpResponse;
   /** The slot of the call, which is given back however it ends, and earlier while its operation waits. */
   readonly ticket: Ticket;
-  readonly caller: ReturnType<AccessControl['caller']>;
+  readonly caller: Caller;
   /** The `Content-Type` of the request, if it has one that can be read. */
   mediaType: MediaType | undefined;
   protected readonly endpoint: Endpoint;
@@ -86,7 +87,7 @@ export abstract class IncomingCall implements Call {
     request.call = this;
     this.response = response;
     this.ticket = endpoint.admission.ticket(response);
-    this.caller = endpoint.access.caller(request);
+    this.caller = new Caller(request, endpoint.access);
     this.endpoint = endpoint;
   }
 

@@ -1,4 +1,5 @@
 import { AccessControl } from '../../src/access/access-control';
+import { Caller } from '../../src/access/caller';
 import { readConfig } from '../../src/config/config';
 import type { HttpRequest } from '../../src/http/request';
 
@@ -27,7 +28,7 @@ describe('a key in a header field', () => {
     ...refused('authorization', [basic('me:key', 'BasicX '), basic('me:key', 'XBasic ')]),
   ])('%s: %j has the name %j', (field, value, name) => {
     const headers = field === 'x-api-key' ? { [field]: value } : { 'x-api-key': 'wrong', [field]: value };
-    const caller = access.caller({ headers } as unknown as HttpRequest);
+    const caller = new Caller({ headers } as unknown as HttpRequest, access);
     const required = () => {
       caller.require('record');
       return caller.keyName ?? '';

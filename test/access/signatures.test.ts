@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import { AccessControl } from '../../src/access/access-control';
+import { Caller } from '../../src/access/caller';
 import { readConfig } from '../../src/config/config';
 import type { HttpRequest } from '../../src/http/request';
 import { Sender } from '../../src/senders/sender';
@@ -155,7 +156,7 @@ it('a secret that a reload removes while the body arrives lets no call through',
   const withSecret = (secret: string) => readConfig({ WEBHOOK_SECRETS: secret });
   const access = new AccessControl(withSecret(GITHUB_SECRET), { baseUrl: () => '' });
   const headers = { 'x-hub-signature-256': github(GITHUB_SECRET)['X-Hub-Signature-256'] };
-  const caller = access.caller({ method: 'POST', headers } as unknown as HttpRequest);
+  const caller = new Caller({ method: 'POST', headers } as unknown as HttpRequest, access);
   caller.beforeBody('record', false);
   access.use(withSecret('another-secret-16'));
   await expect(caller.verify(Buffer.from(BODY), 'record')).rejects.toThrow('is not valid for this body');
