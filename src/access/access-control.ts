@@ -86,7 +86,7 @@ function rulesOf(config: LocalConfig, otherSite: OtherSite) {
     },
 
     /** Says which proof of an access is missing. @param hasKey - whether a key was shown that does not open it. */
-    missing(needs: Access, hasKey: boolean): RequestError {
+    missing(this: void, needs: Access, hasKey: boolean): RequestError {
       const signed = `a POST with the signature of its sender in ${signatures.fields.join(' or ')}`;
       if (needs === 'record' && recordKeys === undefined) return HTTP_ERRORS.signature(`RecordEvent needs ${signed}.`);
       if (hasKey) return HTTP_ERRORS.key(`This key may not ${needs} events.`);

@@ -7,12 +7,6 @@ import type { Access, AccessControl } from './access-control';
 
 type GuardedRequest = IncomingMessage & Partial<Pick<HttpRequest, 'accessTokens'>>;
 
-/** The limit for a caller without proof: a key may still be in the message, and open operations need no more. */
-const UNPROVED_BODY = { maxBytes: LARGE_MESSAGE, refusal: () => HTTP_ERRORS.keyInHeader(LARGE_MESSAGE) };
-
-/** A signature covers the body, all of which has to be read before it proves anything. */
-const SIGNED_BODY = { ...UNPROVED_BODY, maxBytes: Infinity };
-
 /**
  * Who makes a call, if that is proved: the holder of a key, or the sender whose secret signed the body. Made once, from the header
  * fields, and completed by the bytes of the body. Everything that depends on who calls asks here.
@@ -27,7 +21,7 @@ export class Caller {
   #keys = NO_KEYS;
   readonly #signatures: ReturnType<AccessControl['rules']['signatures']['in']>;
   #signatureProblem = '';
-  #passwordProblem: string | undefined;
+  #passwordProblem: RequestError | undefined;
 
   constructor(
     private readonly request: GuardedRequest,
@@ -52,22 +46,23 @@ export class Caller {
    *
    * @param needs - undefined if the header fields name no operation: the one with large bodies records.
    * @param hasEnvelope - whether the message may contain a key, and name another operation.
-   * @returns the limit on the body of a caller who has proved nothing so far.
+   * @returns the most bytes of the body of a caller who has proved nothing so far: a key may be in the message, open operations need no
+   * more, and a signature covers all of the body.
    */
-  beforeBody(needs: Access | undefined, hasEnvelope: boolean): typeof UNPROVED_BODY | undefined {
-    const { hasGuards, guards } = this.access.rules;
+  beforeBody(needs: Access | undefined, hasEnvelope: boolean): number | undefined {
+    const { hasGuards, guards, missing } = this.access.rules;
     const likely = needs ?? 'record';
     if (!hasGuards || (likely === 'record' && !guards.record)) return undefined;
     const key = this.#keyFor(likely);
     this.isUnproved = key === undefined;
     if (likely === 'record' && this.#signatures !== undefined) {
       const { problem } = this.#signatures;
-      if (problem === undefined) return this.isUnproved ? SIGNED_BODY : undefined;
+      if (problem === undefined) return this.isUnproved ? Infinity : undefined;
       if (needs !== undefined) throw HTTP_ERRORS.signature(problem);
     } else if (key !== undefined) this.#refuseOtherSites(key);
     else if (guards[likely] && needs !== undefined && (this.#keys.length > 0 || !hasEnvelope))
-      throw this.#missing(needs);
-    return this.isUnproved ? UNPROVED_BODY : undefined;
+      throw missing(needs, this.#keys.length > 0);
+    return this.isUnproved ? LARGE_MESSAGE : undefined;
   }
 
   /** Whether the call has a signature, which matters if it records. */
@@ -92,7 +87,7 @@ export class Caller {
   /** Adds the password of a WS-Security UsernameToken, or why the header yields none. */
   addPassword(password: string | undefined, problem: string | undefined): void {
     if (password !== undefined) this.#keys = [{ key: password, from: 'caller' }, ...this.#keys];
-    this.#passwordProblem = problem;
+    if (problem !== undefined) this.#passwordProblem = HTTP_ERRORS.key(problem);
   }
 
   /** Lets go of the body that was signed. */
@@ -107,14 +102,14 @@ export class Caller {
    * browser adds by itself, or it came under a name that is not this machine's.
    */
   require(needs: Access): void {
-    const { isGuarded, guards, checkHost } = this.access.rules;
+    const { isGuarded, guards, checkHost, missing } = this.access.rules;
     if (needs === 'open' && !isGuarded) return;
     if (needs === 'record' && this.isSigned) {
       if (this.signedBy === undefined) throw HTTP_ERRORS.signature(this.#signatureProblem);
       return;
     }
     const key = this.#keyFor(needs);
-    if (guards[needs] && key === undefined) throw this.#missing(needs);
+    if (guards[needs] && key === undefined) throw this.#passwordProblem ?? missing(needs, this.#keys.length > 0);
     this.#refuseOtherSites(key);
     if (guards[needs]) {
       this.keyName = key?.name || undefined;
@@ -136,11 +131,6 @@ export class Caller {
     if (key !== undefined && key.from !== 'browser') return;
     const shownBy = this.access.rules.otherSite(this.request);
     if (shownBy !== undefined) throw HTTP_ERRORS.otherSite(shownBy);
-  }
-
-  #missing(needs: Access): RequestError {
-    if (this.#passwordProblem !== undefined) return HTTP_ERRORS.key(this.#passwordProblem);
-    return this.access.rules.missing(needs, this.#keys.length > 0);
   }
 }
 

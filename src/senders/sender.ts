@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { HandshakeRequest, JsonMembers } from './handshakes';
 import { SENDERS, STANDARD_WEBHOOKS, TYPE } from './senders';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
-import { SecretKey, type SenderSecret } from './signature';
+import { secretKey, type SenderSecret } from './signature';
 
 /** A service that is known to send webhooks. */
 export type Sender = (typeof ALL)[number];
@@ -95,7 +95,7 @@ export const Sender = {
     const known = KINDS.flatMap((kind) => {
       const { setting, signingKey } = kind.signature;
       const keys = (secrets[setting] ?? []).flatMap((secret) => signingKey(secret) ?? []);
-      return keys.length === 0 ? [] : [{ ...kind, keys: keys.map((key) => new SecretKey(key)) }];
+      return keys.length === 0 ? [] : [{ ...kind, keys: keys.map(secretKey) }];
     });
     return {
       /** The header fields that hold them. */
@@ -120,9 +120,9 @@ export const Sender = {
               if (typeof check === 'string') continue;
               // The sender itself, or one that is known by its signature alone.
               const sender = senders.find((one) => one === own) ?? senders.find(({ field }) => !field) ?? senders[0];
-              for (const secret of keys) {
+              for (const { key, id } of keys) {
                 if (body.length > LARGE_MESSAGE) await letOthersRun();
-                if (sender !== undefined && check(body, secret.key)) return { sender, secret: secret.id };
+                if (sender !== undefined && check(body, key)) return { sender, secret: id() };
               }
             }
             return this.problem ?? `The ${found[0]?.signature.field ?? ''} is not valid for this body.`;

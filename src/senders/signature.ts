@@ -96,16 +96,10 @@ const LINE_FEED = '\n';
 /** Most signatures of one request that are checked. */
 const MAX_SIGNATURES = 8;
 
-/** A secret of a sender. */
-export class SecretKey {
-  #id: string | undefined;
-
-  constructor(readonly key: Buffer) {}
-
-  /** Identifies the secret in the log. Takes some 50 ms, so that readers of the log cannot find the secret by trying. */
-  get id(): string {
-    return (this.#id ??= scryptSync(this.key, 'asmx-webhook', 6).toString('base64url'));
-  }
+/** Returns a key with what identifies its secret in the log. That takes some 50 ms, so that readers of the log cannot find it by trying. */
+export function secretKey(key: Buffer) {
+  let id: string | undefined;
+  return { key, id: () => (id ??= scryptSync(key, 'asmx-webhook', 6).toString('base64url')) };
 }
 
 /** How far the time of a signature may be from this machine's, in seconds: five minutes, as each of the senders says. */
