@@ -4,7 +4,7 @@ import { htmlProblems } from '../../support/valid-html';
 const MARKUP = '</div></details><script>alert(1)</script>\u202E';
 
 describe('the comparison of two events', () => {
-  const { service, get, record: recordAs } = useEventsPages();
+  const { service, get, page, record: recordAs } = useEventsPages();
   const record = (body: string | Buffer, headers: Record<string, string> = JSON_TYPE) => recordAs(body, headers);
   /** A part of the page as a person reads it: its hint, and its lines. */
   const part = (html: string, id: string) => {
@@ -18,8 +18,7 @@ describe('the comparison of two events', () => {
       html: section,
     };
   };
-  const ofData = async (one = 1, other = 2) =>
-    part((await get(`?event=${String(one)}&with=${String(other)}`)).body, 'data');
+  const ofData = async (one = 1, other = 2) => part(await page(`?event=${String(one)}&with=${String(other)}`), 'data');
 
   it('shows each line of one alone after a minus or a plus', async () => {
     await record('{"order":17,"items":[{"sku":"a"}],"paid":false}');
@@ -46,7 +45,7 @@ describe('the comparison of two events', () => {
   it('says of equal data that it is, and shows how attributes and arrivals differ', async () => {
     await record('{"a":1}', { ...JSON_TYPE, 'X-Try': 'first' });
     await record('{"a": 1 }', { ...JSON_TYPE, 'X-Try': 'second' });
-    const { body } = await get('?event=1&with=2');
+    const body = await page('?event=1&with=2');
     expect(part(body, 'data')).toMatchObject({ hint: 'No difference', lines: undefined });
     expect(part(body, 'attributes').lines).toEqual(
       expect.arrayContaining([
@@ -101,7 +100,7 @@ describe('the comparison of two events', () => {
     const note = MARKUP.slice(0, -1);
     await record(JSON.stringify({ [MARKUP]: [MARKUP], a: 1 }), { ...JSON_TYPE, 'X-Note': note });
     await record(JSON.stringify({ [MARKUP]: [MARKUP], a: 2 }), { ...JSON_TYPE, 'X-Note': `${note}!` });
-    const { body } = await get('?event=1&with=2');
+    const body = await page('?event=1&with=2');
     expect(body).not.toMatch(/<script>alert|\u202E/);
     expect(body).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(await htmlProblems(body)).toEqual([]);
@@ -140,10 +139,10 @@ describe('the comparison of two events', () => {
 
   it('leads back to an event, with the search from which it was opened', async () => {
     for (let i = 0; i < 2; i++) await record('{}');
-    expect((await get('?event=2&with=1&text=%22')).body).toContain(
+    expect(await page('?event=2&with=1&text=%22')).toContain(
       '<a href="?event=2&amp;text=%22" class="button" id="back">',
     );
     // The form sends an empty field.
-    expect((await get('?event=1&with=')).body).toContain('<h1>Event 1</h1>');
+    expect(await page('?event=1&with=')).toContain('<h1>Event 1</h1>');
   });
 });
