@@ -139,7 +139,7 @@ async function startOf(time: number | undefined, events: Stream): Promise<number
 }
 
 /** As `EventLog.forget`. */
-async function forgetEvents(begin: BeginCall, positions: readonly number[]): Promise<number[]> {
+export async function forgetEvents(begin: BeginCall, positions: readonly number[]): Promise<number[]> {
   const forgotten: number[] = [];
   for (const position of positions) {
     const streams = begin();
