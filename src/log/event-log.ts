@@ -50,7 +50,9 @@ export class EventLog implements ReadableLog {
   /** Settles once nothing is forgotten any more. */
   readonly #forgetting: Promise<void> | undefined;
   readonly #ended = new AbortController();
-  readonly #watches = new Set<LogWatch>();
+  readonly #listeners = new Set<(newest: number) => void>();
+  /** Of all listeners, while there are any. */
+  #watch: LogWatch | undefined;
   readonly #reads: Semaphore;
   #calls = 0;
   /** Called once no call is in progress. */
@@ -106,7 +108,7 @@ export class EventLog implements ReadableLog {
     try {
       const outcomes = await this.#engine.append(events, waited);
       this.#failed = [];
-      for (const watch of this.#watches) watch.wake();
+      this.#watch?.wake();
       const recorded = outcomes.filter((outcome) => outcome.recorded).length;
       this.#observer.committed?.({ events: events.length, recorded, milliseconds: performance.now() - started });
       return outcomes;
@@ -206,11 +208,18 @@ export class EventLog implements ReadableLog {
    */
   watch(listener: (newest: number) => void): () => void {
     if (this.#closing !== undefined) return () => undefined;
-    const watch = new LogWatch(this.#engine, listener);
-    this.#watches.add(watch);
+    this.#listeners.add(listener);
+    const watch = (this.#watch ??= new LogWatch(this.#engine, (newest) => {
+      for (const listen of this.#listeners) listen(newest);
+    }));
+    queueMicrotask(() => {
+      if (watch.newest !== undefined && this.#listeners.has(listener)) listener(watch.newest);
+    });
     return () => {
-      watch.end();
-      this.#watches.delete(watch);
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#watch?.end();
+      this.#watch = undefined;
     };
   }
 
@@ -258,7 +267,7 @@ export class EventLog implements ReadableLog {
 
   async #close(): Promise<void> {
     this.#ended.abort();
-    for (const watch of this.#watches) watch.end();
+    this.#watch?.end();
     if (this.#calls > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     await this.#engine.close();
     await this.#forgetting;
