@@ -234,6 +234,24 @@ describe('the log of a service over HTTP', () => {
     ]);
   });
 
+  it('notices that a log at whose end it began was replaced by a shorter one', async () => {
+    const newest = ['3', '1'];
+    const server = createHttpServer((_request, response) => {
+      response.writeHead(200, { 'X-Events-Last': newest.shift() }).end('\n');
+    });
+    const stop = new AbortController();
+    const remote = new RemoteLog({ url: await urlOf(server) }, stop.signal);
+    const changes: unknown[] = [];
+    const following = remote.follow({ after: 3 }, stop.signal, (...change) => {
+      stop.abort();
+      changes.push(change);
+      return 1;
+    });
+    expect(await valuesOf(following)).toEqual([]);
+    expect(changes).toEqual([['ends before', 3, 1]]);
+    server.close();
+  });
+
   it('ends a wait in time, with what was recorded meanwhile', async () => {
     await record(1);
     let isOver = false;
