@@ -5,7 +5,6 @@ const FORM = 'application/x-www-form-urlencoded';
 
 describe('the answer to a webhook', () => {
   let service: TestService | undefined;
-  afterEach(() => service?.stop());
 
   const post = (headers: Record<string, string>, body: string, path = 'RecordEvent'): Promise<Answer> =>
     send(`${String(service?.url)}/${path}`, { method: 'POST', headers, body });

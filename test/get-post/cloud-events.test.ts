@@ -1,18 +1,14 @@
 import { callOperation, eventsOf, resultOf, type CloudEvent } from '../support/bindings';
 import { forgetAll } from '../support/events';
 import { send, type Answer } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { useService } from '../support/service';
 
 const STRUCTURED = { 'Content-Type': 'application/cloudevents+json; charset=utf-8' };
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
 
 describe('a CloudEvent over HTTP', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
+  const service = useService();
   afterEach(() => forgetAll(service.log));
-  afterAll(() => service.stop());
 
   const post = (headers: Record<string, string>, body: string | Buffer): Promise<Answer> =>
     send(`${service.url}/RecordEvent`, { method: 'POST', headers, body });

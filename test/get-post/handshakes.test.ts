@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { callOperation, eventsOf } from '../support/bindings';
 import { send, type Question } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { startService, useService, type TestService } from '../support/service';
 import { parsedText } from '../support/xml';
 
 const KEY = 'record-key-0123456789';
@@ -110,7 +110,6 @@ describe.each(NAMES)('the handshake of %s', (name) => {
     expect(await recorded(service)).toMatchObject([
       { type, binding: asked.method === 'POST' ? 'httppost' : 'httpget' },
     ]);
-    await service.stop();
   });
 });
 
@@ -124,7 +123,6 @@ describe.each(['slack', 'trello'])('the handshake of %s', (name) => {
     if (name === 'trello') expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, OPTIONS, POST']);
     else expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('<string xmlns=')]);
     for (const event of await recorded(without)) expect(event.type).toBe('webhook.recorded');
-    await without.stop();
     const service = await startService({ SENDER_HANDSHAKES: ALL });
     for (const path of ['/HelloWorld', '/GetEvents']) {
       const answer = await ask(service, asked, {}, path);
@@ -132,7 +130,6 @@ describe.each(['slack', 'trello'])('the handshake of %s', (name) => {
       else expect(answer.body).not.toMatch(body);
     }
     expect(await recorded(service)).toEqual([]);
-    await service.stop();
   });
 
   it('needs a key, in a header field or in the address, as what is delivered later', async () => {
@@ -145,7 +142,6 @@ describe.each(['slack', 'trello'])('the handshake of %s', (name) => {
     const answer = await ask(service, withKey(KEY));
     expect([answer.status, answer.headers['content-type']]).toEqual([200, contentType]);
     expect((await recorded(service)).map((event) => event.type)).toEqual([type, type]);
-    await service.stop();
   });
 
   it('is answered below RecordEvent/, where RECORD_PATHS records any path', async () => {
@@ -153,13 +149,11 @@ describe.each(['slack', 'trello'])('the handshake of %s', (name) => {
     const answer = await ask(service, asked, {}, '/RecordEvent/shops/17');
     expect([answer.status, answer.headers['content-type']]).toEqual([200, contentType]);
     expect(await recorded(service)).toMatchObject([{ type }]);
-    await service.stop();
   });
 
   it('is limited like a call, and refused where its binding is off', async () => {
     const limited = await startService({ SENDER_HANDSHAKES: ALL, RATE_LIMIT: '1/1h' });
     expect([(await ask(limited, asked)).status, (await ask(limited, asked)).status]).toEqual([200, 429]);
-    await limited.stop();
     const [off, on] = asked.method === 'POST' ? ['httppost', 'httpget'] : ['httpget', 'httppost'];
     await expect(startService({ SENDER_HANDSHAKES: name, PROTOCOLS: on ?? '' })).rejects.toThrow(
       `SENDER_HANDSHAKES=${name}: needs ${String(off)} in PROTOCOLS for ${name}`,
@@ -170,7 +164,6 @@ describe.each(['slack', 'trello'])('the handshake of %s', (name) => {
 it('of Microsoft Graph may have its parameter in lower case, as SharePoint writes it', async () => {
   const service = await startService({ SENDER_HANDSHAKES: ALL });
   expect((await ask(service, { method: 'POST', query: '?validationtoken=b' })).body).toBe('b');
-  await service.stop();
 });
 
 it('a body needs a key, whatever the query asks, and is recorded as itself', async () => {
@@ -180,7 +173,6 @@ it('a body needs a key, whatever the query asks, and is recorded as itself', asy
   expect((await ask(service, posted)).status).toBe(401);
   expect((await ask(service, posted, { 'X-API-Key': KEY })).body).toContain('<string');
   expect(await recorded(service)).toMatchObject([{ type: 'webhook.recorded', data: { order: 19 } }]);
-  await service.stop();
 });
 
 it('of Slack is signed, and not answered to the signature of another sender', async () => {
@@ -199,15 +191,10 @@ it('of Slack is signed, and not answered to the signature of another sender', as
   expect([(await ask(service, asked)).status, (await signed(digest.replace(/^./, 'x'))).status]).toEqual([401, 401]);
   expect((await signed(digest)).body).toBe(JSON.stringify({ challenge: CHALLENGE }));
   expect((await ask(service, asked, { 'X-Gitlab-Token': 'a token of GitLab' })).body).toContain('<string');
-  await service.stop();
 });
 
 describe('only a short printable text is sent back', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({ SENDER_HANDSHAKES: ALL });
-  });
-  afterAll(() => service.stop());
+  const service = useService({ SENDER_HANDSHAKES: ALL });
 
   it.each<[string, string]>([
     ['empty', ''],

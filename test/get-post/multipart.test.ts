@@ -241,7 +241,6 @@ describe('over the bindings', () => {
       });
       expect(answer.status).toBe(415);
     }
-    await service.stop();
   });
 
   it('one that cannot be read keeps its bytes, whatever character set it names', async () => {
@@ -252,7 +251,6 @@ describe('over the bindings', () => {
     expect(eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'))).toMatchObject([
       { data_base64: Buffer.from(body).toString('base64') },
     ]);
-    await service.stop();
   });
 
   it('a CloudEvent in binary mode keeps its bytes', async () => {
@@ -262,6 +260,5 @@ describe('over the bindings', () => {
     expect(eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'))).toMatchObject([
       { data_base64: Buffer.from(BODY).toString('base64') },
     ]);
-    await service.stop();
   });
 });

@@ -1,5 +1,5 @@
 import { send, type Answer } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { startService, useService, type TestService } from '../support/service';
 
 const PATHS = ['/RecordEvent', '/GetEvents', '/HelloWorld'];
 
@@ -8,11 +8,7 @@ describe('OPTIONS', () => {
     send(service.url + path, { method: 'OPTIONS', headers });
 
   describe('without a setting', () => {
-    let service: TestService;
-    beforeAll(async () => {
-      service = await startService();
-    });
-    afterAll(() => service.stop());
+    const service = useService();
 
     it.each(PATHS)('on %s answers 204 and names the methods', async (path) => {
       const { status, headers, body } = await options(service, path);
@@ -54,7 +50,6 @@ describe('OPTIONS', () => {
         'webhook-allowed-origin': origin,
         'webhook-allowed-rate': '*',
       });
-      await service.stop();
     });
 
     it('is not granted to other origins, nor on other operations', async () => {
@@ -70,7 +65,6 @@ describe('OPTIONS', () => {
       }
       const { status } = await options(service, '/RecordEvent');
       expect(status).toBe(204);
-      await service.stop();
     });
 
     it.each([
@@ -81,14 +75,12 @@ describe('OPTIONS', () => {
       const service = await startService({ WEBHOOK_ORIGINS: '*', RATE_LIMIT: limit });
       const { headers } = await options(service, '/RecordEvent', { 'WebHook-Request-Origin': 'a.example' });
       expect(headers['webhook-allowed-rate']).toBe(rate);
-      await service.stop();
     });
 
     it('needs no key', async () => {
       const service = await startService({ WEBHOOK_ORIGINS: '*', RECORD_KEYS: 'k'.repeat(20) });
       const { status } = await options(service, '/RecordEvent', { 'WebHook-Request-Origin': 'a.example' });
       expect(status).toBe(204);
-      await service.stop();
     });
   });
 });

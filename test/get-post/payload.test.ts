@@ -1,14 +1,10 @@
 import * as iconv from 'iconv-lite';
 import { callOperation, eventsOf, resultOf, type CloudEvent } from '../support/bindings';
 import { send, type Question } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { useService } from '../support/service';
 
 describe('the payload of HTTP POST', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.stop());
+  const service = useService();
 
   const post = async (headers: Record<string, string>, body: Buffer): Promise<CloudEvent | undefined> => {
     const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body });

@@ -1,18 +1,14 @@
 import { BINDINGS, callOperation, eventsOf, type CloudEvent } from '../support/bindings';
 import { forgetAll } from '../support/events';
 import { send } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { useService } from '../support/service';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const OTHER = '00-11111111111111111111111111111111-2222222222222222-00';
 
 describe('the trace context of a request', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
+  const service = useService();
   afterEach(() => forgetAll(service.log));
-  afterAll(() => service.stop());
 
   const events = async (): Promise<CloudEvent[]> => eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
 

@@ -862,13 +862,6 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         expect(await found({ text: 'data_base64' })).toEqual([]);
       });
 
-      it('searches for texts up to a length', async () => {
-        const text = 'x'.repeat(SearchQuery.maxText);
-        await record({ long: { data: `"data":"${text}"` } });
-        expect(await found({ text })).toEqual(['long']);
-        await expect(search({ text: `${text}x` })).rejects.toThrow(EventLogError);
-      });
-
       it('finds a long text of one letter in a large event of the same letter soon', async () => {
         const text = `${'a'.repeat(SearchQuery.maxText - 1)}b`;
         await record({ large: { data: `"data":"${'a'.repeat(4 * 1024 * 1024)}b"` } });

@@ -7,7 +7,7 @@ import { EventReader, type PageQuery } from '../../src/service/event-reader';
 import { BINDINGS, callOperation, eventsOf, requestOf, resultOf, type BindingName } from '../support/bindings';
 import { everyEvent, forgetAll, newEvent } from '../support/events';
 import { send } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { useService } from '../support/service';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { getEvents, untilWaiting } from '../support/waiting';
 
@@ -23,12 +23,8 @@ const call = {
 } as Partial<Call> as Call;
 
 describe('GetEvents with type', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
+  const service = useService();
   afterEach(() => forgetAll(service.log));
-  afterAll(() => service.stop());
 
   const found = async (binding: BindingName, parameters: Readonly<Record<string, string>>) =>
     eventsOf(resultOf(await getEvents(service.url, binding, parameters))).map(({ id }) => id);

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { BINDINGS, callOperation, eventsOf, requestOf, resultOf, type CloudEvent } from '../support/bindings';
 import { forgetAll } from '../support/events';
 import { send } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { startService, useService, type TestService } from '../support/service';
 import { getEvents } from '../support/waiting';
 
 const post = async ({ url }: TestService, type: string, body: string) =>
@@ -12,12 +12,8 @@ const recordEvent = (service: TestService, event: object) =>
   post(service, 'application/cloudevents+json', JSON.stringify({ ...sent, ...event }));
 
 describe('GetEvents', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
+  const service = useService();
   afterEach(() => forgetAll(service.log));
-  afterAll(() => service.stop());
 
   const record = (body: string) => post(service, 'text/plain', body);
   const get = async (query = '') => eventsOf(await callOperation(service.url, 'httpget', `GetEvents?${query}&`));
@@ -161,7 +157,6 @@ describe('GetEvents', () => {
 
 describe('GetEvents with GET_EVENTS_MAX_BYTES', () => {
   let service: TestService;
-  afterEach(() => service.stop());
 
   it('fills it without ever exceeding it', async () => {
     service = await startService({ GET_EVENTS_MAX_BYTES: '40000', GET_EVENTS_LIMIT: '10000' });

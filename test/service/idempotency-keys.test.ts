@@ -19,7 +19,6 @@ describe('an Idempotency-Key', () => {
   });
   afterEach(() => forgetAll(service.log));
   afterAll(async () => {
-    await service.stop();
     await folder.remove();
   });
 

@@ -2,14 +2,10 @@ import { EventLogError } from '../../src/log/engine';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { BINDINGS, callOperation, eventsOf, NAMESPACE, requestOf } from '../support/bindings';
 import { send } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { useService } from '../support/service';
 
 describe('an event recorded over any binding', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.stop());
+  const service = useService();
 
   it.each(BINDINGS)('%s can be read over every binding as a CloudEvent', async (binding) => {
     const id = await callOperation(service.url, binding, 'RecordEvent');
@@ -42,11 +38,7 @@ describe('an operation that fails in the event log', () => {
       Promise.reject(new EventLogError('The event could not be recorded.', { cause: new Error('disk <full>') })),
     read: () => Promise.reject(new EventLogError('The events could not be read.')),
   });
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({}, failing);
-  });
-  afterAll(() => service.stop());
+  const service = useService({}, failing);
 
   it.each([
     ['soap11', '<faultcode>soap:Server</faultcode><faultstring>'],

@@ -2,7 +2,7 @@ import { Sender } from '../../src/senders/sender';
 import { BINDINGS, requestOf, resultOf } from '../support/bindings';
 import { forgetAll } from '../support/events';
 import { send } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { useService } from '../support/service';
 
 const KEYS = {
   shop: 'key-of-the-shop-00',
@@ -12,15 +12,11 @@ const KEYS = {
 };
 const SECRETS = ['a', 'b'].map((letter) => `whsec_${Buffer.alloc(24, letter).toString('base64')}`);
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService({
-    RECORD_KEYS: `shop ${KEYS.shop},billing ${KEYS.billing},${KEYS.unnamed},${KEYS.other}`,
-    WEBHOOK_SECRETS: SECRETS.join(),
-  });
+const service = useService({
+  RECORD_KEYS: `shop ${KEYS.shop},billing ${KEYS.billing},${KEYS.unnamed},${KEYS.other}`,
+  WEBHOOK_SECRETS: SECRETS.join(),
 });
 afterEach(() => forgetAll(service.log));
-afterAll(() => service.stop());
 
 const recorded = async () => (await service.log.stats()).events;
 

@@ -4,18 +4,15 @@ import { BINDINGS, callOperation, eventsOf, resultOf } from '../support/bindings
 import { send, type Answer } from '../support/http';
 import { metricsAt } from '../support/metrics';
 import { forgetAll } from '../support/events';
-import { expectNothingHeld } from '../support/nothing-held';
-import { startService, type TestService } from '../support/service';
+import { expectNothingHeld, expectNothingHeldAfterEach } from '../support/nothing-held';
+import { startService, useService, type TestService } from '../support/service';
 import { getEvents, untilWaiting } from '../support/waiting';
 import { openWire } from '../support/wire';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 
 describe('GetEvents with wait', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
+  const service = useService();
   afterEach(() => forgetAll(service.log));
   afterAll(() => expectNothingHeld(service));
 
@@ -118,8 +115,8 @@ describe('GetEvents with wait', () => {
 });
 
 describe('a service in which calls wait', () => {
+  expectNothingHeldAfterEach();
   let service: TestService;
-  afterEach(() => service.stop());
 
   /** Lets calls wait, each as soon as the one before does. */
   const waiting = async (calls: number, call: (i: number) => Promise<Answer>): Promise<Promise<Answer>[]> => {
@@ -143,7 +140,6 @@ describe('a service in which calls wait', () => {
     }
     expect(await callOperation(service.url, 'soap12', 'HelloWorld')).toBe('Hello World');
     expect((await metricsAt(service.url)).get('webhook_calls_in_flight')).toBe(0);
-    await expectNothingHeld(service);
   });
 
   it('answers a large message although the call that waits has a large one too, and has memory for it', async () => {
@@ -177,7 +173,6 @@ describe('a service in which calls wait', () => {
     await untilWaiting(service.url, 1);
     await callOperation(service.url, 'soap11', 'RecordEvent');
     expect((await again).status).toBe(200);
-    await expectNothingHeld(service);
   });
 
   it('answers them at once when it stops, and says that the connections end', async () => {
@@ -198,11 +193,10 @@ describe('a service in which calls wait', () => {
     const answer = await getEvents(service.url, 'soap12', { after: '0', wait: '1500ms' });
     expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
     expect(performance.now() - began).toBeGreaterThan(1490);
-    await expectNothingHeld(service);
   });
 
   it('lets no call wait without a key', async () => {
-    service = await startService({ READ_KEYS: 'a-key-for-the-reader' });
+    service = await startService({ READ_KEYS: 'a-key-for-the-reader', ADMIN_PORT: '0' });
     for (const binding of BINDINGS)
       expect((await getEvents(service.url, binding, { after: '0', wait: '60s' })).status).toBe(401);
   });
@@ -214,7 +208,6 @@ describe('a service in which calls wait', () => {
     fake.fail();
     expect([(await answer)?.status, (await answer)?.body]).toEqual([503, 'The events could not be read.\n']);
     expect((await metricsAt(service.url)).get('webhook_calls_in_flight')).toBe(0);
-    await expectNothingHeld(service);
   });
 });
 

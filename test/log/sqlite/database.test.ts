@@ -3,7 +3,7 @@ import { readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import threads from 'node:worker_threads';
 import { Database } from '../../../src/log/sqlite/database';
-import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog, restoreSqliteLog } from '../../../src/log/sqlite/event-log';
 import { outcome, newEvent } from '../../support/events';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { openDirectly } from '../../support/sqlite';
@@ -90,6 +90,24 @@ describe('the database of a log', () => {
     await log.close();
     expect(await readdir(data)).toEqual(['events.db']);
     started.mockRestore();
+  });
+
+  it('has the events of a backup once it is restored, also by time, and gives no position again', async () => {
+    const log = await openSqliteLog({ file: file() });
+    const found = async () =>
+      (await log.scan({ after: 0, since: 1000, limit: 10 })).map(({ id, position }) => [id, position]);
+    await log.append(newEvent({ id: 'kept', recordedAt: 1000 }));
+    await log.upkeep?.backup(join(folder.path, 'backup.db'));
+    await log.forget([1]);
+    await log.append(newEvent({ id: 'replaced', recordedAt: 1000 }));
+    expect(await found()).toEqual([['replaced', 2]]);
+    await restoreSqliteLog(join(folder.path, 'backup.db'), file());
+    await log.append(newEvent({ id: 'next', recordedAt: 1000 }));
+    expect(await found()).toEqual([
+      ['kept', 1],
+      ['next', 3],
+    ]);
+    await log.close();
   });
 
   it('overwrites the events that it deletes', async () => {

@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually';
 import { startService } from '../../support/service';
 import { directly } from '../../support/sqlite';
 import { startTarget, type Received, type Target } from '../../support/target';
-import { SECRETS } from '../../support/deliveries';
+import { DELIVERIES, SECRETS } from '../../support/deliveries';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { startTool, type RunningTool } from '../../support/tool';
 import { runToolHere, startToolHere, type ToolHere } from '../../support/tool-here';
@@ -497,10 +497,14 @@ describe('a sample that is triggered', () => {
     const { port } = new URL(service.url);
     expect(await trigger([name], { ...SECRETS, PORT: port })).toMatchObject({ code: 0, errors: '' });
     const [event] = await service.log.scan({ after: 0, limit: 1 });
-    expect(JSON.parse(event?.arrival ?? '')).toMatchObject({
-      signedBy: Sender.named(name)?.name,
-      'webhook-sender': name,
-    });
+    const arrival = JSON.parse(event?.arrival ?? '') as { headers: object };
+    expect(arrival).toMatchObject({ signedBy: Sender.named(name)?.name, 'webhook-sender': name });
+    // Libraries of senders refuse a request without their own fields.
+    const { fields, hidden = [] } = DELIVERIES.find(({ sender }) => sender === name) ?? {};
+    const own = Object.keys(fields?.('', '') ?? {}).filter((field) => /^x-/i.test(field));
+    expect([...Object.keys(arrival.headers), ...hidden]).toEqual(
+      expect.arrayContaining(own.map((field) => field.toLowerCase())),
+    );
     expect(event?.attributes).not.toContain('webhook.recorded');
     expect(event?.webhookId).toMatch(/^signed /);
     await service.stop();
