@@ -175,8 +175,10 @@ describe('the HTTP client of the tool', () => {
     expect(await ask(client, url)).toEqual(none(cutOff));
   });
 
-  it('takes a body that ends with the connection', async () => {
+  it('takes a body that ends with the connection, unless it has another length', async () => {
     const url = await startSocketServer((socket) => socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nwhole'));
     expect(await ask(clientOf(), url)).toMatchObject({ body: Buffer.from('whole') });
+    const half = await startSocketServer((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'));
+    expect(await ask(clientOf(), half)).toEqual(none('the connection was closed before the answer was complete'));
   });
 });
