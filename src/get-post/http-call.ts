@@ -92,7 +92,6 @@ function grantedFields(
 /** A `GET` or `POST` of `{path}/<Operation>`, answered with one `string` element or, if the caller prefers it, with JSON. */
 class HttpCall extends IncomingCall {
   override readonly binding: 'httpget' | 'httppost';
-  override readonly hasEnvelope = false;
   readonly #target: ReturnType<typeof targetOf>;
   readonly #bindings: HttpBindings;
   #body: Buffer = EMPTY;
@@ -110,10 +109,6 @@ class HttpCall extends IncomingCall {
     this.binding = binding;
     this.#bindings = bindings;
     this.#target = targetOf(request, endpoint);
-  }
-
-  override get hasBody(): boolean {
-    return this.binding === 'httppost';
   }
 
   override route(): void {

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { join } from 'node:path';
 import { Router } from 'express';
+import { Caller } from '../../access/caller';
 import { positionIn, StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
@@ -76,7 +77,7 @@ class EventsPages {
     const { rate, access, admission, config } = this.endpoint;
     try {
       rate.count(response.req);
-      access.checkViewer(response.req);
+      Caller.checkViewer(response.req, access);
       // A search may take long, and must leave most slots to calls.
       const most = Math.max(1, Math.floor(config.limits.maxInFlight / 4));
       if (this.#inProgress >= most) throw HTTP_ERRORS.pagesInFlight(most);
@@ -170,7 +171,7 @@ class EventsPages {
     this.#inProgress--;
     try {
       await this.#downloads.send(response, parameters, ticket, () => {
-        this.endpoint.access.checkViewer(response.req);
+        Caller.checkViewer(response.req, this.endpoint.access);
       });
     } finally {
       this.#inProgress++;
