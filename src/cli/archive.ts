@@ -9,9 +9,10 @@ import type { EventLog } from '../log/event-log';
 import type { Start } from '../log/queries';
 import type { LogChange, ReadableLog } from '../log/readable-log';
 import { writeNewFile } from '../util/files';
+import { replaceInvisible } from '../util/text';
 import type { Values } from './events-options';
 import { matcherOf, positionBefore, type EventFilter } from './tool-log';
-import { eventLine, eventsText, fileError, linesOf, print, printableJson, quoted } from './terminal';
+import { eventLine, eventsText, fileError, linesOf, print, quoted } from './terminal';
 
 /** Prints the events from a start on, by default all, or says that there are none. */
 export async function printEvents(log: ReadableLog, form: Values, stop: AbortSignal): Promise<void> {
@@ -64,8 +65,10 @@ async function printPages(
   return counts;
 }
 
+/** On a terminal, what is not visible is escaped, and white space between tokens becomes spaces. */
 function jsonLine(): (event: StoredEvent) => string {
-  return process.stdout.isTTY ? (event) => printableJson(ArchiveLine.of(event)) : ArchiveLine.of;
+  if (!process.stdout.isTTY) return ArchiveLine.of;
+  return (event) => replaceInvisible(ArchiveLine.of(event).replace(/[\t\r]/g, ' '));
 }
 
 function pageText(page: readonly StoredEvent[], lineOf: (event: StoredEvent) => string): string {

@@ -97,12 +97,6 @@ export function eventLine(event: StoredEvent): string {
   );
 }
 
-/** Returns the same JSON, safe to print on a terminal: what is not visible is escaped, white space between tokens becomes spaces. */
-export function printableJson(line: string): string {
-  const spaced = line.replace(/[\t\r]/g, ' ');
-  return replaceInvisible(spaced);
-}
-
 export function textOf(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: unknown) => {
     throw fileError(file, 'read', error);

@@ -8,15 +8,13 @@ export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGBREAK'] as const;
 /** The service manager that started this process, if one did and wants to be notified (sd_notify(3)). */
 export class ServiceManager {
   readonly #environment: NodeJS.ProcessEnv | undefined;
-  readonly #failed: (reason: string) => void;
   #sent = Promise.resolve();
 
   /** Takes `NOTIFY_SOCKET` out of the environment of this process. `failed` learns why a message could not be sent. */
-  constructor(failed: (reason: string) => void) {
+  constructor(private readonly failed: (reason: string) => void) {
     const { NOTIFY_SOCKET, PATH } = process.env;
     delete process.env.NOTIFY_SOCKET;
     this.#environment = NOTIFY_SOCKET === undefined ? undefined : { NOTIFY_SOCKET, PATH };
-    this.#failed = failed;
   }
 
   /** Reloads on SIGHUP. A terminal that closes sends it, too, and under Windows nothing else does: then this process stops. */
@@ -45,7 +43,7 @@ export class ServiceManager {
       .then(
         () => undefined,
         (error: unknown) => {
-          this.#failed((error as Error).message);
+          this.failed((error as Error).message);
         },
       );
   }

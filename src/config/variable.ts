@@ -46,15 +46,13 @@ export class Variable<Value> {
   readonly supervised: boolean;
   readonly isReloaded: boolean;
   readonly #redact: (text: string) => string;
-  readonly #read: Read<Value>;
 
   constructor(
     readonly group: SettingGroup,
     readonly name: string,
-    read: Read<Value>,
+    private readonly read: Read<Value>,
     given: Description,
   ) {
-    this.#read = read;
     this.#redact = given.redact ?? ((text) => text);
     this.description = given.description;
     this.default = given.default;
@@ -78,7 +76,7 @@ export class Variable<Value> {
     if (isQuoted(text)) return { problem: QUOTES };
     try {
       // `set PORT=80 && node …` of Windows' cmd sets "80 ". A password may end with a space; lists trim their members.
-      return { value: this.#read(this.secret ? text : text.trim()) };
+      return { value: this.read(this.secret ? text : text.trim()) };
     } catch (error) {
       if (!(error instanceof ValueError)) throw error;
       return { problem: error.message };

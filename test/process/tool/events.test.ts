@@ -177,9 +177,13 @@ describe('the tool for the event log', () => {
     expect(exported.map((line) => (JSON.parse(line) as { data: unknown }).data)).toMatchObject(['a\ufffdb', undefined]);
     const tool = start(['follow', '--since', '0']);
     await eventually('the others are printed', () => tool.output() === `${exported.join('\n')}\n`);
+    const log = await openSqliteLog({ file });
+    await log.append(newEvent());
+    await log.close();
+    await eventually('what is recorded meanwhile is printed', () => tool.output().split('\n').length === 4);
     expect(await tool.end('SIGTERM')).toBe(0);
     expect(tool.errors()).toBe(
-      `Waiting for events after 0.\n${said(' is left out')}2 events printed.\n`.replace(
+      `Waiting for events after 0.\n${said(' is left out')}3 events printed.\n`.replace(
         /Event (?=\d)/g,
         'Event 0000000000000000000',
       ),
@@ -189,7 +193,7 @@ describe('the tool for the event log', () => {
       'Event 2, which is damaged\n',
       expect.stringMatching(/^1 removed\./),
     ]);
-    expect((await plain(['verify']))[2]).toBe('5 events verified. Findings: 3.\n');
+    expect((await plain(['verify']))[2]).toBe('6 events verified. Findings: 3.\n');
   });
 
   describe('that removes events', () => {
