@@ -12,7 +12,6 @@ import {
 import { GroupCommit } from './group-commit';
 import type { EventQuery, FoundEvent, LogStats, SearchQuery, SearchResult, Start } from './queries';
 import { followed, foundIn, pagesOf, type FollowStart, type OnLogChange, type ReadableLog } from './readable-log';
-import { requireSearchable } from './search';
 
 /** How long a search goes on, in milliseconds. */
 const SEARCH_TIME = 500;
@@ -20,7 +19,10 @@ const SEARCH_TIME = 500;
 /** Counted for each event besides its texts when calls share a commit, in characters. */
 const EVENT_CHARACTERS = 2048;
 
-type Settings = { readonly [Name in 'retention' | 'isShared']?: EventLogSettings[Name] | undefined };
+/** Nothing is forgotten without a retention. */
+export type LocalSettings = {
+  readonly [Name in 'retention' | 'isShared' | 'forgets']?: EventLogSettings[Name] | undefined;
+};
 
 /** Called when something happens to a log besides its calls. */
 interface LogObserver {
@@ -61,7 +63,7 @@ export class EventLog implements ReadableLog {
   #failed: readonly NewEvent[] = [];
   readonly #searches = new Semaphore(1);
 
-  constructor(engine: Engine, { retention = {}, isShared }: Settings = {}) {
+  constructor(engine: Engine, { retention = {}, isShared, forgets = true }: LocalSettings = {}) {
     this.#engine = engine;
     const { upkeep } = engine;
     this.upkeep = upkeep && {
@@ -76,7 +78,8 @@ export class EventLog implements ReadableLog {
     if (engine.verifyFiles) void watchFiles(engine.verifyFiles, (problem) => this.#observer.lost?.(problem), signal);
     this.#retention = retention;
     const notify = (error?: unknown) => this.#observer.retained?.(error);
-    this.#forgetting = engine.retention && forgetDue(engine.retention, () => this.#retention, notify, signal);
+    if (forgets && engine.retention)
+      this.#forgetting = forgetDue(engine.retention, () => this.#retention, notify, signal);
   }
 
   /** Maximum bytes of an event as the log keeps it, if there is a limit. */
@@ -161,11 +164,8 @@ export class EventLog implements ReadableLog {
   /**
    * Searches for events in the order of their positions, and returns what a list shows of them. Each call works for about half a
    * second and says how far it came, so it may find nothing and still leave `more`. It hardly delays recording.
-   *
-   * @throws {EventLogError} also if the text is longer than {@link SearchQuery.maxText}.
    */
   async search(query: SearchQuery): Promise<SearchResult> {
-    requireSearchable(query);
     return this.#reading(async () => {
       const deadline = performance.now() + SEARCH_TIME;
       const isUpwards = query.after !== undefined;
