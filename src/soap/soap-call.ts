@@ -62,8 +62,6 @@ const NAMES_SOAP_12 = /^application\/soap\+xml(?![^\s;])/i;
 
 /** A `POST` to the endpoint itself. The reply has the SOAP version of the message, whatever the content type says. */
 export class SoapCall extends IncomingCall {
-  override readonly hasBody = true;
-  override readonly hasEnvelope = true;
   readonly #bindings: SoapBindings;
   /** The version to answer in: that of the content type, if it is on, until the envelope has been read. */
   #version: SoapVersion;

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { join } from 'node:path';
 import { Router } from 'express';
+import { Caller } from '../../access/caller';
 import { positionIn, StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
@@ -78,7 +79,7 @@ class EventsPages {
   async answer(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
     const { rate, access, admission } = this.endpoint;
     const check = () => {
-      access.checkViewer(response.req);
+      Caller.checkViewer(response.req, access);
     };
     try {
       rate.count(response.req);
