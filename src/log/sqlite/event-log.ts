@@ -172,18 +172,9 @@ class DatabaseThread {
   async #start(): Promise<OpenThread> {
     const workerData: SqliteOptions = { ...this.#options, opened: this.files };
     const worker = new Worker(join(__dirname, 'thread.js'), { workerData, resourceLimits: YOUNG_GENERATION });
-    const database = new Remote<ThreadFunctions>((message) => {
-      worker.postMessage(message);
-    });
-    worker.on('message', (message) => {
-      database.receive(message);
-    });
-    worker.on('error', (error) => {
-      database.end(error);
-    });
+    const database = Remote.ofThread<ThreadFunctions>(worker);
     worker.on('exit', () => {
       this.#opened = undefined;
-      database.end(new Error('the database thread ended'));
     });
     try {
       await database.ask('open');
