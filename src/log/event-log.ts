@@ -240,7 +240,7 @@ export class EventLog implements ReadableLog {
   /**
    * Removes events with their keys, so that nothing where the log is kept holds them any more. Others can go on reading and writing.
    *
-   * @returns the positions of those that the log held.
+   * @returns the positions of those that were there, in any order.
    */
   forget(positions: readonly number[]): Promise<number[]> {
     return this.#call('The events could not be removed completely.', () => this.#engine.forget(positions));

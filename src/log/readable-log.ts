@@ -52,23 +52,21 @@ export interface FollowStart {
 /** Called if a log that is followed is another one; returns the position after which to go on. */
 export type OnLogChange = (change: LogChange, position: number, newest: number) => number;
 
-/** Whether an event is the one that was seen at its position. */
-function isSame(event: StoredEvent, seen: SeenEvent): boolean {
-  return seen === undefined || (event.id === seen.id && event.recordedAt === seen.recordedAt);
-}
+export const LogChange = {
+  /** Compares the log with the one in which an event was seen at a position. Resolves to undefined if it may be the same. */
+  async at(log: Scanned, position: number, event: SeenEvent): Promise<LogChange | undefined> {
+    const [found] = await log.scan({ after: Math.max(0, position - 1), limit: 1 });
+    if (found === undefined) return (await log.stats()).last < position ? 'ends before' : undefined;
+    return found.position !== position || LogChange.isSame(found, event) ? undefined : 'another event';
+  },
 
-/** Compares the log with the one in which an event was seen at a position. Resolves to undefined if it may be the same. */
-async function changeAt(
-  log: Pick<ReadableLog, 'scan' | 'stats'>,
-  position: number,
-  event: SeenEvent,
-): Promise<LogChange | undefined> {
-  const [found] = await log.scan({ after: Math.max(0, position - 1), limit: 1 });
-  if (found === undefined) return (await log.stats()).last < position ? 'ends before' : undefined;
-  return found.position !== position || isSame(found, event) ? undefined : 'another event';
-}
+  /** Whether an event is the one that was seen at its position. */
+  isSame(event: StoredEvent, seen: SeenEvent): boolean {
+    return seen === undefined || (event.id === seen.id && event.recordedAt === seen.recordedAt);
+  },
+};
 
-export const LogChange = { at: changeAt, isSame };
+type Scanned = Pick<ReadableLog, 'scan' | 'stats'>;
 
 /** Maximum events that are read at a time, and that a search finds at a time. */
 const PAGE_EVENTS = 1000;
@@ -78,7 +76,7 @@ const FOUND = 100;
 const WAIT = 5000;
 
 export async function* pagesOf(
-  log: Pick<ReadableLog, 'scan'>,
+  log: Pick<Scanned, 'scan'>,
   { after, since }: Start,
 ): AsyncGenerator<readonly StoredEvent[]> {
   for (let position = after; ;) {
@@ -91,7 +89,7 @@ export async function* pagesOf(
 }
 
 export async function* followed(
-  log: Pick<ReadableLog, 'scan' | 'stats'> & { watch(listener: (newest: number) => void): () => void },
+  log: Scanned & { watch(listener: (newest: number) => void): () => void },
   start: FollowStart,
   stop: AbortSignal,
   changed: OnLogChange,
@@ -110,7 +108,7 @@ export async function* followed(
   try {
     while (!stop.aborted) {
       news = new Deferred();
-      const change = hasReached ? await changeAt(log, after, event) : undefined;
+      const change = hasReached ? await LogChange.at(log, after, event) : undefined;
       if (change !== undefined) {
         after = changed(change, after, (await log.stats()).last);
         event = undefined;
@@ -133,7 +131,7 @@ export async function* followed(
 }
 
 export async function* foundIn(
-  log: Pick<ReadableLog, 'scan' | 'stats'> & { search(query: SearchQuery): Promise<SearchResult> },
+  log: Scanned & { search(query: SearchQuery): Promise<SearchResult> },
   search: Omit<SearchQuery, 'limit'>,
   stop: AbortSignal,
   gone: (position: number) => void,
@@ -150,7 +148,7 @@ export async function* foundIn(
 
 /** Reads the events at some positions, which rise; neighbours are read together. */
 async function* eventsAt(
-  log: Pick<ReadableLog, 'scan'>,
+  log: Scanned,
   positions: readonly number[],
   gone: (position: number) => void,
 ): AsyncGenerator<StoredEvent> {

@@ -178,7 +178,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       it('the given events, and no other', async () => {
         for (const id of ['a', 'b', 'c', 'd']) await log.append(newEvent({ id, data: `"data":"x${id}x"` }));
         const [b, d] = [await positionOf('b'), await positionOf('d')];
-        expect(await log.forget([d, b, d + 10])).toEqual([d, b]);
+        expect((await log.forget([d, b, d + 10])).sort((one, next) => one - next)).toEqual([b, d]);
         expect(await log.forget([b])).toEqual([]);
         expect(await ids()).toEqual(['a', 'c']);
         expect(await ids({ id: 'b' })).toEqual([]);

@@ -35,7 +35,7 @@ export async function openJetStreamLog(options: JetStreamOptions): Promise<Event
     if (create) await provideStreams(streams, replicas, retention);
     // With any settings.
     else await streams.events.requireInfo();
-    return new EventLog(new JetStreamEngine(connection, options), options);
+    return new EventLog(engineOn(connection, options), options);
   } catch (cause) {
     await connection?.close();
     throw new EventLogError(`The event log ${stream} on ${servers.join(',')} cannot be opened.`, { cause });
@@ -43,88 +43,78 @@ export async function openJetStreamLog(options: JetStreamOptions): Promise<Event
 }
 
 /** Keeps events in a stream of NATS JetStream. Durable means acknowledged, that is, kept by a majority of the replicas. */
-class JetStreamEngine implements Engine {
-  /** Each takes several round trips. */
-  readonly readsAtOnce = 8;
-  readonly watchPause = 50;
-  readonly retention: Engine['retention'];
-  readonly #connection: JetStreamConnection;
-  readonly #begin: BeginCall;
-  readonly #types = new TypeSearch();
-
-  constructor(connection: JetStreamConnection, options: JetStreamOptions) {
-    const { stream, retention } = options;
-    this.#connection = connection;
-    this.#begin = () => logStreams(connection, stream);
+function engineOn(connection: JetStreamConnection, { stream, retention }: JetStreamOptions): Engine {
+  const begin = () => logStreams(connection, stream);
+  const types = new TypeSearch();
+  return {
+    /** Each takes several round trips. */
+    readsAtOnce: 8,
+    watchPause: 50,
     // With an age alone the servers forget the keys, too.
-    if (retention.maxEvents !== undefined) this.retention = retentionOfKeys(this.#begin);
-  }
+    retention: retention.maxEvents === undefined ? undefined : retentionOfKeys(begin),
+    get maxEventBytes() {
+      return begin().events.maxBytes();
+    },
+    append: (events) => recordEvents(begin, events),
+    check: () => requireReady(begin()),
+    forget: (positions) => forgetEvents(begin, positions),
+    close: () => connection.close(),
+    newest: async () => (await begin().events.state()).last_seq,
+    read: (query) => pageFrom(matching(begin(), types, query), query),
 
-  get maxEventBytes(): number {
-    return this.#begin().events.maxBytes();
-  }
+    async search(query) {
+      const { events } = begin();
+      const { after, before = Infinity, from } = query;
+      const candidates = new StreamWalk(events, SEARCH_WINDOW).events({
+        after: Math.max(after ?? 0, await startOf(from, events)),
+        before,
+        first: after === undefined ? 'newest' : 'oldest',
+        most: Infinity,
+      });
+      const end = performance.now() + SEARCH_STEP_TIME;
+      return searchStep(candidates, query, () => performance.now() > end);
+    },
 
-  readonly append: Engine['append'] = (events) => recordEvents(this.#begin, events);
-  readonly check: Engine['check'] = () => requireReady(this.#begin());
-  readonly forget: Engine['forget'] = (positions) => forgetEvents(this.#begin, positions);
-  readonly close: Engine['close'] = () => this.#connection.close();
+    async counts(times) {
+      const { events } = begin();
+      const counting = new Semaphore(COUNTING_CONSUMERS);
+      const since = await Promise.all(times.map((time) => counting.run(() => events.storedSince(time))));
+      // Events stored between two of the requests are in the later answer only.
+      return since.slice(1).map((later, i) => Math.max(0, (since[i]?.messages ?? 0) - later.messages));
+    },
 
-  readonly newest: Engine['newest'] = async () => (await this.#begin().events.state()).last_seq;
-  readonly read: Engine['read'] = (query) => pageFrom(this.#matching(query), query);
+    async stats() {
+      const { events, keys } = begin();
+      const [ofEvents, ofKeys] = await Promise.all([events.state(), keys.state()]);
+      return { events: ofEvents.messages, bytes: ofEvents.bytes + ofKeys.bytes, last: ofEvents.last_seq };
+    },
 
-  /** The events that a query asks for, in the order in which the page is filled. */
-  async *#matching(query: EventQuery): AsyncGenerator<StoredEvent> {
-    const { id, position, type, after = 0, before = Infinity, since, limit: most } = query;
-    const { events } = this.#begin();
-    const walk = new StreamWalk(events);
-    const start = Math.max(after, await startOf(since, events));
-    const first = query.after === undefined ? 'newest' : 'oldest';
-    const part: Part = { after: start, before, first, most: since === undefined ? most : Infinity };
-    if (position !== undefined) {
-      const event = await walk.at(position);
-      if (event === undefined || (id !== undefined && event.id !== id)) return;
-      if (position > after && position < before) yield event;
-    } else if (id !== undefined) {
-      yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), part);
-    } else if (type !== undefined) {
-      yield* this.#types.find(events, type, { ...part, most: Infinity });
-    } else {
-      yield* walk.events(part);
-    }
-  }
-
-  readonly search: Engine['search'] = async (query) => {
-    const { events } = this.#begin();
-    const { after, before = Infinity, from } = query;
-    const candidates = new StreamWalk(events, SEARCH_WINDOW).events({
-      after: Math.max(after ?? 0, await startOf(from, events)),
-      before,
-      first: after === undefined ? 'newest' : 'oldest',
-      most: Infinity,
-    });
-    const end = performance.now() + SEARCH_STEP_TIME;
-    return searchStep(candidates, query, () => performance.now() > end);
+    /** The servers check their files themselves, with a checksum for each message. */
+    async verify() {
+      const streams = begin();
+      const { messages } = await streams.events.state();
+      return messages > 0 && (await streams.keys.info()) === undefined ? [keysMissing(streams)] : [];
+    },
   };
+}
 
-  async counts(times: readonly number[]): Promise<number[]> {
-    const { events } = this.#begin();
-    const counting = new Semaphore(COUNTING_CONSUMERS);
-    const since = await Promise.all(times.map((time) => counting.run(() => events.storedSince(time))));
-    // Events stored between two of the requests are in the later answer only.
-    return since.slice(1).map((later, i) => Math.max(0, (since[i]?.messages ?? 0) - later.messages));
-  }
-
-  readonly stats: Engine['stats'] = async () => {
-    const { events, keys } = this.#begin();
-    const [ofEvents, ofKeys] = await Promise.all([events.state(), keys.state()]);
-    return { events: ofEvents.messages, bytes: ofEvents.bytes + ofKeys.bytes, last: ofEvents.last_seq };
-  };
-
-  /** The servers check their files themselves, with a checksum for each message. */
-  async verify(): Promise<string[]> {
-    const streams = this.#begin();
-    const { messages } = await streams.events.state();
-    return messages > 0 && (await streams.keys.info()) === undefined ? [keysMissing(streams)] : [];
+/** The events that a query asks for, in the order in which the page is filled. */
+async function* matching({ events }: LogStreams, types: TypeSearch, query: EventQuery): AsyncGenerator<StoredEvent> {
+  const { id, position, type, after = 0, before = Infinity, since, limit: most } = query;
+  const walk = new StreamWalk(events);
+  const start = Math.max(after, await startOf(since, events));
+  const first = query.after === undefined ? 'newest' : 'oldest';
+  const part: Part = { after: start, before, first, most: since === undefined ? most : Infinity };
+  if (position !== undefined) {
+    const event = await walk.at(position);
+    if (event === undefined || (id !== undefined && event.id !== id)) return;
+    if (position > after && position < before) yield event;
+  } else if (id !== undefined) {
+    yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), part);
+  } else if (type !== undefined) {
+    yield* types.find(events, type, { ...part, most: Infinity });
+  } else {
+    yield* walk.events(part);
   }
 }
 

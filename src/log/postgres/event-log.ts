@@ -21,55 +21,49 @@ export async function openPostgresLog(options: PostgresAddress & EventLogSetting
     const names = hosts.map(({ host, port }) => `${host}:${String(port)}`).join(',');
     throw new EventLogError(`The event log ${database} on ${names} cannot be opened.`, { cause });
   }
-  return new EventLog(new PostgresEngine(connection, connections), options);
+  return new EventLog(engineOn(connection, connections), options);
 }
 
 /** Keeps events in a table of PostgreSQL. Durable means committed, as the server's `synchronous_commit` says. */
-class PostgresEngine implements Engine {
-  readonly commitSize = 4 * 1024 * 1024;
-  readonly readsAtOnce: number;
-  readonly watchPause = 100;
-  readonly retention: Engine['retention'];
-  readonly #connection: PostgresConnection;
-
-  constructor(connection: PostgresConnection, connections: number) {
+function engineOn(connection: PostgresConnection, connections: number): Engine {
+  return {
+    commitSize: 4 * 1024 * 1024,
     // Commits and small reads do not wait for large ones.
-    this.readsAtOnce = Math.max(1, connections - 2);
-    this.#connection = connection;
-    this.retention = retentionIn(connection);
-  }
+    readsAtOnce: Math.max(1, connections - 2),
+    watchPause: 100,
+    retention: retentionIn(connection),
+    append: (events, waited) => recordEvents(connection, events, waited),
+    check: (failed) => checkRecording(connection, failed),
+    read: (query) => readEvents(connection, query),
+    search: (query) => searchEvents(connection, query),
+    counts: (times) => countEvents(connection, times),
+    forget: (positions) => forgetEvents(connection, positions),
+    close: () => connection.close(),
 
-  readonly append: Engine['append'] = (events, waited) => recordEvents(this.#connection, events, waited);
-  readonly check: Engine['check'] = (failed) => checkRecording(this.#connection, failed);
-  readonly read: Engine['read'] = (query) => readEvents(this.#connection, query);
-  readonly search: Engine['search'] = (query) => searchEvents(this.#connection, query);
-  readonly counts: Engine['counts'] = (times) => countEvents(this.#connection, times);
-  readonly forget: Engine['forget'] = (positions) => forgetEvents(this.#connection, positions);
-  readonly close: Engine['close'] = () => this.#connection.close();
+    async stats() {
+      const [stats] = await connection.query<LogStats>(
+        `SELECT ${TOTAL}::float8 AS events, pg_total_relation_size('webhook_events')::float8 AS bytes, last::float8 AS last
+         FROM webhook_log`,
+      );
+      if (stats === undefined) throw new Error('the tables of the event log are empty');
+      return stats;
+    },
 
-  async stats(): Promise<LogStats> {
-    const [stats] = await this.#connection.query<LogStats>(
-      `SELECT ${TOTAL}::float8 AS events, pg_total_relation_size('webhook_events')::float8 AS bytes, last::float8 AS last
-       FROM webhook_log`,
-    );
-    if (stats === undefined) throw new Error('the tables of the event log are empty');
-    return stats;
-  }
+    async newest() {
+      const [row] = await connection.query<{ newest: number }>(
+        'SELECT coalesce((SELECT max(sequence) FROM webhook_events), last)::float8 AS newest FROM webhook_log',
+      );
+      return row?.newest ?? 0;
+    },
 
-  async newest(): Promise<number> {
-    const [row] = await this.#connection.query<{ newest: number }>(
-      'SELECT coalesce((SELECT max(sequence) FROM webhook_events), last)::float8 AS newest FROM webhook_log',
-    );
-    return row?.newest ?? 0;
-  }
-
-  /** The server checks tables and indexes (`pg_amcheck`). */
-  async verify(): Promise<string[]> {
-    const sql = `SELECT (SELECT count(*) FROM webhook_events)::float8 AS found, ${TOTAL}::float8 AS noted`;
-    const [totals] = await this.#connection.query<Record<'found' | 'noted', number>>(sql, undefined, Infinity);
-    const { found = 0, noted = 0 } = totals ?? {};
-    return found === noted ? [] : [`The log holds ${String(found)} events, and its total says ${String(noted)}.`];
-  }
+    /** The server checks tables and indexes (`pg_amcheck`). */
+    async verify() {
+      const sql = `SELECT (SELECT count(*) FROM webhook_events)::float8 AS found, ${TOTAL}::float8 AS noted`;
+      const [totals] = await connection.query<Record<'found' | 'noted', number>>(sql, undefined, Infinity);
+      const { found = 0, noted = 0 } = totals ?? {};
+      return found === noted ? [] : [`The log holds ${String(found)} events, and its total says ${String(noted)}.`];
+    },
+  };
 }
 
 /** Events that one statement removes: commits that repeat one of them wait for it. */
@@ -99,19 +93,20 @@ const SURPLUS = removal(`sequence <= (
 
 /** As `EventLog.forget`. */
 async function forgetEvents(connection: PostgresConnection, positions: readonly number[]): Promise<number[]> {
-  const removed = new Set<number>();
+  const removed: number[] = [];
   for (let done = 0; done < positions.length; done += STEP) {
     const given = positions.slice(done, done + STEP);
-    for (const { position } of await connection.query<{ position: number }>(GIVEN, [given])) removed.add(position);
+    const rows = await connection.query<{ position: number }>(GIVEN, [given]);
+    removed.push(...rows.map(({ position }) => position));
   }
-  if (removed.size === 0) return [];
+  if (removed.length === 0) return [];
   const { warning } = await connection.run(
     (client) => withWarning(client, () => client.query('VACUUM (INDEX_CLEANUP TRUE) webhook_events')),
     Infinity,
   );
   // The server skips it for a role that does not own the table.
   if (warning !== undefined) throw new Error(`they are deleted, but pages of the table still hold them: ${warning}`);
-  return positions.filter((position) => removed.has(position));
+  return removed;
 }
 
 /** Returns how events past retention are forgotten; several instances may do so at once. */

@@ -122,8 +122,8 @@ export async function searchEvents(connection: PostgresConnection, query: Search
      ORDER BY looked.sequence ${after === undefined ? 'DESC' : 'ASC'}`,
     where.values,
   );
-  let looked = 0;
-  const step = await searchStep(rows.map(eventOf), query, () => ++looked === most);
+  let events = 0;
+  const step = await searchStep(rows.map(eventOf), query, () => ++events === most);
   return { ...step, more: step.more || rows.length < (rows[0]?.total ?? 0) };
 }
 

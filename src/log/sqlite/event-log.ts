@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { writeNewFile } from '../../util/files';
 import { Remote } from '../../util/remote';
-import { EventLogError, type Engine, type RetentionSteps } from '../engine';
+import { EventLogError, type Engine } from '../engine';
 import { EventLog, type LocalSettings } from '../event-log';
 import { keepOpen, type SqliteOptions } from './database';
 import type { OpenedFiles } from './files';
@@ -18,7 +18,7 @@ interface SqliteLogOptions extends SqliteOptions, LocalSettings {
 }
 
 /** Pause after each step of a long task that held the write lock, in milliseconds: others get it meanwhile. */
-const REST = 20;
+const STEP_PAUSE = 20;
 
 /** Maximum events that are deleted in one step. */
 const STEP_EVENTS = 64;
@@ -55,111 +55,92 @@ export async function restoreSqliteLog(backup: string, file: string): Promise<st
   }
 }
 
-async function openEngine(options: SqliteLogOptions): Promise<SqliteEngine> {
-  const engine = new SqliteEngine(options);
-  try {
-    await engine.open();
-    return engine;
-  } catch (cause) {
-    await engine.close();
-    throw new EventLogError(`The event log ${options.file} cannot be opened.`, { cause });
-  }
-}
-
 /** Keeps events in a SQLite file: WAL with `synchronous=FULL`, so that durable means on disk. */
-class SqliteEngine implements Engine {
-  readonly commitSize = 1024 * 1024;
-  readonly readsAtOnce = 2;
-  /** A look takes the database thread some 30 µs. */
-  readonly watchPause = 20;
-  readonly retention: RetentionSteps;
-  readonly #file: string;
-  /** Writes. */
-  readonly #writer: DatabaseThread;
-  /** Reads events: in WAL mode no reader waits for a writer. Starts with the first question. */
-  readonly #reader: DatabaseThread;
-  #keptOpen: { close(): void } | undefined;
-
-  constructor({ retentionPause: idlePause = 1000, ...options }: SqliteLogOptions) {
-    this.#file = options.file;
-    this.#writer = new DatabaseThread(options);
-    this.#reader = new DatabaseThread(options);
-    this.retention = { busyPause: 2, idlePause, step: (due) => this.#writer.ask('retain', due) };
-  }
-
-  /** The threads that start later open the same files, or none. */
-  async open(): Promise<void> {
-    this.#reader.files = this.#writer.files = await this.#writer.ask('files');
-    this.#keptOpen = keepOpen(this.#file);
-  }
-
-  readonly append: Engine['append'] = async (events, waited) => {
-    const repeated = await this.#writer.ask('append', { events: events.map(rowOf), waited });
-    return events.map(({ id }, i) => repeated[i] ?? { id, recorded: true });
-  };
-  readonly read: Engine['read'] = (query) => this.#reader.ask('read', query);
-  readonly search: Engine['search'] = (query) => this.#reader.ask('search', query);
-  readonly counts: Engine['counts'] = (times) => this.#reader.ask('counts', times);
-  readonly verify: Engine['verify'] = () => this.#reader.ask('verify');
-  /** Answered before events that are recorded later are there: a follower begins with them. */
-  readonly stats: Engine['stats'] = () => this.#writer.ask('stats');
-  readonly newest: Engine['newest'] = () => this.#writer.ask('newest');
-  readonly verifyFiles = (): Promise<void> => this.#writer.ask('verifyFiles');
-  readonly check: Engine['check'] = (failed) => this.#writer.ask('check', failed.map(rowOf));
-  readonly restore = (backup: string): Promise<void> => this.#writer.ask('restore', backup);
-
-  async forget(positions: readonly number[]): Promise<number[]> {
-    const forgotten = new Set<number>();
-    for (let done = 0; done < positions.length; done += STEP_EVENTS) {
-      const some = positions.slice(done, done + STEP_EVENTS);
-      for (const position of await this.#writer.ask('forget', some)) forgotten.add(position);
-      await delay(REST);
-    }
-    await this.#emptyWal();
-    return positions.filter((position) => forgotten.has(position));
-  }
-
-  readonly upkeep = {
-    backup: (file: string): Promise<void> =>
-      writeNewFile(file, (temporary) =>
-        // SQLite leaves its journal behind if the disk is full.
-        this.#writer.ask('backup', temporary).finally(() => rm(`${temporary}-journal`, { force: true })),
-      ),
-    rewrite: async (): Promise<void> => {
-      await this.#writer.ask('rewrite');
-      await this.#emptyWal();
-    },
-    compact: async (): Promise<number> => {
-      let total = 0;
-      for (let given = Infinity; given > 0; await delay(REST)) {
-        given = await this.#writer.ask('giveBack');
-        total += given;
-      }
-      await this.#emptyWal();
-      return total;
-    },
-  };
-
-  async #emptyWal(): Promise<void> {
-    for (let tries = 0; !(await this.#writer.ask('emptyWal')); tries++) {
-      if (tries === TRIES) {
-        throw new Error(
-          'another program, a backup perhaps, has been reading for too long, and the write-ahead log may still hold the bytes of ' +
-            'removed events. Run this again when it has ended',
-        );
-      }
-      await delay(TRY_PAUSE);
-    }
-  }
-
-  async close(): Promise<void> {
-    const areClosed = (await this.#reader.closeDatabase()) && (await this.#writer.closeDatabase());
+async function openEngine({ retentionPause: idlePause = 1000, ...options }: SqliteLogOptions) {
+  const writer = new DatabaseThread(options);
+  // In WAL mode no reader waits for a writer. Starts with the first question.
+  const reader = new DatabaseThread(options);
+  let keptOpen: { close(): void } | undefined;
+  const close = async (): Promise<void> => {
+    const areClosed = (await reader.closeDatabase()) && (await writer.closeDatabase());
     // The last connection writes the log back and deletes files by name. If they were lost, this one keeps the threads from that
     // until both have ended.
-    if (areClosed) this.#keptOpen?.close();
-    await this.#reader.end();
-    await this.#writer.end();
-    if (!areClosed) this.#keptOpen?.close();
+    if (areClosed) keptOpen?.close();
+    await reader.end();
+    await writer.end();
+    if (!areClosed) keptOpen?.close();
+  };
+  try {
+    // The threads that start later open the same files, or none.
+    reader.files = writer.files = await writer.ask('files');
+    keptOpen = keepOpen(options.file);
+  } catch (cause) {
+    await close();
+    throw new EventLogError(`The event log ${options.file} cannot be opened.`, { cause });
+  }
+  return {
+    commitSize: 1024 * 1024,
+    readsAtOnce: 2,
+    // Asking takes the database thread some 30 µs.
+    watchPause: 20,
+    retention: { busyPause: 2, idlePause, step: (due) => writer.ask('retain', due) },
+    async append(events, waited) {
+      const repeated = await writer.ask('append', { events: events.map(rowOf), waited });
+      return events.map(({ id }, i) => repeated[i] ?? { id, recorded: true });
+    },
+    check: (failed) => writer.ask('check', failed.map(rowOf)),
+    verifyFiles: () => writer.ask('verifyFiles'),
+    newest: () => writer.ask('newest'),
+    // Answered before events that are recorded later are there: a follower begins with them.
+    stats: () => writer.ask('stats'),
+    read: (query) => reader.ask('read', query),
+    search: (query) => reader.ask('search', query),
+    counts: (times) => reader.ask('counts', times),
+    verify: () => reader.ask('verify'),
+    async forget(positions) {
+      const forgotten: number[] = [];
+      for (let done = 0; done < positions.length; done += STEP_EVENTS) {
+        forgotten.push(...(await writer.ask('forget', positions.slice(done, done + STEP_EVENTS))));
+        await delay(STEP_PAUSE);
+      }
+      await emptyWal(writer);
+      return forgotten;
+    },
+    close,
+
+    upkeep: {
+      backup: (file) =>
+        writeNewFile(file, (temporary) =>
+          // SQLite leaves its journal behind if the disk is full.
+          writer.ask('backup', temporary).finally(() => rm(`${temporary}-journal`, { force: true })),
+        ),
+      async rewrite() {
+        await writer.ask('rewrite');
+        await emptyWal(writer);
+      },
+      async compact() {
+        let total = 0;
+        for (let given = Infinity; given > 0; await delay(STEP_PAUSE)) {
+          given = await writer.ask('giveBack');
+          total += given;
+        }
+        await emptyWal(writer);
+        return total;
+      },
+    },
+    restore: (backup: string) => writer.ask('restore', backup),
+  } satisfies Engine & { restore(backup: string): Promise<void> };
+}
+
+async function emptyWal(writer: DatabaseThread): Promise<void> {
+  for (let tries = 0; !(await writer.ask('emptyWal')); tries++) {
+    if (tries === TRIES) {
+      throw new Error(
+        'another program, a backup perhaps, has been reading for too long, and the write-ahead log may still hold the bytes of ' +
+          'removed events. Run this again when it has ended',
+      );
+    }
+    await delay(TRY_PAUSE);
   }
 }
 

@@ -14,6 +14,8 @@ const FIND_BY_KEY = {
   webhookId: 'SELECT id, attributes, arrival, data FROM events WHERE webhook_id = ?',
 };
 
+type FoundByKey = Pick<NewEvent, 'id' | 'attributes' | 'arrival'> & { readonly data: string | null };
+
 const FIND_FIRST_ID = `
   SELECT id FROM events WHERE (id = ? AND source = ?) OR idempotency_key = ? OR webhook_id = ? ORDER BY sequence LIMIT 1`;
 
@@ -60,22 +62,18 @@ export class SqliteRecorder {
 
   /** Finds the event that keeps another from being recorded. */
   #first(row: NewRow): Appended {
-    const [, id, source, idempotencyKey, webhookId] = row;
-    const conflict =
-      this.#conflict('idempotencyKey', idempotencyKey, row) ?? this.#conflict('webhookId', webhookId, row);
-    if (conflict !== undefined) return conflict;
+    const [, id, source, idempotencyKey, webhookId, attributes, arrival, data] = row;
+    for (const [key, value] of [
+      ['idempotencyKey', idempotencyKey],
+      ['webhookId', webhookId],
+    ] as const) {
+      // Without a key it finds none: nothing equals NULL.
+      const first = this.#database.prepare(FIND_BY_KEY[key]).get(value) as FoundByKey | undefined;
+      const conflict = first && KeyConflict.between(key, { attributes, arrival, data }, first);
+      if (first && conflict) return { id: first.id, recorded: false, conflict };
+    }
     const first = this.#database.prepare(FIND_FIRST_ID).get(id, source, idempotencyKey, webhookId);
-    return { id: (first as { id: string }).id, recorded: false };
-  }
-
-  /** Finds the event that has a key of another one, and is not the same. */
-  #conflict(key: KeyConflict['key'], value: string | null, row: NewRow): Appended | undefined {
-    const [, , , , , attributes, arrival, data] = row;
-    // Without a key it finds none: nothing equals NULL.
-    const first = this.#database.prepare(FIND_BY_KEY[key]).get(value) as
-      { id: string; attributes: string; arrival: string; data: string | null } | undefined;
-    const conflict = first && KeyConflict.between(key, { attributes, arrival, data }, first);
-    return conflict && { id: first.id, recorded: false, conflict };
+    return { id: (first as Pick<FoundByKey, 'id'>).id, recorded: false };
   }
 
   #addToTotal(events: number): void {
