@@ -35,12 +35,7 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<EventLog
   return new EventLog(await openEngine(options), options);
 }
 
-/**
- * Replaces the events of a log by those of a backup; the log is copied beside the file before. Others can have it open.
- *
- * @returns the name of the copy, if the log had events.
- * @throws {EventLogError} nothing was changed.
- */
+/** As `EventLogLocation.restore`. Others can have the log open. */
 export async function restoreSqliteLog(backup: string, file: string): Promise<string | undefined> {
   if (!existsSync(backup)) throw new EventLogError(`There is no backup at ${backup}.`);
   const engine = await openEngine({ file });
