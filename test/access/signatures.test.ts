@@ -5,7 +5,7 @@ import { Caller } from '../../src/access/caller';
 import { readConfig } from '../../src/config/config';
 import type { HttpRequest } from '../../src/http/request';
 import { Sender } from '../../src/senders/sender';
-import { BINDINGS, requestOf } from '../support/bindings';
+import { BINDINGS, envelope12, NAMESPACE, requestOf } from '../support/bindings';
 import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';
 
@@ -52,6 +52,18 @@ describe('with WEBHOOK_SECRETS', () => {
     const headers = github(GITHUB_SECRET, '');
     expect((await post(headers, '', '/RecordEvent?amount=1000')).status).toBe(401);
     expect((await send(`${service.url}/RecordEvent?a=1`, { headers })).status).toBe(401);
+  });
+
+  it('a signed message records whatever operation its header fields name', async () => {
+    const body = envelope12('RecordEvent');
+    const headers = {
+      ...github(GITHUB_SECRET, body),
+      'Content-Type': 'text/xml',
+      SOAPAction: `"${NAMESPACE}GetEvents"`,
+    };
+    const before = (await service.log.stats()).events;
+    expect((await post(headers, body, '')).status).toBe(200);
+    expect((await service.log.stats()).events).toBe(before + 1);
   });
 
   it('a caller without a key is told what to send: a signature only with POST', async () => {
