@@ -10,17 +10,17 @@ const VERSIONS = [
 
 const ACTION = `${NAMESPACE}HelloWorld`;
 
-it('a repeated message is routed by its own SOAPAction each time', async () => {
+it('a repeated message is routed, and read, by its own SOAPAction each time', async () => {
   const service = await startService();
-  for (const [operation, result] of [
-    ['HelloWorld', 'Hello World'],
-    ['GetEvents', '[]'],
-    ['HelloWorld', 'Hello World'],
-  ]) {
-    const headers = { 'Content-Type': 'text/xml', SOAPAction: `"${NAMESPACE}${String(operation)}"` };
-    const answer = await send(service.url, { method: 'POST', headers, body: envelope11('HelloWorld') });
-    expect(resultOf(answer)).toBe(result);
+  const results: string[] = [];
+  for (const operation of ['HelloWorld', 'RecordEvent', 'HelloWorld', 'GetEvents']) {
+    const headers = { 'Content-Type': 'text/xml', SOAPAction: `"${NAMESPACE}${operation}"` };
+    const body = envelope11('HelloWorld', '<note/>');
+    results.push(resultOf(await send(service.url, { method: 'POST', headers, body })));
   }
+  const [hello, id, again, events = ''] = results;
+  expect([hello, again]).toEqual(['Hello World', 'Hello World']);
+  expect(eventsOf(events)).toMatchObject([{ id, data: expect.stringContaining('<note/>') as string }]);
   await service.stop();
 });
 

@@ -205,7 +205,8 @@ describe('the address in the documents', () => {
 
   it('is refused where a caller or a trusted proxy states a wrong one, which is not echoed', async () => {
     const service = await startService({ TRUST_PROXY: '1' });
-    const wrong: readonly Record<string, string>[] = [{ Host: 'evil"><x' }, { 'X-Forwarded-Proto': 'javascript' }];
+    const hosts = ['evil"><x', 'evil@host', '[1:2]', 'evil:99999', 'é'].map((Host) => ({ Host }));
+    const wrong: readonly Record<string, string>[] = [...hosts, { 'X-Forwarded-Proto': 'javascript' }];
     for (const headers of wrong) {
       const answer = await send(`${service.url}?WSDL`, { headers });
       expect([answer.status, answer.headers['content-type']]).toEqual([400, 'text/plain; charset=utf-8']);
