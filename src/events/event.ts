@@ -77,6 +77,8 @@ const DEFAULT_TYPE = 'webhook.recorded';
 export class EventFactory {
   /** `randomInt` asks the system for many numbers at a time, the generator's own source for eight. */
   readonly #ids = new V7Generator({ nextUint32: () => randomInt(2 ** 32) });
+  /** The time of the last event: calls that arrive together share it, and to write it takes 0.4 µs. */
+  #time = { milliseconds: NaN, text: '' };
   readonly #mayBeSecret = memoized(Secrets.mayBeIn);
   /** Whether the media type of a payload becomes the `datacontenttype`; it is readable among the header fields in any case. */
   readonly #isContentType = memoized((text) => text.length <= 255 && isMediaType(text));
@@ -130,10 +132,10 @@ export class EventFactory {
     const { source: ownSource, type: ownType } = this.defaults;
     const { cut, cutJson } = this.secrets;
     const cutKey = (key: string | undefined) => key && cut(key);
-    const id = cut(sent?.id ?? this.#ids.generate().toString());
-    const source = cut(sent?.source ?? ownSource);
+    const id = sent?.id === undefined ? this.#ids.generate().toString() : cut(sent.id);
+    const source = sent?.source === undefined ? ownSource : cut(sent.source);
     const type = sent?.type ?? content.handshake?.type ?? ownType ?? sender?.type ?? DEFAULT_TYPE;
-    const time = sent?.time ?? new Date(recordedAt).toISOString();
+    const time = sent?.time ?? this.#timeText(recordedAt);
     const mediaType = content.payload?.mediaType;
     const datacontenttype =
       mediaType !== undefined && this.#isContentType(mediaType) ? mediaType : sent?.datacontenttype;
@@ -141,7 +143,7 @@ export class EventFactory {
     // A signature covers the body alone: beside it no header field is a key, but for those that the operator has named.
     const keyHeaders: RecordedCall['headers'] = signedBy === undefined ? headers : {};
     // A key applies to its source and scope.
-    const about = [...(source === ownSource ? [] : [source]), ...(keyScope === undefined ? [] : [keyScope])];
+    const about = (source === ownSource ? '' : `${source}\n`) + (keyScope === undefined ? '' : `${keyScope}\n`);
     const field = this.keyFields.find((name) => keyIn(headers[name]) !== undefined);
     return {
       id,
@@ -162,16 +164,19 @@ export class EventFactory {
       data: content.payload?.data,
       arrival: this.#arrival(call, content, sender?.name),
       recordedAt,
-      idempotencyKey: cutKey(keyIn(keyHeaders['idempotency-key'], ...about)),
+      idempotencyKey: cutKey(keyIn(keyHeaders['idempotency-key'], about)),
       webhookId: cutKey(
         sender?.key ??
-          keyIn(
-            keyHeaders['webhook-id'] ?? keyHeaders['svix-id'],
-            ...(about.length === 0 ? [] : ['webhook-id', ...about]),
-          ) ??
-          (field && keyIn(headers[field], `${signedBy === undefined ? '' : 'signed '}${field}`, ...about)),
+          keyIn(keyHeaders['webhook-id'] ?? keyHeaders['svix-id'], about === '' ? '' : `webhook-id\n${about}`) ??
+          (field && keyIn(headers[field], `${signedBy === undefined ? '' : 'signed '}${field}\n${about}`)),
       ),
     };
+  }
+
+  #timeText(milliseconds: number): string {
+    if (milliseconds !== this.#time.milliseconds)
+      this.#time = { milliseconds, text: new Date(milliseconds).toISOString() };
+    return this.#time.text;
   }
 
   #arrival(call: RecordedCall, { payload, soapPart }: EventContent, sender: string | undefined): string {
@@ -195,8 +200,8 @@ export class EventFactory {
   }
 }
 
-/** The key in a header field, after what it is about on lines of their own. */
-function keyIn(field: string | string[] | undefined, ...about: readonly string[]): string | undefined {
+/** The key in a header field, after what it is about, each on a line. */
+function keyIn(field: string | string[] | undefined, about = ''): string | undefined {
   if (field === undefined || field === '') return undefined;
-  return [...about, Array.isArray(field) ? field.join(', ') : field].join('\n');
+  return about + (Array.isArray(field) ? field.join(', ') : field);
 }

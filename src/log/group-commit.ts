@@ -72,7 +72,8 @@ export class GroupCommit<Item, Result> {
           group.flatMap(({ items }) => items),
           waited,
         );
-        for (const { items, answer } of group) answer.resolve(results.splice(0, items.length));
+        let place = 0;
+        for (const { items, answer } of group) answer.resolve(results.slice(place, (place += items.length)));
       } catch (error) {
         for (const { answer } of group) answer.reject(error);
       }

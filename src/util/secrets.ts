@@ -24,10 +24,17 @@ const TOKEN = new RegExp(
   'g',
 );
 
+/** Four looks for a text are quicker than one for a pattern. */
+const ESCAPES_BUT_QUOTES = ['%', '\\\\', '\\u', '\\/'];
+
+const NONE: readonly RegExp[] = [];
+
 /** Cuts secrets out of what is kept or shown, known by their value wherever they stand: those configured, and each `access_token`. */
 export class Secrets {
   /** The longest first: one may be part of another. */
   #values: readonly { readonly plain: string; readonly pattern: () => RegExp }[] = [];
+  /** What begins an escaped character of a value: not `\"`, which JSON of almost every request has, unless a value has a quote. */
+  #escapes = ESCAPES_BUT_QUOTES;
 
   constructor(values: readonly string[] = []) {
     this.use(values);
@@ -39,6 +46,7 @@ export class Secrets {
   }
 
   use(values: readonly string[]): void {
+    this.#escapes = values.some((value) => /["\\]/.test(value)) ? ['%', '\\'] : ESCAPES_BUT_QUOTES;
     this.#values = values
       .toSorted((a, b) => b.length - a.length)
       .map((value) => {
@@ -49,20 +57,28 @@ export class Secrets {
   }
 
   /** Returns a text without them. */
-  readonly cut = (text: string): string => this.#patternsFor(text).reduce((rest, one) => rest.replace(one, CUT), text);
+  readonly cut = (text: string): string => {
+    const patterns = this.#patternsFor(text);
+    return patterns === NONE ? text : patterns.reduce((rest, one) => rest.replace(one, CUT), text);
+  };
 
   /** Returns JSON without them in the values of its members. */
   readonly cutJson = (json: string): string =>
-    this.#patternsFor(json).length === 0
+    this.#patternsFor(json) === NONE
       ? json
       : JSON.stringify(JSON.parse(json), (_name, value: unknown) =>
           typeof value === 'string' ? this.cut(value) : value,
         );
 
-  #patternsFor(text: string): RegExp[] {
-    const plain = /[%\\]/.test(text) ? unescaped(text) : text;
-    const found = this.#values.filter((value) => plain.includes(value.plain)).map(({ pattern }) => pattern());
-    return plain.includes('access_token') ? [...found, TOKEN] : found;
+  #patternsFor(text: string): readonly RegExp[] {
+    const plain = this.#escapes.some((escape) => text.includes(escape)) ? unescaped(text) : text;
+    const values =
+      this.#values.length === 0 ? this.#values : this.#values.filter((value) => plain.includes(value.plain));
+    // The end of `access_token`: its first character is rare, which makes it quick to find.
+    const hasToken = plain.includes('_token');
+    return values.length > 0 || hasToken
+      ? [...values.map(({ pattern }) => pattern()), ...(hasToken ? [TOKEN] : [])]
+      : NONE;
   }
 }
 

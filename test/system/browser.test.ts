@@ -1,11 +1,16 @@
+import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { contractWhereHelloWorldTakes } from '../support/contract';
 import { startEndpoint } from '../support/endpoint';
 import { callOperation, eventsOf, type CloudEvent } from '../support/bindings';
 import { BROWSER, expectFit, launchChromium, SCREENS, stopClock } from '../support/browser';
+import { run } from '../support/program.cjs';
 import { startService, type TestService } from '../support/service';
+import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
+const ROOT = join(__dirname, '..', '..');
 const RECORD_KEYS = 'record-key-0123456789';
 const READ_KEYS = 'read-key-0123456789abc';
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
@@ -307,6 +312,24 @@ describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
       },
       { viewport: { width: 390, height: 700 } },
     );
+  });
+
+  it('keep their styles and scripts where the templates of the build have CRLF', async () => {
+    const folder = await temporaryFolder();
+    const { path } = folder;
+    for (const part of ['dist', 'wsdl', 'package.json'])
+      await cp(join(ROOT, part), join(path, part), { recursive: true });
+    await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'));
+    for (const name of await readdir(path, { recursive: true })) {
+      if (!/^dist.*templates.*\.(?:eta|css|js)$/.test(name)) continue;
+      await writeFile(join(path, name), (await readFile(join(path, name), 'utf8')).replaceAll('\n', '\r\n'));
+    }
+    const program = run([process.execPath, join(path, 'dist', 'main.js')], { cwd: path, variables: { PORT: '0' } });
+    const [, url = ''] = await program.prints(/WebHook answers at (\S+)/);
+    await callOperation(url, 'httpget', 'RecordEvent');
+    for (const page of ['', '?op=RecordEvent', '?events', '?event=1']) await on(url + page, () => Promise.resolve());
+    await program.end();
+    await folder.remove();
   });
 
   it.each(SCREENS)('pass an accessibility check and fit the screen, %s at %i pixels', async (colorScheme, width) => {

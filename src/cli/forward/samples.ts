@@ -48,6 +48,7 @@ const SAMPLES: Readonly<Record<string, Samples>> = {
       'User-Agent': 'GitLab/sample',
       'X-Gitlab-Event': `${event.replace(/(?:^|_)(\w)/g, (_, letter: string) => ` ${letter.toUpperCase()}`).trim()} Hook`,
       'X-Gitlab-Event-UUID': id,
+      'X-Gitlab-Instance': 'https://gitlab.example.com',
       'X-Gitlab-Webhook-UUID': id,
       'Idempotency-Key': id,
     }),
@@ -81,7 +82,9 @@ const SAMPLES: Readonly<Record<string, Samples>> = {
       'User-Agent': 'Shopify-Captain-Hook',
       'X-Shopify-Topic': event,
       'X-Shopify-Shop-Domain': 'sample.myshopify.com',
+      'X-Shopify-API-Version': '2026-01',
       'X-Shopify-Webhook-Id': id,
+      'X-Shopify-Triggered-At': new Date().toISOString(),
       'X-Shopify-Event-Id': id,
     }),
     bodies: {

@@ -8,18 +8,12 @@ import type { JetStreamAddress } from './address';
 import { JetStreamConnection } from './connection';
 import { decodeEvent, decodeReference, keysOf, keySubject, slotsFilter } from './message';
 import { recordEvents } from './recorder';
-import { KEYS_EXTRA_AGE, keysMissing, provideStreams, requireReady, retentionOfKeys } from './setup';
+import { keysMissing, provideStreams, requireReady, retentionOfKeys } from './setup';
 import { logStreams, type BeginCall, type LogStreams, type Stream } from './stream';
 import { SEARCH_WINDOW, StreamWalk, TypeSearch, type Part } from './walk';
 
 /** Which event log of a NATS cluster is opened, and how. */
-export type JetStreamOptions = JetStreamAddress &
-  EventLogSettings & {
-    /** Whether missing streams are made; otherwise they have to exist, with any settings. */
-    readonly create: boolean;
-    /** As of `retentionOfKeys`; {@link KEYS_EXTRA_AGE} by default. */
-    readonly keysExtraAge?: number;
-  };
+export type JetStreamOptions = JetStreamAddress & EventLogSettings;
 
 /** How far the clocks of an instance and a server may differ, in milliseconds. */
 const CLOCK_TOLERANCE = 600_000;
@@ -32,13 +26,14 @@ const COUNTING_CONSUMERS = 8;
 
 /** @throws {EventLogError} no server answers in time, the user is refused, or a stream has other settings. The message names the servers. */
 export async function openJetStreamLog(options: JetStreamOptions): Promise<EventLog> {
-  const { create, stream, replicas, retention, timeout, servers } = options;
+  const { create = true, stream, replicas, retention, timeout, servers } = options;
   let connection: JetStreamConnection | undefined;
   try {
     const deadline = performance.now() + timeout;
     connection = await JetStreamConnection.open(options, timeout);
     const streams = logStreams(connection, stream, deadline);
     if (create) await provideStreams(streams, replicas, retention);
+    // With any settings.
     else await streams.events.requireInfo();
     return new EventLog(new JetStreamEngine(connection, options), options);
   } catch (cause) {
@@ -58,11 +53,11 @@ class JetStreamEngine implements Engine {
   readonly #types = new TypeSearch();
 
   constructor(connection: JetStreamConnection, options: JetStreamOptions) {
-    const { create, forgets = create, stream, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
+    const { stream, retention } = options;
     this.#connection = connection;
     this.#begin = () => logStreams(connection, stream);
     // With an age alone the servers forget the keys, too.
-    if (forgets && retention.maxEvents !== undefined) this.retention = retentionOfKeys(this.#begin, keysExtraAge);
+    if (retention.maxEvents !== undefined) this.retention = retentionOfKeys(this.#begin);
   }
 
   get maxEventBytes(): number {
@@ -139,7 +134,7 @@ async function startOf(time: number | undefined, events: Stream): Promise<number
 }
 
 /** As `EventLog.forget`. */
-async function forgetEvents(begin: BeginCall, positions: readonly number[]): Promise<number[]> {
+export async function forgetEvents(begin: BeginCall, positions: readonly number[]): Promise<number[]> {
   const forgotten: number[] = [];
   for (const position of positions) {
     const streams = begin();

@@ -42,7 +42,7 @@ function operationsOn(database: Database) {
       database.write(() => recorder.append(events), database.busyTimeout - waited),
     check: (failed: readonly NewRow[]) => database.write(() => recorder.tryOut(failed), CHECK_PATIENCE),
     read: (query: EventQuery) => database.read(() => reader.read(query)),
-    search: (query: SearchQuery) => database.read(() => reader.search(query)),
+    search: (query: SearchQuery) => reader.search(query),
     counts: (times: readonly number[]) => database.read(() => reader.counts(times)),
     newest: () => database.read(() => reader.newest()),
     stats: () => database.read(() => reader.stats()),
@@ -123,11 +123,8 @@ async function restore(database: Database, backup: string): Promise<void> {
 /** Before `open` a thread has no other function. */
 export type ThreadFunctions = ReturnType<typeof operationsOn> & { open(): Promise<void> };
 
-const owner = new Remote<object>((message) => parentPort?.postMessage(message), withoutPath);
-parentPort?.on('message', (message) => {
-  owner.receive(message);
-});
-owner.serve({
+const owner = parentPort && Remote.ofThread(parentPort, withoutPath);
+owner?.serve({
   async open() {
     owner.serve(operationsOn(await Database.open(workerData as SqliteOptions)));
   },
