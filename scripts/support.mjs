@@ -1,5 +1,7 @@
 // What several scripts need: programs that run beside them, and figures.
+import { execFileSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import program from '../test/support/program.cjs';
 
 export const { freePort, randomOf, run, SERVICE } = program;
@@ -16,4 +18,22 @@ export async function threadSeconds(pid) {
 export function median(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[sorted.length >> 1];
+}
+
+/** Makes a certificate for localhost in a folder. Returns the settings that name it. Needs openssl. */
+export function certificateIn(folder) {
+  const tls = { TLS_CERT: join(folder, 'cert.pem'), TLS_KEY: join(folder, 'key.pem') };
+  const options = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout ${tls.TLS_KEY} -out ${tls.TLS_CERT}`;
+  execFileSync('openssl', options.split(' '), { stdio: 'ignore' });
+  return tls;
+}
+
+/** The most memory that a process, or a child of it, has had resident, in MiB. */
+export async function peakMebibytes(pid) {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  const peaks = [pid, ...children.trim().split(' ').filter(Boolean)].map(async (id) => {
+    const status = await readFile(`/proc/${id}/status`, 'utf8').catch(() => '');
+    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+  });
+  return Math.max(...(await Promise.all(peaks)));
 }

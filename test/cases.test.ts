@@ -1,4 +1,4 @@
-import { itAnswersRecordedCases } from './support/recorded-cases';
+import { itAnswersRecordedCases } from './support/recorded-service';
 import { useService } from './support/service';
 
 describe('the exchanges recorded on the original', () => {

@@ -3,9 +3,9 @@
 // HelloWorld on new connections, HelloWorld on one that is kept, RecordEvent with 20 KB, as answered of all (longest wait).
 // SERVICE=path/to/dist/main.js measures another build, NODE=path another Node, OVER=^HTTP$ one transport, WORKERS=3 several processes,
 // SECONDS=20 how long. The service is started as the image and the systemd unit start it. Needs `npm run build`, Linux and openssl, and `ulimit -n 12000`.
-import { execFileSync, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { connect } from 'node:net';
@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connect as secureConnect } from 'node:tls';
-import { run, SERVICE, freePort } from '../support.mjs';
+import { certificateIn, freePort, peakMebibytes, run, SERVICE } from '../support.mjs';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 const SECONDS = Number(process.env.SECONDS ?? 15);
@@ -72,9 +72,7 @@ async function measure() {
   const pattern = new RegExp(process.argv[2] ?? '');
   const over = new RegExp(process.env.OVER ?? '');
   const folder = await mkdtemp(join(tmpdir(), 'webhook-attacks-'));
-  const tls = { TLS_CERT: join(folder, 'cert.pem'), TLS_KEY: join(folder, 'key.pem') };
-  const certificate = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout ${tls.TLS_KEY} -out ${tls.TLS_CERT}`;
-  execFileSync('openssl', certificate.split(' '), { stdio: 'ignore' });
+  const tls = certificateIn(folder);
   for (const what of Object.keys(ATTACKS).filter((name) => pattern.test(name)))
     for (const [transport, variables] of Object.entries({ HTTP: {}, TLS: tls }))
       if (over.test(transport)) console.log(await outcome(folder, transport, what, variables));
@@ -102,15 +100,9 @@ async function outcome(folder, transport, what, variables) {
   await once(attacker, 'message');
   attacker.kill();
   const seen = callers.end();
-  const children = await readFile(`/proc/${service.child.pid}/task/${service.child.pid}/children`, 'utf8');
-  const pids = [service.child.pid, ...children.trim().split(/\s+/).filter(Boolean)];
-  const peaks = await Promise.all(pids.map(peakOf));
+  const peak = await peakMebibytes(service.child.pid);
   await service.end('SIGKILL');
-  return [transport, what, `${Math.round(Math.max(...peaks))} MiB`, ...seen].join(' | ');
-}
-
-async function peakOf(pid) {
-  return Number(/VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+  return [transport, what, `${Math.round(peak)} MiB`, ...seen].join(' | ');
 }
 
 /** Makes calls one after the other, 50 ms apart, over a connection each and over one that is kept, until they are ended. */

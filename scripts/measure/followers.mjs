@@ -3,14 +3,14 @@
 // was given every event once, in order. SERVICE=path/to/dist/main.js measures another build. Linux; needs `npm run build`.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort, run, SERVICE, threadSeconds } from '../support.mjs';
+import { freePort, peakMebibytes, run, SERVICE, threadSeconds } from '../support.mjs';
 
 if (process.send === undefined) await measure();
 else process.once('message', follow);
@@ -40,7 +40,7 @@ async function measure() {
   const [outcome] = await once(readers, 'message');
   const took = (performance.now() - start) / 1000;
   const processor = (await processorSeconds(pid)) - begun;
-  const peak = Number(/VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+  const peak = await peakMebibytes(pid);
   const cost = `${took.toFixed(1)} s, ${processor.toFixed(1)} s of processor time, ${Math.round(peak)} MiB`;
   console.log(`${recorded.length} events (${refused} refused) to ${followers} followers: ${cost}, ${outcome}`);
   readers.kill();

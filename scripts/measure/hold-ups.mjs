@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { connect as secureConnect } from 'node:tls';
-import { run, SERVICE } from '../support.mjs';
+import { certificateIn, peakMebibytes, run, SERVICE } from '../support.mjs';
 import { BESIDE, CALLS, MESSAGES } from './heavy-messages.mjs';
 
 const TIMES = 3;
@@ -32,9 +32,7 @@ const options = process.env.NODE_ARGUMENTS?.split(' ') ?? [];
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-hold-ups-'));
 process.on('exit', () => execFileSync('rm', ['-rf', folder]));
-const tls = { TLS_CERT: join(folder, 'cert.pem'), TLS_KEY: join(folder, 'key.pem') };
-const certificate = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout ${tls.TLS_KEY} -out ${tls.TLS_CERT}`;
-execFileSync('openssl', certificate.split(' '), { stdio: 'ignore' });
+const tls = certificateIn(folder);
 
 for (const [transport, variables] of Object.entries({ HTTP: {}, TLS: tls, 'two workers': { WORKERS: '2' } })) {
   if (over.test(transport)) await measure(transport, variables);
@@ -73,7 +71,7 @@ async function measure(transport, variables) {
       await setTimeout(20);
       outcomes.push({ status, longest: await longestTurn(turns) });
     }
-    const memory = await residentMebibytes(server.child.pid);
+    const memory = await peakMebibytes(server.child.pid);
     const times = outcomes.map(({ longest }) => longest.toFixed(0));
     const { status } = outcomes.at(-1);
     const bytes = Buffer.byteLength(message.body) + Buffer.byteLength(Object.values(message.headers).join(''));
@@ -86,7 +84,7 @@ async function measure(transport, variables) {
     while (outcomes.length < TIMES && !outcomes.some(({ median }) => median < MOST))
       outcomes.push(await timeBeside(server.url, message));
     const times = outcomes.map(({ median }) => median.toFixed(0)).join('/');
-    const memory = await residentMebibytes(server.child.pid);
+    const memory = await peakMebibytes(server.child.pid);
     console.log(
       [transport, what, message.body.length, times, `${Math.round(memory)} MiB`, outcomes.at(-1).status].join(' | '),
     );
@@ -176,14 +174,4 @@ async function longestTurn(turns) {
   const files = await readdir(turns);
   const texts = await Promise.all(files.map((file) => readFile(join(turns, file), 'utf8')));
   return Math.max(0, ...texts.join('').split('\n').map(Number));
-}
-
-/** The most memory that a process, or a child of it, has had resident. */
-async function residentMebibytes(pid) {
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-  const statuses = [pid, ...children.trim().split(' ').filter(Boolean)].map(async (id) => {
-    const status = await readFile(`/proc/${id}/status`, 'utf8').catch(() => '');
-    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
-  });
-  return Math.max(...(await Promise.all(statuses)));
 }

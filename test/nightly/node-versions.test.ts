@@ -6,7 +6,7 @@ import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { startProcess, type ServiceProcess } from '../support/process';
-import { itAnswersRecordedCases } from '../support/recorded-cases';
+import { itAnswersRecordedCases } from '../support/recorded-service';
 import { temporaryFolder } from '../support/temporary-folder';
 import { MAIN, TOOL } from '../support/tool';
 
