@@ -99,14 +99,11 @@ function fitSurely(events: readonly StoredEvent[], { maxBytes }: PageQuery): boo
 
 /** Reads events for calls that may wait for them. */
 export class EventReader {
-  readonly #log: Pick<EventLog, 'read' | 'watch'>;
   /** The reads under way for calls that were woken together, by what they ask for. */
   readonly #reads = new Map<string, Promise<StoredEvent[]>>();
   readonly #handouts = new Semaphore(1);
 
-  constructor(log: Pick<EventLog, 'read' | 'watch'>) {
-    this.#log = log;
-  }
+  constructor(private readonly log: Pick<EventLog, 'read' | 'watch'>) {}
 
   /**
    * Reads a page of events, as soon as there is one. Resolves to none when the time is over, the caller is gone or the service stops.
@@ -114,11 +111,11 @@ export class EventReader {
    */
   async read(query: PageQuery, milliseconds: number, call: Call): Promise<StoredEvent[]> {
     const deadline = performance.now() + milliseconds;
-    let events = await readPage(this.#log, query);
+    let events = await readPage(this.log, query);
     for (let seen = query.after ?? 0; events.length === 0 && performance.now() < deadline;) {
       const after = seen;
       const newest = await call.whileIdle((signal) =>
-        newestAfter(this.#log, after, deadline - performance.now(), signal),
+        newestAfter(this.log, after, deadline - performance.now(), signal),
       );
       if (newest === undefined) break;
       // The log has none up to the position seen: one without an index of types does not look there again.
@@ -135,7 +132,7 @@ export class EventReader {
     const key = [newest, after, limit, maxBytes, referenceBytes, type].join(' ');
     let reading = this.#reads.get(key);
     if (reading === undefined) {
-      reading = readPage(this.#log, query).finally(() => this.#reads.delete(key));
+      reading = readPage(this.log, query).finally(() => this.#reads.delete(key));
       this.#reads.set(key, reading);
     }
     const page = await reading;

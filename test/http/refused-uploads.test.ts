@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { HttpRequest } from '../../src/http/request';
@@ -5,6 +6,7 @@ import { eventually } from '../support/eventually';
 import { post } from '../support/bindings';
 import { send } from '../support/http';
 import { expectNothingHeldAfterEach } from '../support/nothing-held';
+import { slowLog } from '../support/slow-log';
 import { startService } from '../support/service';
 import { openWire } from '../support/wire';
 
@@ -140,6 +142,20 @@ describe('callers who have proved nothing share a quarter', () => {
       'another one is admitted',
       async () => (await post(url, 'x'.repeat(60_000), signature)).status === 401,
     );
+  });
+
+  it('of large bodies, and a signature takes theirs out of that share', async () => {
+    const { log, answer, events } = slowLog();
+    const { url } = await startService(variables, log);
+    const body = 'x'.repeat(60_000);
+    const signature = `sha256=${createHmac('sha256', KEY).update(body).digest('hex')}`;
+    const answers = [];
+    for (let i = 1; i <= 6; i++) {
+      answers.push(post(url, body, { 'X-Hub-Signature-256': signature }));
+      await eventually('the call is in flight', () => events() === i);
+    }
+    answer();
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
   });
 });
 

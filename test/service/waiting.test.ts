@@ -1,5 +1,4 @@
 import { EventLogError } from '../../src/log/engine';
-import { openMemoryLog } from '../../src/log/memory/event-log';
 import { BINDINGS, callOperation, eventsOf, resultOf } from '../support/bindings';
 import { send, type Answer } from '../support/http';
 import { metricsAt } from '../support/metrics';
@@ -84,14 +83,6 @@ describe('GetEvents with wait', () => {
     expect((await timeOf()) - before).toBeLessThan(seconds - 0.9);
   });
 
-  it('ends when its caller goes away', async () => {
-    const wire = await openWire(service.url);
-    wire.write(`GET ${PATH}/GetEvents?wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    await untilWaiting(service.url, 1);
-    wire.socket.resetAndDestroy();
-    await untilWaiting(service.url, 0);
-  });
-
   it('is answered when its caller ends its side, who may be gone as well as listen', async () => {
     const wire = await openWire(service.url);
     wire.write(`GET ${PATH}/GetEvents?wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`);
@@ -99,18 +90,6 @@ describe('GetEvents with wait', () => {
     wire.socket.end();
     expect(await wire.untilClosed()).toMatch(/^HTTP\/1\.1 200 [^]*>\[\]</);
     await untilWaiting(service.url, 0);
-  });
-
-  it('is answered in its turn where a connection brings many', async () => {
-    const wire = await openWire(service.url);
-    const calls = 20;
-    const request = (target: string) => `GET ${PATH}/${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
-    wire.write(request('GetEvents?after=0&wait=20s').repeat(calls), request('HelloWorld'));
-    await untilWaiting(service.url, 1);
-    await record();
-    const answers = await wire.until(/Hello World/);
-    expect(answers.match(/"sequence"/g)).toHaveLength(calls);
-    wire.socket.destroy();
   });
 });
 
@@ -195,38 +174,12 @@ describe('a service in which calls wait', () => {
     expect(performance.now() - began).toBeGreaterThan(1490);
   });
 
-  it('lets no call wait without a key', async () => {
-    service = await startService({ READ_KEYS: 'a-key-for-the-reader', ADMIN_PORT: '0' });
-    for (const binding of BINDINGS)
-      expect((await getEvents(service.url, binding, { after: '0', wait: '60s' })).status).toBe(401);
-  });
-
   it('tells them why the log cannot be read when they are woken', async () => {
-    const fake = fakeLog();
-    service = await startService({}, fake.log);
+    service = await startService();
     const [answer] = await waiting(1, () => getEvents(service.url, 'httpget', { after: '0', wait: '20s' }));
-    fake.fail();
+    jest.spyOn(service.log, 'read').mockRejectedValue(new EventLogError('The events could not be read.'));
+    await callOperation(service.url, 'soap11', 'RecordEvent');
     expect([(await answer)?.status, (await answer)?.body]).toEqual([503, 'The events could not be read.\n']);
     expect((await metricsAt(service.url)).get('webhook_calls_in_flight')).toBe(0);
   });
 });
-
-/** A log without events that fails, and reports an event, on demand. */
-function fakeLog() {
-  let failing = false;
-  let tell: (newest: number) => void = () => undefined;
-  const log = Object.assign(openMemoryLog(), {
-    read: () => (failing ? Promise.reject(new EventLogError('The events could not be read.')) : Promise.resolve([])),
-    watch: (listener: typeof tell) => {
-      tell = listener;
-      return () => undefined;
-    },
-  });
-  return {
-    log,
-    fail: () => {
-      failing = true;
-      tell(1);
-    },
-  };
-}

@@ -2,9 +2,8 @@ import { createInflateRaw, createUnzip } from 'node:zlib';
 import type { Config } from '../../config/config';
 import { HTTP_ERRORS, RequestError } from '../errors';
 import { MessageMemory, type HttpRequest } from '../request';
-import { Turns } from './unstreamed-message';
+import { GrowingBuffer, Turns } from './unstreamed-message';
 import type { HttpResponse } from '../response';
-import { GrowingBuffer } from './growing-buffer';
 import { Semaphore } from '../../util/promises';
 import { Charset } from './media-type';
 

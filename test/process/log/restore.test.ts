@@ -22,32 +22,11 @@ describe('a backup of a SQLite event log', () => {
   });
   afterEach(() => log.close());
 
-  const idsIn = async (name: string) => {
-    const other = await openSqliteLog({ file: name, create: false });
-    const events = await other.scan({ after: 0, limit: 10 });
-    await other.close();
-    return events.map(({ id }) => id);
-  };
-
-  it('takes the place of the events of the log, which is copied, while the service has it open', async () => {
-    const copy = await restoreSqliteLog(backup, file);
-    expect((await log.scan({ after: 0, limit: 10 })).map(({ id }) => id)).toEqual(['first']);
-    expect(await idsIn(copy ?? '')).toEqual(['first', 'second']);
-    expect(await idsIn(backup)).toEqual(['first']);
-    expect(await log.verify()).toEqual([]);
-  });
-
-  it('becomes a log where there is none', async () => {
-    const other = join(folder.path, 'other.db');
-    expect(await restoreSqliteLog(backup, other)).toBeUndefined();
-    expect(await idsIn(other)).toEqual(['first']);
-  });
-
   it('goes on after its own positions where the log has given fewer, also if their events were forgotten', async () => {
     await log.forget([1, 2]);
     await log.upkeep?.backup(join(folder.path, 'later.db'));
     const other = join(folder.path, 'other.db');
-    await restoreSqliteLog(join(folder.path, 'later.db'), other);
+    expect(await restoreSqliteLog(join(folder.path, 'later.db'), other)).toBeUndefined();
     const restored = await openSqliteLog({ file: other });
     await restored.append(newEvent({ id: 'next' }));
     const next = await restored.scan({ after: 0, limit: 10 });
