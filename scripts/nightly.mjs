@@ -1,4 +1,4 @@
-// Runs the suites of test/nightly: faults, clusters, hold-ups, large attacks, packages and other versions of Node.
+// Runs the suites of test/nightly: accidents, faults, clusters, hold-ups, large attacks, packages and other versions of Node.
 //   npm run test:nightly                 all of them; if they pass, .ci/nightly-passed names this commit: commit that file
 //   npm run test:nightly -- --changed    those whose rooms have changed since that commit; all of them if git does not know it
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -15,6 +15,8 @@ const ENGINES = ['src/log/[^/]*$', 'src/util/'];
 
 /** Each suite: its files in test/nightly, and the files and folders that it tests. */
 const SUITES = [
+  // What stands between a call and the disk, for the service and its readers.
+  { files: ['chaos'], rooms: ['src/(?!pages/|contract/|xml/)'] },
   {
     files: ['cluster', 'jetstream-faults', 'jetstream-large'],
     rooms: [...ENGINES, 'src/log/jetstream/', 'src/cli/', 'scripts/cluster/'],

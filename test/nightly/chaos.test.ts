@@ -8,7 +8,7 @@ import { openDirectly } from '../support/sqlite';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { runTool } from '../support/tool';
 
-const MINUTES = Number(process.env.TIMES ?? 1);
+const MINUTES = Number(process.env.TIMES ?? 2);
 const SEED = Number(process.env.SEED ?? Date.now() % 1e9);
 
 describe('a service and its SQLite log', () => {

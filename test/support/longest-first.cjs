@@ -6,7 +6,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  */
 const LONGEST = [
   ...['cli/remote-log', 'log/sqlite/event-log', 'pages/events/following', 'main/smoke', 'http/reported-refusals'],
-  ...['service/waiting', 'senders/senders', 'log/memory/event-log', 'access/invoked-operation'],
+  ...['nightly/chaos', 'service/waiting', 'senders/senders', 'log/memory/event-log', 'access/invoked-operation'],
   ...['nightly/container', 'system/events-page', 'system/browser', 'tool/forward', 'system/postgres', 'system/forward'],
   ...['nightly/node-versions', 'system/kills', 'nightly/cluster', 'nightly/hold-ups', 'tool/events', 'system/build'],
   ...['system/tls', 'nightly/recovery', 'nightly/package', 'workers/writing', 'workers/workers', 'system/remote-log'],
