@@ -18,6 +18,7 @@ import { Callers } from './http/callers';
 import { RateLimit } from './http/rate-limit';
 import { AdminPages } from './http/admin';
 import { AccessControl } from './access/access-control';
+import { Caller } from './access/caller';
 import { BodyReader } from './http/content/body';
 import { MediaType } from './http/content/media-type';
 import { startServers } from './http/servers';
@@ -131,7 +132,7 @@ export async function startApp(
     (request) => {
       // Before the key is looked at: a caller over the limit must not learn whether it is right.
       if (access.credentials.read.length > 0) rate.count(request);
-      access.checkReader(request);
+      new Caller(request, access).require('read');
     },
     access.checkOperator,
   );

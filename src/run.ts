@@ -96,7 +96,7 @@ async function startService(config: Config, logger: Logger, supervisor?: Paramet
   const { eventLog, eventLogSettings } = config;
   // Later workers use the file of the first (other logs have no `isMissing`): one whose folder is moved away is not made anew beside it.
   const create = cluster.worker === undefined || cluster.worker.id === 1 || eventLog.isMissing === undefined;
-  const opening = eventLog.open({ ...eventLogSettings, create, forgets: true });
+  const opening = eventLog.open({ ...eventLogSettings, create });
   // Awaited below; until then a failure must not end the process.
   opening.catch(() => undefined);
   // The database thread starts while this one loads the rest.

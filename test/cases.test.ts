@@ -1,12 +1,8 @@
 import { itAnswersRecordedCases } from './support/recorded-cases';
-import { startService, type TestService } from './support/service';
+import { useService } from './support/service';
 
 describe('the exchanges recorded on the original', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.stop());
+  const service = useService();
 
   itAnswersRecordedCases(() => service.url);
 });

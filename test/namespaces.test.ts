@@ -7,7 +7,7 @@ import { BINDINGS, callOperation, envelope11, envelope12, eventsOf } from './sup
 import { ORIGINAL_OPERATIONS, withoutAddedOperations } from './support/contract';
 import { send, type Answer } from './support/http';
 import { samplesOn } from './support/page';
-import { startService, type TestService } from './support/service';
+import { startService, useService } from './support/service';
 
 /** Namespaces, and what stands before an operation's name in its action, as recorded on the original. */
 const NAMESPACES: readonly (readonly [namespace: string, stem: string])[] = [
@@ -26,11 +26,7 @@ const soap12 = (url: string, action: string, body: string): Promise<Answer> =>
   send(url, { method: 'POST', headers: { 'Content-Type': `application/soap+xml; action="${action}"` }, body });
 
 describe.each(NAMESPACES)('under the namespace %s', (namespace, stem) => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({ SERVICE_NAMESPACE: namespace });
-  });
-  afterAll(() => service.stop());
+  const service = useService({ SERVICE_NAMESPACE: namespace });
 
   const hello = `<HelloWorldResponse xmlns="${escaped(namespace)}"><HelloWorldResult>Hello World</HelloWorldResult></HelloWorldResponse>`;
   const soapBody = (answer: Answer): string | undefined => /<soap:Body>(.*)<\/soap:Body>/.exec(answer.body)?.[1];
@@ -105,7 +101,6 @@ it('?WSDL is that of the original in a namespace without a slash at its end, but
     .replaceAll('{namespace}', 'http://example.com/hooks');
   const { body } = await send(`${service.url}?WSDL`);
   expect(bare(await withoutAddedOperations(body))).toBe(bare(original));
-  await service.stop();
 });
 
 /** What a WSDL says without documentation and addresses, in a form that only its meaning decides. */

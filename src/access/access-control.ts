@@ -1,14 +1,24 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Config } from '../config/config';
 import type { Callers } from '../http/callers';
-import { HTTP_ERRORS } from '../http/errors';
-import { rulesOf, type AccessRules } from './access-rules';
-import { Caller, type GuardedRequest } from './caller';
-import { withoutName } from './keys';
-import { openServiceWarnings, otherSites, type LocalConfig } from './local-callers';
+import { HTTP_ERRORS, type RequestError } from '../http/errors';
+import { Sender } from '../senders/sender';
+import {
+  hostChecks,
+  openServiceWarnings,
+  otherSites,
+  viewerCheck,
+  type LocalConfig,
+  type OtherSite,
+} from './local-callers';
 
-/** Decides who may call, and who may look at the pages of the events. */
+/** The access that an operation needs: none, a key or a signature to record, or a key to read. */
+export type Access = 'open' | 'record' | 'read';
+
+/** Who may call, by the settings of the moment. */
 export class AccessControl {
-  rules: AccessRules;
+  rules: ReturnType<typeof rulesOf>;
 
   constructor(config: LocalConfig, callers: Pick<Callers, 'baseUrl'>) {
     this.rules = rulesOf(config, otherSites(callers));
@@ -30,30 +40,71 @@ export class AccessControl {
   }
 
   /** The credentials for each access. Any one is enough; an empty list means that none is needed. */
-  get credentials(): AccessRules['credentials'] {
+  get credentials() {
     return this.rules.credentials;
   }
 
-  caller(request: GuardedRequest): Caller {
-    return new Caller(request, this);
-  }
-
-  /** Lets a request read events or metrics that no operation returns; throws as for an operation that reads. */
-  checkReader(request: GuardedRequest): void {
-    this.caller(request).require('read');
-  }
-
   /** Lets a request ask for the pages of the operator's own address, of which only what it was made for keeps others out. */
-  readonly checkOperator = (request: GuardedRequest): void => {
+  readonly checkOperator = (request: IncomingMessage): void => {
     const shownBy = this.rules.otherSite(request);
     if (shownBy !== undefined) throw HTTP_ERRORS.otherSite(shownBy);
     this.rules.checkName(request);
   };
+}
 
-  /** Lets a request look at the pages of the events, which show more than `GetEvents`: without READ_KEYS only from this machine. */
-  checkViewer(request: GuardedRequest): void {
-    if (this.rules.otherSite(request) !== undefined) throw HTTP_ERRORS.otherSiteLink();
-    if (this.rules.guards.read) this.checkReader(request);
-    else this.rules.checkLocalViewer(request);
-  }
+function rulesOf(config: LocalConfig, otherSite: OtherSite) {
+  const { recordKeys, readKeys, ...secrets } = config.access;
+  const signatures = Sender.signaturesFor(secrets);
+  const hasSecrets = Object.values(secrets).some((secret) => secret !== undefined);
+  const guards = { open: false, record: recordKeys !== undefined || hasSecrets, read: readKeys !== undefined };
+  const hasGuards = guards.record || guards.read;
+  const keys = [...knownKeys('record', recordKeys), ...knownKeys('read', readKeys)];
+  return {
+    /** Whether an access needs a proof. */
+    guards,
+    hasGuards,
+    /** Whether callers must prove who they are, with a certificate at least. */
+    isGuarded: hasGuards || config.tls?.clientCa !== undefined,
+    signatures,
+    otherSite,
+    ...hostChecks(config),
+    checkLocalViewer: viewerCheck(config),
+
+    credentials: {
+      open: [],
+      record: [...(recordKeys ? ['key'] : []), ...(hasSecrets ? ['signature'] : [])],
+      read: readKeys ? ['key'] : [],
+    } as Readonly<Record<Access, readonly ('key' | 'signature')[]>>,
+
+    /** Returns the name of a key that opens an access, empty if it has none; undefined for any other. Its time says nothing about a key. */
+    nameOf(given: string, needs: Access): string | undefined {
+      const digest = digestOf(given);
+      let found: string | undefined;
+      for (const key of keys)
+        if (timingSafeEqual(key.digest, digest) && (key.opens === needs || !guards[needs])) found = key.name;
+      return found;
+    },
+
+    /** Says which proof of an access is missing. @param hasKey - whether a key was shown that does not open it. */
+    missing(this: void, needs: Access, hasKey: boolean): RequestError {
+      const signed = `a POST with the signature of its sender in ${signatures.fields.join(' or ')}`;
+      if (needs === 'record' && recordKeys === undefined) return HTTP_ERRORS.signature(`RecordEvent needs ${signed}.`);
+      if (hasKey) return HTTP_ERRORS.key(`This key may not ${needs} events.`);
+      if (needs === 'read') return HTTP_ERRORS.key('Reading events needs a read key.');
+      return HTTP_ERRORS.key(`RecordEvent needs a record key${hasSecrets ? ` or ${signed}` : ''}.`);
+    },
+  };
+}
+
+/** Reads keys, each with or without a name and a space before it. */
+function knownKeys(opens: Access, keys: readonly string[] = []) {
+  return keys.map((text) => ({ opens, name: text.replace(/ *\S+$/, ''), digest: digestOf(withoutName(text)) }));
+}
+
+function withoutName(key: string): string {
+  return key.replace(/^.* /, '');
+}
+
+function digestOf(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
 }

@@ -1,6 +1,7 @@
 import { CloudEventError } from '../events/cloudevents/attributes';
 import type { Binding } from '../config/values';
 import type { AccessControl } from '../access/access-control';
+import { Caller } from '../access/caller';
 import type { Config } from '../config/config';
 import type { Contract } from '../contract/contract';
 import type { Callers } from '../http/callers';
@@ -75,7 +76,7 @@ export abstract class IncomingCall implements Call {
   readonly response: HttpResponse;
   /** The slot of the call, which is given back however it ends, and earlier while its operation waits. */
   readonly ticket: Ticket;
-  readonly caller: ReturnType<AccessControl['caller']>;
+  readonly caller: Caller;
   /** The `Content-Type` of the request, if it has one that can be read. */
   mediaType: MediaType | undefined;
   protected readonly endpoint: Endpoint;
@@ -86,7 +87,7 @@ export abstract class IncomingCall implements Call {
     request.call = this;
     this.response = response;
     this.ticket = endpoint.admission.ticket(response);
-    this.caller = endpoint.access.caller(request);
+    this.caller = new Caller(request, endpoint.access);
     this.endpoint = endpoint;
   }
 
@@ -122,11 +123,16 @@ export abstract class IncomingCall implements Call {
       throw HTTP_ERRORS.mediaTypeTooLong(MAX_MEDIA_TYPE_LENGTH);
     this.mediaType = type === undefined ? undefined : this.endpoint.mediaType(type);
     this.route();
-    const unprovedLimit = this.hasBody ? caller.beforeBody(this.needs, this.hasEnvelope) : undefined;
-    const body = this.hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
+    const hasBody = this.binding !== 'httpget';
+    const unprovedLimit = hasBody ? caller.beforeBody(this.needs, this.binding !== 'httppost') : undefined;
+    const limit =
+      unprovedLimit === undefined
+        ? undefined
+        : { maxBytes: unprovedLimit, refusal: () => HTTP_ERRORS.keyInHeader(unprovedLimit) };
+    const body = hasBody ? await bodies.read(request, response, limit) : EMPTY;
     // Recorded empty, it would use up the key with which the sender repeats the call.
     if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
-    if (caller.isSigned(this.needs)) await caller.verify(body, this.needs);
+    if (caller.isSigned) await caller.verify(body, this.needs);
     // A key may be in a message that is small enough to be read at once: its caller takes a slot below, when all proofs are known.
     const { isUnproved: mayProveInMessage } = caller;
     if (!mayProveInMessage) ticket.takeSlot();
@@ -146,11 +152,6 @@ export abstract class IncomingCall implements Call {
   get needs(): Service[string]['access'] | undefined {
     return this.endpoint.service[this.operation ?? '']?.access;
   }
-
-  abstract readonly hasBody: boolean;
-
-  /** Whether the message may hold a key and name the operation, as the header fields may. */
-  abstract readonly hasEnvelope: boolean;
 
   /** Checks the header fields, and finds the operation if they name it. Throws a {@link RequestError} if they are wrong. */
   abstract route(): void;

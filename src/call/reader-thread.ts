@@ -1,6 +1,7 @@
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import type { MediaType } from '../http/content/media-type';
-import { Deferred, Semaphore } from '../util/promises';
+import { Semaphore } from '../util/promises';
+import { Remote } from '../util/remote';
 
 /** For how long the thread waits for another message before it ends, in milliseconds. */
 const IDLE = 30_000;
@@ -25,6 +26,10 @@ const READER = 'webhook-reader';
 type Question = Pick<Reader<{ readonly body: Buffer }, unknown>, 'module' | 'name'> & {
   readonly message: { readonly body: Uint8Array };
 };
+
+interface ThreadFunctions {
+  read(question: Question): Promise<Outcome<unknown>>;
+}
 
 /** The result of a function, or the members of the error that it threw. */
 type Outcome<Result> =
@@ -64,7 +69,7 @@ export class ReaderThreads {
     message: Message,
   ): Promise<Result> {
     const thread = message.body.length > MEDIUM_MESSAGE ? this.#forLarger : this.#forMedium;
-    return this.resultOf((await thread.outcome({ module, name, message })) as Outcome<Result>);
+    return this.resultOf((await thread.outcomeOf({ module, name, message })) as Outcome<Result>);
   }
 
   /** @throws the error that was thrown, which is of its class again. */
@@ -78,64 +83,49 @@ export class ReaderThreads {
 
 /** A thread that reads one message at a time. It starts with the first of them. */
 class ReaderThread {
-  readonly #maxBytes: number;
   readonly #turn = new Semaphore(1);
-  #worker: Worker | undefined;
-  #answer: Deferred<unknown> | undefined;
+  #thread: { readonly worker: Worker; readonly remote: Remote<ThreadFunctions> } | undefined;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+  constructor(private readonly maxBytes: number) {}
+
+  outcomeOf(question: Question): Promise<Outcome<unknown>> {
+    return this.#turn.run(async () => {
+      clearTimeout(this.#idle);
+      const { worker, remote } = (this.#thread ??= this.#start());
+      worker.ref();
+      try {
+        return await remote.ask('read', question);
+      } finally {
+        worker.unref();
+        this.#idle = setTimeout(() => {
+          // Ending takes a while, in which the next message must find no thread.
+          this.#thread = undefined;
+          void worker.terminate();
+        }, IDLE).unref();
+      }
+    });
   }
 
-  outcome(question: Question): Promise<unknown> {
-    return this.#turn.run(() => this.#ask(question));
-  }
-
-  async #ask(question: Question): Promise<unknown> {
-    clearTimeout(this.#idle);
-    const worker = (this.#worker ??= this.#start());
-    const answer = new Deferred<unknown>();
-    this.#answer = answer;
-    worker.ref();
-    worker.postMessage(question);
-    try {
-      return await answer.promise;
-    } finally {
-      worker.unref();
-      this.#idle = setTimeout(() => {
-        // Ending takes a while, in which the next message must find no thread.
-        this.#worker = undefined;
-        void worker.terminate();
-      }, IDLE).unref();
-    }
-  }
-
-  #start(): Worker {
-    const maxOldGenerationSizeMb = HEAP_FOR_CODE + Math.ceil((HEAP_GROWTH * this.#maxBytes) / 1024 / 1024);
+  #start() {
+    const maxOldGenerationSizeMb = HEAP_FOR_CODE + Math.ceil((HEAP_GROWTH * this.maxBytes) / 1024 / 1024);
     const resourceLimits = { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: YOUNG_GENERATION };
     const worker = new Worker(__filename, { workerData: READER, resourceLimits });
-    const gone = (error: Error): void => {
-      if (this.#worker !== worker) return;
-      this.#worker = undefined;
-      this.#answer?.reject(error);
+    const thread = { worker, remote: Remote.ofThread<ThreadFunctions>(worker) };
+    const forget = () => {
+      if (this.#thread === thread) this.#thread = undefined;
     };
-    return worker
-      .on('message', (outcome: unknown) => this.#answer?.resolve(outcome))
-      .on('error', gone)
-      .on('exit', () => {
-        gone(new Error('The thread that reads large messages has ended.'));
-      });
+    worker.on('error', forget).on('exit', forget);
+    return thread;
   }
 }
 
-if (workerData === READER)
-  parentPort?.on('message', ({ module, name, message }: Question) => {
-    const { buffer, byteOffset, byteLength } = message.body;
-    const body = Buffer.from(buffer, byteOffset, byteLength);
-    const answer = async () => {
+if (workerData === READER && parentPort !== null)
+  Remote.ofThread(parentPort).serve<ThreadFunctions>({
+    async read({ module, name, message }) {
+      const { buffer, byteOffset, byteLength } = message.body;
+      const body = Buffer.from(buffer, byteOffset, byteLength);
       const { [name]: read } = (await import(module)) as Record<string, (message: object) => unknown>;
-      parentPort?.postMessage(outcomeOf(() => read?.({ ...message, body })));
-    };
-    void answer();
+      return outcomeOf(() => read?.({ ...message, body }));
+    },
   });

@@ -15,11 +15,7 @@ import { eventLine, eventsText, fileError, linesOf, print, printableJson, quoted
 
 /** Prints the events from a start on, by default all, or says that there are none. */
 export async function printEvents(log: ReadableLog, form: Values, stop: AbortSignal): Promise<void> {
-  let [printed, read] = [0, 0];
-  await printPages(log.pages(form.since ?? { after: 0 }), form, stop, (chosen, all) => {
-    printed += chosen;
-    read += all;
-  });
+  const { printed, read } = await printPages(log.pages(form.since ?? { after: 0 }), form, stop);
   const conditions = conditionsOf(form);
   if (read === 0) console.error('There are no events.');
   else if (printed === 0 && conditions !== '')
@@ -31,11 +27,11 @@ export async function followEvents(log: ReadableLog, form: Values, stop: AbortSi
   const after = await positionBefore(log, form.since);
   const conditions = conditionsOf(form);
   console.error(`Waiting for events after ${String(after)}${conditions && ` with ${conditions}`}.`);
-  let printed = 0;
+  const counts = { printed: 0, read: 0 };
   try {
-    await printPages(log.follow({ after }, stop, sayChange), form, stop, (events) => (printed += events));
+    await printPages(log.follow({ after }, stop, sayChange), form, stop, counts);
   } finally {
-    console.error(`${eventsText(printed)} printed.`);
+    console.error(`${eventsText(counts.printed)} printed.`);
   }
 }
 
@@ -50,20 +46,22 @@ async function printPages(
   pages: AsyncIterable<readonly StoredEvent[]>,
   form: Values,
   stop: AbortSignal,
-  printed: (events: number, read: number) => void,
-): Promise<void> {
+  counts = { printed: 0, read: 0 },
+) {
   const lineOf = process.stdout.isTTY && form.json !== true ? eventLine : jsonLine();
   const isChosen = matcherOf(form);
   try {
     for await (const page of pages) {
       const chosen = page.filter((event) => isChosen(event) && isWhole(event));
       await print(pageText(chosen, lineOf), stop);
-      printed(chosen.length, page.length);
-      if (stop.aborted) return;
+      counts.printed += chosen.length;
+      counts.read += page.length;
+      if (stop.aborted) break;
     }
   } catch (error) {
     if (!stop.aborted) throw error;
   }
+  return counts;
 }
 
 function jsonLine(): (event: StoredEvent) => string {
@@ -95,8 +93,7 @@ export async function exportEvents(
   start: Start | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
-  let events = 0;
-  let damaged = 0;
+  let [events, damaged] = [0, 0];
   const lineOf = file === '-' ? jsonLine() : ArchiveLine.of;
   const lines = async function* (): AsyncGenerator<string> {
     for await (const page of log.pages(start ?? { after: 0 })) {
@@ -183,15 +180,13 @@ export async function importEvents(file: string, stream: Readable, log: Pick<Eve
       bytes += next.value.length;
     } catch (error) {
       await record();
-      throw lineError(`Line ${String(number)} of ${file}`, summary(), fileError(file, 'read', error));
+      const where = `Line ${String(number)} of ${file} cannot be imported.`;
+      const stopped = new Error(`${where} Before it: ${summary()}`, { cause: fileError(file, 'read', error) });
+      throw stopped;
     }
     if (events.length === BATCH_EVENTS || bytes > BATCH_BYTES) await record();
   }
   await record();
   console.error(summary());
   return leftOut === 0;
-}
-
-function lineError(where: string, summary: string, cause: unknown): Error {
-  return new Error(`${where} cannot be imported. Before it: ${summary}`, { cause });
 }

@@ -13,7 +13,7 @@ import {
 } from './events-options';
 import { forwardCommand } from './forward/command';
 import { triggerCommand } from './forward/trigger';
-import { misuse, runProgram, stopSignal, UsageError } from './terminal';
+import { misuse, runProgram, stopSignal } from './terminal';
 import { ToolCommand } from './tool-command';
 import { eventLogOfTool, withLog, withSource } from './tool-log';
 
@@ -23,28 +23,25 @@ function eventsCommand(): ToolCommand {
   program
     .description('Works on the event log that EVENT_LOG names, also while the service runs.')
     .addHelpText('after', `\n${NOTES}\n\n${EXIT_CODES}`);
+  const upkeep = () => import('./upkeep.js');
   const printing = () => [
     sinceOption(),
     ...filterOptions(),
     new Option('--json', 'print CloudEvents on a terminal, too, instead of a short line for each'),
     ...sourceOptions(),
   ];
-  program
-    .command('print')
-    .description('Print all events, or those --since')
-    .addOptions(printing())
-    .action(async (values: Values) => {
-      const { printEvents } = await import('./archive.js');
-      await withSource(values, (log, stop) => printEvents(log, values, stop));
-    });
-  program
-    .command('follow')
-    .description('Print events as they are recorded, and before them those --since')
-    .addOptions(printing())
-    .action(async (values: Values) => {
-      const { followEvents } = await import('./archive.js');
-      await withSource(values, (log, stop) => followEvents(log, values, stop));
-    });
+  for (const [name, description, action] of [
+    ['print', 'Print all events, or those --since', 'printEvents'],
+    ['follow', 'Print events as they are recorded, and before them those --since', 'followEvents'],
+  ] as const)
+    program
+      .command(name)
+      .description(description)
+      .addOptions(printing())
+      .action(async (values: Values) => {
+        const archive = await import('./archive.js');
+        await withSource(values, (log, stop) => archive[action](log, values, stop));
+      });
   program.addCommand(forwardCommand());
   program.addCommand(triggerCommand());
   program
@@ -73,10 +70,7 @@ function eventsCommand(): ToolCommand {
   program
     .command('verify')
     .description('Look for damage in the log and in each event; a line for each finding')
-    .action(async () => {
-      const { verifyLog } = await import('./upkeep.js');
-      await withLog('read', async (log) => failUnless(await verifyLog(log)));
-    });
+    .action(() => withLog('read', async (log) => failUnless(await (await upkeep()).verifyLog(log))));
   program
     .command('forget')
     .description('Remove events for good: those named by id or sequence, or all that a search finds')
@@ -91,33 +85,24 @@ function eventsCommand(): ToolCommand {
       const search = selectionOf(values);
       if ((names.length === 0) === (search === undefined))
         throw misuse('Say what to remove: give ids or sequences, or a search.');
-      const { forgetEvents } = await import('./upkeep.js');
+      const { forgetEvents } = await upkeep();
       const { engine } = eventLogOfTool();
       await withLog('read', (log) => forgetEvents(search ?? { names }, log, engine, values, stopSignal()));
     });
   program
     .command('compact')
     .description('Give the space of forgotten events in a SQLite file back to the file system')
-    .action(async () => {
-      const { compact } = await import('./upkeep.js');
-      await withLog('read', compact);
-    });
+    .action(() => withLog('read', async (log) => (await upkeep()).compact(log)));
   program
     .command('backup')
     .description('Copy a log in SQLite, as it is at one moment, to a new file')
     .argument('<file>', '', namedFile)
-    .action(async (file: string) => {
-      const { backUp } = await import('./upkeep.js');
-      await withLog('read', (log) => backUp(file, log));
-    });
+    .action((file: string) => withLog('read', async (log) => (await upkeep()).backUp(file, log)));
   program
     .command('restore')
     .description('Put the events of such a copy in the place of those of the log, which is copied before')
     .argument('<file>', '', namedFile)
-    .action(async (file: string) => {
-      const { restore } = await import('./upkeep.js');
-      await restore(file, eventLogOfTool());
-    });
+    .action(async (file: string) => (await upkeep()).restore(file, eventLogOfTool()));
   return program;
 }
 
@@ -133,14 +118,9 @@ and --position.`;
 const EXIT_CODES = `Exit code: 0 done, 1 failed, or (verify) the log is not whole, or (export) damaged
 events were left out, 2 arguments that make no sense.`;
 
-function exitCodeOf(error: unknown): number {
-  if (error instanceof UsageError) return 2;
-  return error instanceof Error && error.name === 'RefusedError' ? 3 : 1;
-}
-
 /** Runs the tool with the environment of this process, and sets its exit code. */
 export function runEventsTool(args: readonly string[]): Promise<void> {
-  return runProgram(() => eventsCommand().run(args), exitCodeOf);
+  return runProgram(() => eventsCommand().run(args), 1);
 }
 
 // The name of 1.0: asmx-webhook-events.

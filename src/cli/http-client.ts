@@ -63,19 +63,16 @@ class SilenceError extends Error {
  * taken for the answer to the next.
  */
 export class HttpClient {
-  readonly #timeout: number;
-  readonly #isDirect: boolean;
   readonly #plain = new Agent();
   /** Keeps TLS sessions, with which a connection begins sooner. */
   readonly #tls: TlsAgent;
 
   /** @param maxBytes - the most bytes of a body that are read. */
   constructor(
-    { timeout, ca, isInsecure = false, isDirect = false }: Reach,
+    private readonly reach: Reach,
     private readonly maxBytes: number,
   ) {
-    this.#timeout = timeout;
-    this.#isDirect = isDirect;
+    const { ca, isInsecure } = reach;
     this.#tls = new TlsAgent({
       ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
       ...(isInsecure && {
@@ -96,7 +93,7 @@ export class HttpClient {
 
   /** Sends as {@link ask} does. The body may be cut off: there is no answer only if the header did not come in time. */
   async send(url: URL, outgoing: OutgoingRequest): Promise<HttpAnswer | NoAnswerError> {
-    const timeout = this.#timeout + Math.floor(Buffer.byteLength(outgoing.body ?? '') / SLOWEST) * 1000;
+    const timeout = this.reach.timeout + Math.floor(Buffer.byteLength(outgoing.body ?? '') / SLOWEST) * 1000;
     const signal = AbortSignal.timeout(timeout);
     const seconds = String(timeout / 1000);
     try {
@@ -119,13 +116,13 @@ export class HttpClient {
     url: URL,
     { method, path = url.pathname + url.search, headers, body = '' }: OutgoingRequest,
     signal: AbortSignal,
-    silence = this.#timeout,
+    silence = this.reach.timeout,
   ): Promise<StreamedAnswer> {
     const { auth, ...place } = placeOf(url);
     const length = Buffer.byteLength(body);
     const fields = { Host: url.host, ...(length > 0 && { 'Content-Length': length }), ...headers };
     const request = { ...place, auth, method, path, headers: fields, signal };
-    const proxy = this.#isDirect || LOOPBACK.test(url.hostname) ? '' : getProxyForUrl(url.href);
+    const proxy = this.reach.isDirect || LOOPBACK.test(url.hostname) ? '' : getProxyForUrl(url.href);
     try {
       if (proxy === '') return answerOf(await this.#exchange(request, silence, body));
       const { auth: user, ...to } = placeOf(new URL(proxy));

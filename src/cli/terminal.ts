@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import type { StoredEvent } from '../events/stored-event';
 import { foundEvent } from '../log/search';
@@ -11,6 +12,7 @@ export { quoted };
 /** Thrown for arguments that make no sense; the message is one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  readonly exitCode = 2;
 }
 
 /** Returns a {@link UsageError} that points to `--help`. */
@@ -18,11 +20,15 @@ export function misuse(message: string): UsageError {
   return new UsageError(`${message} See --help.`);
 }
 
-/** Runs a program, and prints an error that ends it. Closed standard output, as behind `head`, ends it without a message. */
-export function runProgram(main: () => Promise<void>, exitCodeOf: (error: unknown) => number): Promise<void> {
+/**
+ * Runs a program, and prints an error that ends it, with its exit code if it has one. Closed standard output, as behind `head`, ends it
+ * without a message.
+ */
+export function runProgram(main: () => Promise<void>, failed: number): Promise<void> {
   const fail = (error: unknown): void => {
-    process.exitCode = exitCodeOf(error);
-    if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit();
+    const { code, exitCode = failed } = error as NodeJS.ErrnoException & { readonly exitCode?: number };
+    process.exitCode = exitCode;
+    if (code === 'EPIPE') process.exit();
     console.error(printable(plainReason(error), '\n'));
   };
   process.stdout.on('error', fail);
@@ -95,6 +101,12 @@ export function eventLine(event: StoredEvent): string {
 export function printableJson(line: string): string {
   const spaced = line.replace(/[\t\r]/g, ' ');
   return replaceInvisible(spaced);
+}
+
+export function textOf(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    throw fileError(file, 'read', error);
+  });
 }
 
 /** Says in one line why a file cannot be read or written. Errors that are not of the file system are returned unchanged. */

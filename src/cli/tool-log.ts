@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { ProcessConfig } from '../config/process-config';
 import { Arrival } from '../events/arrival';
 import { positionIn, sequenceOf, type StoredEvent } from '../events/stored-event';
@@ -6,7 +5,7 @@ import type { EventLog } from '../log/event-log';
 import type { SearchQuery, Start } from '../log/queries';
 import type { ReadableLog } from '../log/readable-log';
 import { eventMatcher } from '../log/search';
-import { fileError, misuse, quoted, stopSignal, UsageError } from './terminal';
+import { misuse, quoted, stopSignal, textOf, UsageError } from './terminal';
 
 /** The log that a command reads: by default the one that EVENT_LOG names. */
 export interface LogSource {
@@ -45,8 +44,8 @@ export async function withLog(access: 'read' | 'import', work: (log: EventLog) =
   const eventLog = eventLogOfTool();
   const { eventLogServer } = ProcessConfig.ofTool('eventLogServer');
   // Retention would forget imported events meanwhile, and the next import record them again.
-  const importing = () => ({ ...ProcessConfig.ofTool('retention'), forgets: false });
-  const settings = access === 'import' ? importing() : { retention: {}, create: false };
+  const settings =
+    access === 'import' ? { ...ProcessConfig.ofTool('retention'), forgets: false } : { retention: {}, create: false };
   const log = await eventLog.open({ ...eventLogServer, ...settings });
   log.observe({
     lost(problem) {
@@ -60,13 +59,6 @@ export async function withLog(access: 'read' | 'import', work: (log: EventLog) =
   } finally {
     await log.close();
   }
-}
-
-/** Reads a file that an option names. */
-export function textOf(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: unknown) => {
-    throw fileError(file, 'read', error);
-  });
 }
 
 /**

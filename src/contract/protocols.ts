@@ -34,16 +34,16 @@ export class Protocols {
    * The answer is that of the last one: 405 if it would accept the path with another method, 500 if the path is not for it.
    */
   callRefusal(binding: 'httpget' | 'httppost', operation: string, allow: string): RequestError {
-    const isForLast = !this.documentation && this.#hasHttp;
-    const ending = isForLast ? '' : ` for URL unexpectedly ending in '/${shortened(operation)}'`;
-    return HTTP_ERRORS.unrecognizedFormat(isForLast, ending, `${Binding.names[binding]} is off (PROTOCOLS).`, allow);
+    const isForMethod = !this.documentation && this.#hasHttp;
+    const ending = isForMethod ? '' : ` for URL unexpectedly ending in '/${shortened(operation)}'`;
+    return HTTP_ERRORS.unrecognizedFormat(isForMethod, ending, `${Binding.names[binding]} is off (PROTOCOLS).`, allow);
   }
 
   /** The refusal of a document if the documentation is off, or of a message if SOAP is; by the rule of {@link callRefusal}. */
   endpointRefusal(method: string, allow: string): RequestError {
-    const isForLast = this.documentation || !this.#hasHttp;
+    const isForMethod = this.documentation || !this.#hasHttp;
     const off = method === 'POST' ? 'SOAP is off (PROTOCOLS).' : 'The documentation is off (DOCUMENTATION).';
-    return HTTP_ERRORS.unrecognizedFormat(isForLast, '', off, allow);
+    return HTTP_ERRORS.unrecognizedFormat(isForMethod, '', off, allow);
   }
 }
 

@@ -91,10 +91,7 @@ function grantedFields(
 
 /** A `GET` or `POST` of `{path}/<Operation>`, answered with one `string` element or, if the caller prefers it, with JSON. */
 class HttpCall extends IncomingCall {
-  override readonly binding: 'httpget' | 'httppost';
-  override readonly hasEnvelope = false;
-  readonly #target: ReturnType<typeof targetOf>;
-  readonly #bindings: HttpBindings;
+  readonly #target = targetOf(this.request, this.endpoint);
   #body: Buffer = EMPTY;
   #handshake: ReturnType<typeof Sender.handshakeOf>;
   #result: Representation = EMPTY_ANSWER;
@@ -102,18 +99,11 @@ class HttpCall extends IncomingCall {
   constructor(
     request: HttpRequest,
     response: HttpResponse,
-    binding: 'httpget' | 'httppost',
+    override readonly binding: 'httpget' | 'httppost',
     endpoint: Endpoint,
-    bindings: HttpBindings,
+    private readonly bindings: HttpBindings,
   ) {
     super(request, response, endpoint);
-    this.binding = binding;
-    this.#bindings = bindings;
-    this.#target = targetOf(request, endpoint);
-  }
-
-  override get hasBody(): boolean {
-    return this.binding === 'httppost';
   }
 
   override route(): void {
@@ -121,12 +111,12 @@ class HttpCall extends IncomingCall {
     const { contract } = this.endpoint;
     const { protocols } = contract;
     const { name, isBelow } = this.#target;
-    const allow = isBelow ? ALLOW_BELOW : this.#bindings.allow;
+    const allow = isBelow ? ALLOW_BELOW : this.bindings.allow;
     const asked = { method, headers, query: request.queryString, hasBody: false };
     if (binding === 'httpget') this.#handshake = Sender.handshakeOf(this.#handshakes(), asked);
     const methods = isBelow ? METHODS_BELOW : [binding === 'httpget' ? 'GET' : 'POST'];
     if (this.#handshake === undefined && !methods.includes(method))
-      throw HTTP_ERRORS.method(isBelow ? METHOD_BELOW : this.#bindings.methodText, allow);
+      throw HTTP_ERRORS.method(isBelow ? METHOD_BELOW : this.bindings.methodText, allow);
     if (!protocols.bindings.has(binding)) throw protocols.callRefusal(binding, name, allow);
     this.operation = operationNamed(name, contract);
     if (request.hadUnreadBody && this.needs === 'record') throw HTTP_ERRORS.bodyOfGet();
@@ -165,7 +155,7 @@ class HttpCall extends IncomingCall {
     const answer = this.#handshake?.answer ?? (operation.access === 'record' ? this.#ownAnswer() : undefined);
     this.#result = answer
       ? { headers: NOT_SNIFFED, ...answer }
-      : resultIn(this.headers.accept, result, operation.resultType, this.#bindings.asString);
+      : resultIn(this.headers.accept, result, operation.resultType, this.bindings.asString);
     return this.#result.body;
   }
 
@@ -187,8 +177,8 @@ class HttpCall extends IncomingCall {
     const { status, message, headers } = refusal ?? HTTP_ERRORS.failed(error);
     // A caller's mistake has the status 500 only if the original answers so.
     const isOriginal = refusal?.status === 500;
-    const told = errorIn(this.headers.accept, status, message, isOriginal);
-    this.response.reply(status, told.contentType, told.body, { ...told.headers, ...headers });
+    const answer = errorIn(this.headers.accept, status, message, isOriginal);
+    this.response.reply(status, answer.contentType, answer.body, { ...answer.headers, ...headers });
   }
 
   protected override readContent(): CallContent | Promise<CallContent> {

@@ -11,18 +11,26 @@ import { HttpServer } from './server';
 /** A check that takes longer than this, in milliseconds, counts as failed. */
 const CHECK_TIMEOUT = 1000;
 
+const ALLOWED = 'GET, HEAD, OPTIONS';
+
+/** Whether the process answers, and whether it can do its work. */
+const HEALTH = ['/healthz', '/readyz'] as const;
+
+/** In the format of Prometheus. */
+const METRICS = '/metrics';
+
+type Path = '/' | (typeof HEALTH)[number] | typeof METRICS;
+
 /** The pages for the operator: health, readiness and metrics. */
 export class AdminPages {
-  readonly #check: () => Promise<void>;
-  readonly #metrics: { readonly contentType: string; metrics(): Promise<string> };
   #checking: Promise<void> | undefined;
   #stopping = false;
 
   /** `check` rejects with the reason why the service cannot work; `metrics` may add up several workers. */
-  constructor(check: () => Promise<void>, metrics: { readonly contentType: string; metrics(): Promise<string> }) {
-    this.#check = check;
-    this.#metrics = metrics;
-  }
+  constructor(
+    private readonly check: () => Promise<void>,
+    private readonly metrics: { readonly contentType: string; metrics(): Promise<string> },
+  ) {}
 
   stop(): void {
     this.#stopping = true;
@@ -31,7 +39,7 @@ export class AdminPages {
   /** Resolves to the reason why the service is not ready, or to undefined if it is. Callers at the same time share one check. */
   async problem(): Promise<string | undefined> {
     if (this.#stopping) return 'stopping';
-    this.#checking ??= this.#check().finally(() => {
+    this.#checking ??= this.check().finally(() => {
       this.#checking = undefined;
     });
     try {
@@ -46,28 +54,9 @@ export class AdminPages {
     }
   }
 
-  /** Returns `/healthz`, which tells that the process answers, and `/readyz`, which tells whether it can do its work. */
-  health(): ServerOptions['pages'] {
-    const alive = page((_request, response) => {
-      response.replyText(200, 'alive');
-    });
-    const ready = page(async (_request, response) => {
-      const problem = await this.problem();
-      response.replyText(problem === undefined ? 200 : 503, problem ?? 'ready');
-    });
-    return new Map([
-      ['/healthz', alive],
-      ['/readyz', ready],
-    ]);
-  }
-
-  /** Returns the pages of {@link health}, and `/metrics` (Prometheus) for callers whom `checkReader` does not refuse. */
-  all(checkReader?: (request: HttpRequest) => void): ServerOptions['pages'] {
-    const metrics = page(async (request, response) => {
-      checkReader?.(request);
-      response.reply(200, this.#metrics.contentType, await this.#metrics.metrics());
-    });
-    return new Map([...this.health(), ['/metrics', metrics]]);
+  /** Returns health and, if `checkReader` refuses those who may not read them, the metrics. */
+  ofPublicAddress(checkReader?: (request: HttpRequest) => void): ServerOptions['pages'] {
+    return new Map([...this.#at(HEALTH), ...(checkReader ? this.#at([METRICS], checkReader) : [])]);
   }
 
   /**
@@ -80,37 +69,35 @@ export class AdminPages {
     options: Pick<ServerOptions, 'limits' | 'rate' | 'observer'>,
     check: (request: HttpRequest) => void,
   ) {
-    const all = this.all();
-    const index = page((_request, response) => {
-      response.replyText(200, [...all.keys()].join('\n'));
-    });
-    const pages: ServerOptions['pages'] = new Map(
-      [...all, ['/', index] as const].map(([path, answer]) => [
-        path,
-        async (request: HttpRequest, response: HttpResponse) => {
-          check(request);
-          await answer(request, response);
-        },
-      ]),
-    );
-    const server = new HttpServer({ pages, ...options });
-    const port = await server.listen(address, 'ADMIN_').catch(async (error: unknown) => {
-      await server.close();
-      throw error;
-    });
+    const server = new HttpServer({ ...options, pages: this.#at(['/', ...HEALTH, METRICS], check) });
+    const port = await server.listen(address, 'ADMIN_');
     return {
       url: `http://${Callers.localAuthority(address.host, port)}/`,
       close: (deadline?: number) => server.close(0, deadline),
     };
   }
-}
 
-const ALLOWED = 'GET, HEAD, OPTIONS';
+  /** Returns the pages at these paths, for requests that `check` does not refuse. */
+  #at(paths: readonly Path[], check?: (request: HttpRequest) => void): ServerOptions['pages'] {
+    const page = async (request: HttpRequest, response: HttpResponse, path: Path): Promise<void> => {
+      const { method } = request;
+      if (method === 'OPTIONS') response.replyWithoutBody(204, { Allow: ALLOWED });
+      else if (method !== 'GET' && method !== 'HEAD') throw HTTP_ERRORS.method('Use GET.', ALLOWED);
+      else {
+        check?.(request);
+        await this.#answer(path, response);
+      }
+    };
+    return new Map(paths.map((path) => [path, (request, response) => page(request, response, path)]));
+  }
 
-function page(answer: (request: HttpRequest, response: HttpResponse) => void | Promise<void>) {
-  return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
-    if (request.method === 'GET' || request.method === 'HEAD') await answer(request, response);
-    else if (request.method === 'OPTIONS') response.replyWithoutBody(204, { Allow: ALLOWED });
-    else throw HTTP_ERRORS.method('Use GET.', ALLOWED);
-  };
+  async #answer(path: Path, response: HttpResponse): Promise<void> {
+    if (path === '/') response.replyText(200, [...HEALTH, METRICS].join('\n'));
+    else if (path === '/healthz') response.replyText(200, 'alive');
+    else if (path === METRICS) response.reply(200, this.metrics.contentType, await this.metrics.metrics());
+    else {
+      const problem = await this.problem();
+      response.replyText(problem === undefined ? 200 : 503, problem ?? 'ready');
+    }
+  }
 }

@@ -18,25 +18,16 @@ const HINT =
 export class Callers {
   /** The `Vary` of a reply that contains the base URL: the request header fields that the URL depends on. */
   readonly vary: string;
-  readonly #baseUrl: string | undefined;
   readonly #trust: (address: string, hop: number) => boolean;
-  readonly #hint: ((key: string, message: string) => void) | undefined;
   readonly #isStandard: boolean;
-  readonly #trustsNone: boolean;
 
   /** @param hint - called for each request whose forwarded fields are all ignored. */
   constructor(
-    {
-      baseUrl,
-      trustProxy,
-      forwardedHeader = 'x-forwarded',
-    }: Pick<Config, 'baseUrl' | 'trustProxy'> & Partial<Pick<Config, 'forwardedHeader'>>,
-    hint?: (key: string, message: string) => void,
+    private readonly config: Pick<Config, 'baseUrl' | 'trustProxy'> & Partial<Pick<Config, 'forwardedHeader'>>,
+    private readonly hint?: (key: string, message: string) => void,
   ) {
-    this.#baseUrl = baseUrl;
+    const { trustProxy, forwardedHeader } = config;
     this.#trust = typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : compile([...trustProxy]);
-    this.#hint = hint;
-    this.#trustsNone = trustProxy === 0;
     this.#isStandard = forwardedHeader === 'forwarded';
     this.vary = trustProxy === 0 ? 'Host' : `Host, ${this.#isStandard ? 'Forwarded' : CUSTOM_FIELDS}`;
   }
@@ -55,7 +46,7 @@ export class Callers {
   /** The base URL, without a trailing slash, under which the caller reached the server. Throws 400 if a proxy states a wrong one. */
   baseUrl(request: IncomingMessage): string {
     this.#giveHint(request);
-    if (this.#baseUrl !== undefined) return this.#baseUrl;
+    if (this.config.baseUrl !== undefined) return this.config.baseUrl;
     const { socket, headers } = request;
     const stated = this.#statedByProxies(request);
     const scheme = stated.proto?.toLowerCase() ?? ('encrypted' in (socket as Partial<TLSSocket>) ? 'https' : 'http');
@@ -78,9 +69,9 @@ export class Callers {
   }
 
   #giveHint(request: IncomingMessage): void {
-    if (this.#hint === undefined || !Callers.isForwarded(request)) return;
+    if (this.hint === undefined || !Callers.isForwarded(request)) return;
     const isUsed = this.#isStandard ? request.headers.forwarded !== undefined : usesCustomFields(request);
-    if (this.#trustsNone || !isUsed) this.#hint('forwarded', HINT);
+    if (this.config.trustProxy === 0 || !isUsed) this.hint('forwarded', HINT);
   }
 
   #addresses(request: IncomingMessage): string[] {

@@ -9,7 +9,7 @@ import type { HttpRequest } from './request';
 const MAX_WAITING = 64;
 
 /** Most requests of all connections that wait so. Each takes 5 to 80 KB, by its header. */
-const MAX_WAITING_IN_ALL = 1024;
+const MAX_WAITING_TOGETHER = 1024;
 
 /** Grace period for a new connection's first byte, in milliseconds, when a server stops. */
 const TIME_TO_SEND = 1000;
@@ -26,7 +26,7 @@ export class Connection {
   #error: RequestError | undefined;
   /** The socket that carries HTTP: the accepted one, or the TLS socket on top of it once TLS is agreed. */
   #http: Socket | undefined;
-  #checkPeer: (() => void) | undefined;
+  #checkPeer: ((socket: Socket) => void) | undefined;
   /** The response that has the socket, or had it last. */
   #current: ServerResponse | undefined;
   #waiting = 0;
@@ -38,7 +38,7 @@ export class Connection {
   /** @param accepted - the TCP socket. With TLS it carries the encrypted bytes. */
   constructor(
     readonly accepted: Socket,
-    /** Counts the requests for {@link MAX_WAITING_IN_ALL}. */
+    /** Counts the requests for {@link MAX_WAITING_TOGETHER}. */
     private readonly total: { waiting: number },
   ) {}
 
@@ -56,20 +56,10 @@ export class Connection {
 
   /** Closes unless one of the authorities vouches for the peer: after the handshake if that is still under way. */
   closeUnlessVouchedFor(authorities: readonly X509Certificate[]): void {
-    this.#checkPeer = () => {
-      if (!this.#isVouchedFor(authorities)) this.close();
+    this.#checkPeer = (socket) => {
+      if (!isVouchedFor((socket as TLSSocket).getPeerX509Certificate(), authorities)) this.close();
     };
-    if (this.#http !== undefined) this.#checkPeer();
-  }
-
-  /** Whether the peer's certificate was signed by one of the authorities. */
-  #isVouchedFor(authorities: readonly X509Certificate[]): boolean {
-    const socket = this.#http as TLSSocket | undefined;
-    for (let shown = socket?.getPeerX509Certificate(); shown !== undefined; shown = shown.issuerCertificate) {
-      const [one] = [shown];
-      if (authorities.some((authority) => one.checkIssued(authority) && one.verify(authority.publicKey))) return true;
-    }
-    return false;
+    if (this.#http !== undefined) this.#checkPeer(this.#http);
   }
 
   /** Whether the connection ends with its last request: it {@link isEnding}, or that answer says `Connection: close`. */
@@ -79,13 +69,13 @@ export class Connection {
 
   /** Whether the next request is refused: the connection ends before it, or too many wait. */
   get isFull(): boolean {
-    const isAtLimit = this.#waiting >= MAX_WAITING || this.total.waiting >= MAX_WAITING_IN_ALL;
+    const isAtLimit = this.#waiting >= MAX_WAITING || this.total.waiting >= MAX_WAITING_TOGETHER;
     return this.hasLastAnswer || (isAtLimit && this.last?.closed === false);
   }
 
   open(socket: Socket): void {
     this.#http = socket;
-    this.#checkPeer?.();
+    this.#checkPeer?.(socket);
     // Node calls it after an answer with which the connection ends.
     socket.destroySoon = this.#end.bind(this, socket);
     socket.once('close', () => {
@@ -168,6 +158,13 @@ export class Connection {
   destroy(): void {
     (this.#http ?? this.accepted).destroy();
   }
+}
+
+/** Whether one of the authorities has signed a certificate, or one of those between them. */
+function isVouchedFor(shown: X509Certificate | undefined, authorities: readonly X509Certificate[]): boolean {
+  if (shown === undefined) return false;
+  const isSigned = authorities.some((one) => shown.checkIssued(one) && shown.verify(one.publicKey));
+  return isSigned || isVouchedFor(shown.issuerCertificate, authorities);
 }
 
 /** The text of an answer without a request, after which the connection is closed. */

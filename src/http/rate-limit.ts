@@ -9,28 +9,26 @@ const MAX_CLIENTS = 100_000;
 
 /** The limit of each client's requests, in periods that begin for all of them at the same time. Without `rate` there is none. */
 export class RateLimit {
-  readonly #rate: Config['limits']['rate'];
-  readonly #callers: Pick<Callers, 'address'>;
-  readonly #maxClients: number;
   readonly #counts = new Map<string, number>();
   #ends: number;
 
-  constructor(rate: Config['limits']['rate'], callers: Pick<Callers, 'address'>, maxClients = MAX_CLIENTS) {
-    this.#rate = rate;
-    this.#callers = callers;
-    this.#maxClients = maxClients;
+  constructor(
+    private readonly rate: Config['limits']['rate'],
+    private readonly callers: Pick<Callers, 'address'>,
+    private readonly maxClients = MAX_CLIENTS,
+  ) {
     this.#ends = performance.now() + (rate?.milliseconds ?? 0);
   }
 
   /** Counts a request, once. Throws a {@link RequestError} 429 if its client sent too many. */
   count(request: HttpRequest): void {
-    if (this.#rate === undefined || request.isCounted) return;
+    if (this.rate === undefined || request.isCounted) return;
     request.isCounted = true;
-    const { calls, milliseconds } = this.#rate;
+    const { calls, milliseconds } = this.rate;
     const counts = this.#counts;
     const now = performance.now();
-    const client = clientOf(this.#callers.address(request) ?? '');
-    if (now >= this.#ends || (counts.size >= this.#maxClients && !counts.has(client))) {
+    const client = clientOf(this.callers.address(request) ?? '');
+    if (now >= this.#ends || (counts.size >= this.maxClients && !counts.has(client))) {
       counts.clear();
       this.#ends = now + milliseconds;
     }

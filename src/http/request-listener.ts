@@ -27,8 +27,6 @@ export interface ServerOptions {
 
 /** Takes each request of a server to the page or the handler that answers it, and refuses those that are not valid HTTP. */
 export class RequestListener {
-  readonly #options: ServerOptions;
-  readonly #connections: Connections;
   readonly #answers: MessageMemory;
   readonly #discards = new Turns();
   readonly #isAuthority = memoized(isAuthority);
@@ -36,9 +34,10 @@ export class RequestListener {
   #requests = 0;
   #isEnding = false;
 
-  constructor(options: ServerOptions, connections: Connections) {
-    this.#options = options;
-    this.#connections = connections;
+  constructor(
+    private readonly options: ServerOptions,
+    private readonly connections: Connections,
+  ) {
     this.#answers = new MessageMemory(options.limits.maxBodyMemory, SMALL_ANSWER);
   }
 
@@ -48,7 +47,7 @@ export class RequestListener {
 
   /** Answers a request that arrived. */
   receive(request: HttpRequest, response: HttpResponse): void {
-    const connection = this.#connections.of(request.socket);
+    const connection = this.connections.of(request.socket);
     // Its caller has gone.
     if (connection === undefined) return;
     request.receivedAt = performance.now();
@@ -61,7 +60,7 @@ export class RequestListener {
 
   readonly #begin = (response: HttpResponse): void => {
     const { req: request } = response;
-    const answered = this.#options.observer?.answered;
+    const answered = this.options.observer?.answered;
     if (answered !== undefined) {
       response.once('close', () => {
         answered(request, response, performance.now() - request.receivedAt);
@@ -100,7 +99,7 @@ export class RequestListener {
 
   #dispatch(request: HttpRequest, response: HttpResponse): void {
     const { path, method } = request;
-    const { pages, handler } = this.#options;
+    const { pages, handler } = this.options;
     const unhandled = (error?: unknown): void => {
       this.#refuse(response, error ?? HTTP_ERRORS.nothingHere());
     };
@@ -116,7 +115,7 @@ export class RequestListener {
 
   /** Counts, answers and reports every request that is refused or has failed, apart from calls, which answer themselves. */
   #refuse(response: HttpResponse, error: unknown): void {
-    const { rate, observer } = this.#options;
+    const { rate, observer } = this.options;
     const { req: request } = response;
     let refusal = error instanceof RequestError ? error : undefined;
     try {
@@ -126,8 +125,8 @@ export class RequestListener {
       if (refusal?.headers?.Connection === 'close') response.shouldKeepAlive = false;
       if (!response.headersSent && limit instanceof RequestError) refusal = limit;
     }
-    const told = refusal ?? HTTP_ERRORS.failed(error, 'The request could not be answered.');
-    if (!response.headersSent) response.replyError(told);
+    const answer = refusal ?? HTTP_ERRORS.failed(error, 'The request could not be answered.');
+    if (!response.headersSent) response.replyError(answer);
     else if (!response.writableEnded) response.destroy();
     observer?.refused(refusal ?? error, response.statusCode, request.socket.remoteAddress, request);
   }

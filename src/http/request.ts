@@ -106,59 +106,35 @@ function normalized(path: string): string {
 
 /** Counts the bytes of large messages that are held: bodies until their calls are answered, answers until they are sent. */
 export class MessageMemory {
-  /** The part of a limit that callers share who have proved nothing: they use up no more of what others need. */
-  static shareOf(this: void, limit: number): number {
-    return Math.ceil(limit / 4);
-  }
-
-  readonly maxBytes: number;
-  readonly #uncounted: number;
-  readonly #counted = new WeakMap<ServerResponse, { readonly bytes: number; readonly isUnproved: boolean }>();
+  readonly #counted = new WeakMap<ServerResponse, number>();
   bytes = 0;
-  #unproved = 0;
 
   /** @param uncounted - messages with at most this many bytes do not count */
-  constructor(maxBytes: number, uncounted: number) {
-    this.maxBytes = maxBytes;
-    this.#uncounted = uncounted;
-  }
+  constructor(
+    readonly maxBytes: number,
+    private readonly uncounted: number,
+  ) {}
 
-  /**
-   * Counts the message of a request with this size, until its response is closed. Returns false if there is no room for more than
-   * before: in all, or in the part of callers who have proved nothing.
-   */
-  resize(response: ServerResponse, bytes: number, isUnproved = false): boolean {
+  /** Counts the message of a request with this size, until its response is closed. Returns false if there is no room for more than before. */
+  resize(response: ServerResponse, bytes: number): boolean {
     const before = this.#counted.get(response);
-    const counted = bytes > this.#uncounted ? bytes : 0;
+    const counted = bytes > this.uncounted ? bytes : 0;
+    const added = counted - (before ?? 0);
     // A response that is closed already does not say so again.
-    if (counted === (before?.bytes ?? 0) || response.closed || response.destroyed) return true;
-    const added = counted - (before?.bytes ?? 0);
+    if (added === 0 || response.closed || response.destroyed) return true;
     if (added > 0 && this.bytes + added > this.maxBytes) return false;
-    if (added > 0 && isUnproved && this.#unproved + added > MessageMemory.shareOf(this.maxBytes)) return false;
     if (before === undefined) {
       response.once('close', () => {
         this.release(response);
       });
     }
-    this.#set(response, { bytes: counted, isUnproved });
+    this.bytes += added;
+    this.#counted.set(response, counted);
     return true;
   }
 
-  /** The caller has proved who it is. */
-  prove(response: ServerResponse): void {
-    const counted = this.#counted.get(response);
-    if (counted?.isUnproved) this.#set(response, { ...counted, isUnproved: false });
-  }
-
   release(response: ServerResponse): void {
-    this.#set(response, undefined);
-  }
-
-  #set(response: ServerResponse, next: { readonly bytes: number; readonly isUnproved: boolean } | undefined): void {
-    const before = this.#counted.get(response);
-    this.bytes += (next?.bytes ?? 0) - (before?.bytes ?? 0);
-    this.#unproved += (next?.isUnproved ? next.bytes : 0) - (before?.isUnproved ? before.bytes : 0);
-    if (next === undefined) this.#counted.delete(response);
-    else this.#counted.set(response, next);
+    this.bytes -= this.#counted.get(response) ?? 0;
+    this.#counted.delete(response);
   }
 }

@@ -181,7 +181,8 @@ export class HttpServer {
    */
   async listen({ port, host }: Pick<Config, 'host' | 'port'>, settings = ''): Promise<number> {
     const server = this.#server.listen({ port, host, backlog: BACKLOG });
-    await once(server, 'listening').catch((cause: unknown) => {
+    await once(server, 'listening').catch(async (cause: unknown) => {
+      await this.close();
       const { code } = cause as NodeJS.ErrnoException;
       const where = `${host} at port ${String(port)}`;
       const problem = `${where} cannot be used: ${reasonOf(cause)}. Set ${settings}PORT or ${settings}HOST.`;

@@ -23,27 +23,22 @@ export async function startServers(
   checkMetricsReader: (request: HttpRequest) => void,
   checkOperator: (request: HttpRequest) => void,
 ) {
-  const { limits, host, tls } = config;
+  const { limits, host } = config;
+  const tls = config.tls && (await readTls(config.tls));
   const { rate, observer } = served;
   // Of several workers the supervisor has the metrics, and the operator's address.
   const isAlone = config.workers === 1;
-  const server = new HttpServer({
-    ...served,
-    pages: isAlone && config.admin === undefined ? pages.all(checkMetricsReader) : pages.health(),
-    limits,
-    tls: tls && (await readTls(tls)),
-  });
   const adminLimits = { ...limits, maxConnections: Math.min(limits.maxConnections, ADMIN_CONNECTIONS) };
-  let admin: Awaited<ReturnType<AdminPages['listen']>> | undefined;
-  let port: number;
-  try {
-    if (isAlone && config.admin)
-      admin = await pages.listen(config.admin, { limits: adminLimits, rate, observer }, checkOperator);
-    port = await server.listen(config);
-  } catch (error) {
-    await Promise.all([server.close(), admin?.close()]);
+  const admin =
+    isAlone && config.admin
+      ? await pages.listen(config.admin, { limits: adminLimits, rate, observer }, checkOperator)
+      : undefined;
+  const publicPages = pages.ofPublicAddress(isAlone && !admin ? checkMetricsReader : undefined);
+  const server = new HttpServer({ ...served, pages: publicPages, limits, tls });
+  const port = await server.listen(config).catch(async (error: unknown) => {
+    await admin?.close();
     throw error;
-  }
+  });
   return {
     /** Scheme, host and port of the public address. */
     url: `${tls ? 'https' : 'http'}://${Callers.localAuthority(host, port)}`,
@@ -54,10 +49,10 @@ export async function startServers(
      *
      * @throws they cannot be used; then the ones from before stay in use.
      */
-    async reloadTls(next: Config['tls']): Promise<void> {
-      if (!tls) return;
-      const { cert, key, clientCa = tls.clientCa } = next ?? tls;
-      server.replaceTls(await readTls({ cert, key, clientCa: tls.clientCa && clientCa }));
+    async reloadTls(next = config.tls): Promise<void> {
+      if (!config.tls || !next) return;
+      const { clientCa } = config.tls;
+      server.replaceTls(await readTls({ ...next, clientCa: clientCa && (next.clientCa ?? clientCa) }));
     },
     /**
      * Finishes what is in flight. Public connections without a call stay open for `idleTimeout` ms. The admin pages answer until the last

@@ -7,6 +7,7 @@ const LEAST_PAUSE = 5;
 
 /** Calls a listener with the newest position when that has changed: soon after `wake`, and after pauses for what others recorded. */
 export class LogWatch {
+  newest: number | undefined;
   readonly #ended = new AbortController();
   #woken = new Deferred();
 
@@ -20,11 +21,11 @@ export class LogWatch {
 
   async #watch(engine: Pick<Engine, 'newest' | 'watchPause'>, listener: (newest: number) => void): Promise<void> {
     const { signal } = this.#ended;
-    for (let last: number | undefined; !signal.aborted;) {
+    while (!signal.aborted) {
       this.#woken = new Deferred();
       // Calls that read or record say why it fails.
       const newest = await engine.newest().catch(() => undefined);
-      if (newest !== undefined && newest !== last && !signal.aborted) listener((last = newest));
+      if (newest !== undefined && newest !== this.newest && !signal.aborted) listener((this.newest = newest));
       await pause(LEAST_PAUSE, signal);
       await Promise.race([this.#woken.promise, pause(engine.watchPause, signal)]);
     }

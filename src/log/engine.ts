@@ -27,7 +27,7 @@ export interface EventLogSettings {
   readonly create?: boolean;
   /** Whether other processes of this machine record in it as well. */
   readonly isShared?: boolean | undefined;
-  /** Whether this process forgets what is past retention; the value of `create` by default. */
+  /** Whether this process forgets what is past retention; true by default. */
   readonly forgets?: boolean;
   /** For the server, if it asks for one and its address has none. Secret. */
   readonly password?: string | undefined;

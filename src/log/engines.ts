@@ -64,11 +64,11 @@ const SQLITE: EngineChoice = {
         if (!isMountPoint(file)) return undefined;
         return `${file} is mounted without its folder: the newest events are in ${file}-wal, and go with the container. Mount the folder.`;
       },
-      async open({ retention, isShared, create = true, forgets = create }) {
+      async open({ create = true, retention, isShared, forgets }) {
         if (!create && !existsSync(file))
           throw new EventLogError(`There is no event log at ${file}. Set EVENT_LOG to where it is.`);
         const { openSqliteLog } = await import('./sqlite/event-log.js');
-        return openSqliteLog({ file, create, isShared, ...(forgets && { retention }) });
+        return openSqliteLog({ file, create, retention, isShared, forgets });
       },
       async restore(backup) {
         const { restoreSqliteLog } = await import('./sqlite/event-log.js');

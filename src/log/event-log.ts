@@ -12,7 +12,6 @@ import {
 import { GroupCommit } from './group-commit';
 import type { EventQuery, FoundEvent, LogStats, SearchQuery, SearchResult, Start } from './queries';
 import { followed, foundIn, pagesOf, type FollowStart, type OnLogChange, type ReadableLog } from './readable-log';
-import { requireSearchable } from './search';
 
 /** How long a search goes on, in milliseconds. */
 const SEARCH_TIME = 500;
@@ -20,7 +19,10 @@ const SEARCH_TIME = 500;
 /** Counted for each event besides its texts when calls share a commit, in characters. */
 const EVENT_CHARACTERS = 2048;
 
-type Settings = { readonly [Name in 'retention' | 'isShared']?: EventLogSettings[Name] | undefined };
+/** Nothing is forgotten without a retention. */
+export type LocalSettings = {
+  readonly [Name in 'retention' | 'isShared' | 'forgets']?: EventLogSettings[Name] | undefined;
+};
 
 /** Called when something happens to a log besides its calls. */
 interface LogObserver {
@@ -48,7 +50,9 @@ export class EventLog implements ReadableLog {
   /** Settles once nothing is forgotten any more. */
   readonly #forgetting: Promise<void> | undefined;
   readonly #ended = new AbortController();
-  readonly #watches = new Set<LogWatch>();
+  readonly #listeners = new Set<(newest: number) => void>();
+  /** Of all listeners, while there are any. */
+  #watch: LogWatch | undefined;
   readonly #reads: Semaphore;
   #calls = 0;
   /** Called once no call is in progress. */
@@ -59,7 +63,7 @@ export class EventLog implements ReadableLog {
   #failed: readonly NewEvent[] = [];
   readonly #searches = new Semaphore(1);
 
-  constructor(engine: Engine, { retention = {}, isShared }: Settings = {}) {
+  constructor(engine: Engine, { retention = {}, isShared, forgets = true }: LocalSettings = {}) {
     this.#engine = engine;
     const { upkeep } = engine;
     this.upkeep = upkeep && {
@@ -74,7 +78,8 @@ export class EventLog implements ReadableLog {
     if (engine.verifyFiles) void watchFiles(engine.verifyFiles, (problem) => this.#observer.lost?.(problem), signal);
     this.#retention = retention;
     const notify = (error?: unknown) => this.#observer.retained?.(error);
-    this.#forgetting = engine.retention && forgetDue(engine.retention, () => this.#retention, notify, signal);
+    if (forgets && engine.retention)
+      this.#forgetting = forgetDue(engine.retention, () => this.#retention, notify, signal);
   }
 
   /** Maximum bytes of an event as the log keeps it, if there is a limit. */
@@ -103,7 +108,7 @@ export class EventLog implements ReadableLog {
     try {
       const outcomes = await this.#engine.append(events, waited);
       this.#failed = [];
-      for (const watch of this.#watches) watch.wake();
+      this.#watch?.wake();
       const recorded = outcomes.filter((outcome) => outcome.recorded).length;
       this.#observer.committed?.({ events: events.length, recorded, milliseconds: performance.now() - started });
       return outcomes;
@@ -159,11 +164,8 @@ export class EventLog implements ReadableLog {
   /**
    * Searches for events in the order of their positions, and returns what a list shows of them. Each call works for about half a
    * second and says how far it came, so it may find nothing and still leave `more`. It hardly delays recording.
-   *
-   * @throws {EventLogError} also if the text is longer than {@link SearchQuery.maxText}.
    */
   async search(query: SearchQuery): Promise<SearchResult> {
-    requireSearchable(query);
     return this.#reading(async () => {
       const deadline = performance.now() + SEARCH_TIME;
       const isUpwards = query.after !== undefined;
@@ -206,11 +208,18 @@ export class EventLog implements ReadableLog {
    */
   watch(listener: (newest: number) => void): () => void {
     if (this.#closing !== undefined) return () => undefined;
-    const watch = new LogWatch(this.#engine, listener);
-    this.#watches.add(watch);
+    this.#listeners.add(listener);
+    const watch = (this.#watch ??= new LogWatch(this.#engine, (newest) => {
+      for (const listen of this.#listeners) listen(newest);
+    }));
+    queueMicrotask(() => {
+      if (watch.newest !== undefined && this.#listeners.has(listener)) listener(watch.newest);
+    });
     return () => {
-      watch.end();
-      this.#watches.delete(watch);
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#watch?.end();
+      this.#watch = undefined;
     };
   }
 
@@ -258,7 +267,7 @@ export class EventLog implements ReadableLog {
 
   async #close(): Promise<void> {
     this.#ended.abort();
-    for (const watch of this.#watches) watch.end();
+    this.#watch?.end();
     if (this.#calls > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     await this.#engine.close();
     await this.#forgetting;

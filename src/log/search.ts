@@ -2,14 +2,14 @@ import { Arrival } from '../events/arrival';
 import { EventData } from '../events/payload';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
-import { EventLogError, isOfType } from './engine';
+import { isOfType } from './engine';
 import {
   DATA_START,
   type DataSummary,
   type Events,
   type FoundEvent,
   type Match,
-  SearchQuery,
+  type SearchQuery,
   type SearchResult,
 } from './queries';
 
@@ -66,14 +66,6 @@ function unescaped({ before, text, after }: Omit<Match, 'in'>, isStart: boolean,
   } catch {
     return undefined;
   }
-}
-
-/** @throws {EventLogError} the text is too long to be searched for. */
-export function requireSearchable({ text = '' }: SearchQuery): void {
-  if (text.length <= SearchQuery.maxText) return;
-  throw new EventLogError(
-    `The text to search for has ${String(text.length)} characters, and can have ${String(SearchQuery.maxText)}.`,
-  );
 }
 
 /** Returns a function that shows an event as lists do if it matches a query. Damaged events do not. */

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HandshakeRequest, JsonMembers } from './handshakes';
-import { SENDERS, STANDARD_SIGNATURE, TYPE } from './senders';
+import { SENDERS, STANDARD_WEBHOOKS, TYPE } from './senders';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
-import { SecretKey, type SenderSecret, type Signature } from './signature';
+import { secretKey, type SenderSecret } from './signature';
 
 /** A service that is known to send webhooks. */
 export type Sender = (typeof ALL)[number];
@@ -13,6 +13,11 @@ const ALL = SENDERS.map((form) => ({
   ...form,
   /** The name as it is typed: `github`, `standard-webhooks`. */
   shortName: form.name.toLowerCase().replaceAll(' ', '-'),
+
+  /** Whether a call has its field, and in that a signature of its kind. */
+  isOf: (headers: IncomingHttpHeaders): boolean =>
+    form.field !== undefined &&
+    (form.field === form.signature?.field ? form.signature.textIn(headers) : headers[form.field]) !== undefined,
 
   /** The CloudEvents `type` of a call, unless the sender has none for it or one that is no type. */
   typeOf(headers: IncomingHttpHeaders, body: JsonMembers, signed?: Buffer): string | undefined {
@@ -50,11 +55,7 @@ export const Sender = {
   /** Finds the sender of a call. Nothing is proved by that: anybody can send these header fields. */
   of(headers: IncomingHttpHeaders): Sender | undefined {
     // Most calls have none of the fields: to look for each takes several times as long.
-    for (const name in headers)
-      if (FIELDS.has(name))
-        return ALL.find(
-          ({ field, isFrom }) => field !== undefined && headers[field] !== undefined && isFrom?.(headers) !== false,
-        );
+    for (const name in headers) if (FIELDS.has(name)) return ALL.find((sender) => sender.isOf(headers));
     return undefined;
   },
 
@@ -81,73 +82,60 @@ export const Sender = {
    * @param id - as `Signature.sign` needs it.
    */
   standardHeaders(secrets: readonly string[], id: string, body: Buffer): Readonly<Record<string, string>> {
-    const keys = secrets.flatMap((secret) => STANDARD_SIGNATURE.signingKey(secret) ?? []);
-    return STANDARD_SIGNATURE.sign(id, body, keys);
+    const { signature } = STANDARD_WEBHOOKS;
+    const keys = secrets.flatMap((secret) => signature.signingKey(secret) ?? []);
+    return signature.sign(id, body, keys);
   },
 
   /** Whether a key of a delivery, as {@link Sender.keyOf} returns it, is a part of the data itself. */
   isKeyInData: (key: string): boolean => KEYS_IN_DATA.has(key.split('\n', 1)[0]?.replace(/^signed /, '') ?? ''),
 
-  /** Returns what finds the signatures of requests, of the kinds for which secrets are configured. */
+  /** Returns what finds the signatures of requests, of the kinds for which secrets are configured. One that is valid is enough. */
   signaturesFor(secrets: SenderSecrets) {
-    // A signature says more than a token beside it, as from GitLab.
-    const strongestFirst = [...new Set(ALL.flatMap(({ signature }) => signature ?? []))].toSorted(
-      (a, b) => Number(a.isToken ?? false) - Number(b.isToken ?? false),
-    );
-    const kinds = strongestFirst.flatMap((signature) => {
-      const keys = (secrets[signature.setting] ?? []).flatMap((secret) => signature.signingKey(secret) ?? []);
-      const senders = ALL.filter((sender) => sender.signature === signature);
-      return keys.length === 0 ? [] : [{ signature, senders, keys: keys.map((key) => new SecretKey(key)) }];
+    const known = KINDS.flatMap((kind) => {
+      const { setting, signingKey } = kind.signature;
+      const keys = (secrets[setting] ?? []).flatMap((secret) => signingKey(secret) ?? []);
+      return keys.length === 0 ? [] : [{ ...kind, keys: keys.map(secretKey) }];
     });
     return {
       /** The header fields that hold them. */
-      fields: kinds.map(({ signature: { field } }) => field),
-      in(headers: IncomingHttpHeaders): Signatures | undefined {
-        const found = kinds.flatMap((kind) => {
+      fields: known.map(({ signature }) => signature.field),
+
+      in(headers: IncomingHttpHeaders) {
+        const found = known.flatMap((kind) => {
           const check = kind.signature.read(headers);
           return check === undefined ? [] : [{ ...kind, check }];
         });
-        return found.length === 0 ? undefined : new Signatures(found, Sender.of(headers));
+        if (found.length === 0) return undefined;
+        const own = Sender.of(headers);
+        const problems = found.map(({ check }) => check).filter((check) => typeof check === 'string');
+        return {
+          /** Why none of them is valid for any body, as a sentence. */
+          problem: problems.length === found.length ? problems[0] : undefined,
+
+          /** Returns who signed a body, after its content coding is undone, and with which secret; or why no signature is valid. */
+          async signerOf(body: Buffer): Promise<{ readonly sender: Sender; readonly secret: string } | string> {
+            if (body.length === 0) return 'A signature counts for a body, and there is none.';
+            for (const { check, keys, senders } of found) {
+              if (typeof check === 'string') continue;
+              // The sender itself, or one that is known by its signature alone.
+              const sender = senders.find((one) => one === own) ?? senders.find(({ field }) => !field) ?? senders[0];
+              for (const { key, id } of keys) {
+                if (body.length > LARGE_MESSAGE) await letOthersRun();
+                if (sender !== undefined && check(body, key)) return { sender, secret: id() };
+              }
+            }
+            return this.problem ?? `The ${found[0]?.signature.field ?? ''} is not valid for this body.`;
+          },
+        };
       },
     };
   },
 };
 
-interface Found {
-  readonly signature: Signature;
-  /** Those that sign so. */
-  readonly senders: readonly Sender[];
-  readonly keys: readonly SecretKey[];
-  readonly check: Exclude<ReturnType<Signature['read']>, undefined>;
-}
-
-/** The signatures of one request. One that is valid is enough. */
-export class Signatures {
-  constructor(
-    private readonly found: readonly Found[],
-    private readonly own: Sender | undefined,
-  ) {}
-
-  /** Why none of them is valid for any body, as a sentence. */
-  get problem(): string | undefined {
-    const problems = this.found.map(({ check }) => check).filter((check) => typeof check === 'string');
-    return problems.length === this.found.length ? problems[0] : undefined;
-  }
-
-  /** Returns who signed a body, after its content coding is undone, and with which secret; or why no signature is valid. */
-  async signerOf(body: Buffer): Promise<{ readonly sender: Sender; readonly secret: string } | string> {
-    if (body.length === 0) return 'A signature counts for a body, and there is none.';
-    for (const { check, keys, senders } of this.found) {
-      if (typeof check === 'string') continue;
-      // The sender itself, or one that is known by its signature alone.
-      const sender = senders.find((one) => one === this.own) ?? senders.find(({ field }) => !field) ?? senders[0];
-      for (const secret of keys) {
-        if (body.length > LARGE_MESSAGE) await letOthersRun();
-        if (sender !== undefined && check(body, secret.key)) return { sender, secret: secret.id };
-      }
-    }
-    return this.problem ?? `The ${this.found[0]?.signature.field ?? ''} is not valid for this body.`;
-  }
-}
+/** The signatures, each with those who sign so. One says more than a token beside it, as from GitLab. */
+const KINDS = [...new Set(ALL.flatMap(({ signature }) => signature ?? []))]
+  .toSorted((a, b) => Number(a.isToken) - Number(b.isToken))
+  .map((signature) => ({ signature, senders: ALL.filter((sender) => sender.signature === signature) }));
 
 const KEYS_IN_DATA = new Set(ALL.flatMap(({ key }) => (key?.isInData ? key.name : [])));

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { HANDSHAKES, membersOf, type Handshake, type JsonMembers } from './handshakes';
-import { bodySignature, tokenIn, type Signature } from './signature';
+import { signature, type Signature } from './signature';
 
 /** The description of a known `Sender`. */
 interface SenderForm {
   readonly name: string;
   /** The header field, in lower case, by which its calls are recognised, if there is one. */
   readonly field?: string;
-  /** Whether a call that has the field is its own; without it all are. */
-  readonly isFrom?: (headers: IncomingHttpHeaders) => boolean;
   /** The CloudEvents `type` of a call; `Sender.typeOf` checks it. @param signed - the body whose signature was verified. */
   readonly type?: (headers: IncomingHttpHeaders, body: JsonMembers, signed?: Buffer) => unknown;
   /** The key of a delivery, which stays the same if it is sent again; `Sender.keyOf` checks it. */
@@ -28,28 +26,20 @@ interface SenderForm {
   readonly wantsFormsUnanswered?: true;
 }
 
-/** Most signatures of one request that are checked: a sender sends two while it changes its secret. */
-const MAX_SIGNATURES = 8;
-
 /** Keys of Standard Webhooks, also the public and the private ones: what is public must never verify as a text. */
 const STANDARD_KEY = /^wh(?:sec|pk|sk)_/i;
 
-/** The signature of Standard Webhooks, version 1. */
-export const STANDARD_SIGNATURE = standardSignature('webhook');
-
-const SHA256 = 'sha256=';
-
-const HUB_SIGNATURE = bodySignature({
+const HUB_SIGNATURE = signature({
   field: 'x-hub-signature-256',
   setting: 'webhookSecrets',
+  prefix: 'sha256=',
   signingKey: (secret) => (STANDARD_KEY.test(secret) ? undefined : Buffer.from(secret)),
   // Jira and Bitbucket write the same under the older name, which has SHA-1 from GitHub.
-  read({ 'x-hub-signature-256': field, 'x-hub-signature': older }) {
-    const given = field ?? (String(older).toLowerCase().startsWith(SHA256) ? older : undefined);
-    return given === undefined ? undefined : { given: [hexAfter(SHA256, given)] };
-  },
-  write: ([signature]) => ({ 'x-hub-signature-256': `sha256=${hexOf(signature)}` }),
+  textIn: ({ 'x-hub-signature-256': field, 'x-hub-signature': older }) =>
+    field ?? (/^sha256=/i.test(String(older)) ? older : undefined),
 });
+
+export const STANDARD_WEBHOOKS = standardSender('Standard Webhooks', 'webhook');
 
 /** The CloudEvents `type` that a sender may give. */
 export const TYPE = /^[\w:/-]{1,100}(?:\.[\w:/-]{1,100}){0,9}$/;
@@ -82,7 +72,7 @@ export const SENDERS: readonly SenderForm[] = [
     },
     // Webhooks that other webhooks set off share the X-Gitlab-Event-UUID.
     key: { name: 'idempotency-key', of: (headers, _body, signed) => signed && headers['idempotency-key'] },
-    signature: tokenIn({ field: 'x-gitlab-token', setting: 'gitlabTokens' }),
+    signature: signature({ field: 'x-gitlab-token', setting: 'gitlabTokens', isToken: true }),
   },
   {
     name: 'Stripe',
@@ -94,23 +84,13 @@ export const SENDERS: readonly SenderForm[] = [
       isInData: true,
       of: (_headers, { id, api_version: version }) => (typeof version === 'string' ? `${String(id)} ${version}` : id),
     },
-    signature: bodySignature({
+    signature: signature({
       field: 'stripe-signature',
-      timeName: 'The time (t=) in Stripe-Signature',
       setting: 'stripeSecrets',
-      before: ({ time }) => `${time}.`,
-      read({ 'stripe-signature': field }) {
-        if (field === undefined) return undefined;
-        const parts = String(field)
-          .split(',', MAX_SIGNATURES + 1)
-          .map((part) => part.trim().split('='));
-        const time = parts.find(([name]) => name === 't')?.[1] ?? '';
-        const given = parts.filter(([name]) => name === 'v1').map(([, hex = '']) => Buffer.from(hex, 'hex'));
-        return { stamp: { id: '', time }, given };
-      },
-      write: (signatures, { time }) => ({
-        'stripe-signature': [`t=${time}`, ...signatures.map((signature) => `v1=${hexOf(signature)}`)].join(),
-      }),
+      prefix: 'v1=',
+      separator: ',',
+      timeField: 'stripe-signature',
+      before: (time) => `${time}.`,
     }),
   },
   {
@@ -118,13 +98,7 @@ export const SENDERS: readonly SenderForm[] = [
     field: 'x-shopify-topic',
     type: ({ 'x-shopify-topic': topic }) => dotted('com.shopify', String(topic).replace(/\//g, '.')),
     key: { name: 'x-shopify-webhook-id', of: (headers) => headers['x-shopify-webhook-id'] },
-    signature: bodySignature({
-      field: 'x-shopify-hmac-sha256',
-      setting: 'shopifySecrets',
-      read: ({ 'x-shopify-hmac-sha256': field }) =>
-        field === undefined ? undefined : { given: [Buffer.from(String(field), 'base64')] },
-      write: ([signature]) => ({ 'x-shopify-hmac-sha256': signature?.toString('base64') ?? '' }),
-    }),
+    signature: signature({ field: 'x-shopify-hmac-sha256', setting: 'shopifySecrets', encoding: 'base64' }),
   },
   {
     name: 'Slack',
@@ -147,24 +121,19 @@ export const SENDERS: readonly SenderForm[] = [
         return key ?? (signed && createHash('sha256').update(start).update(signed).digest('base64url'));
       },
     },
-    signature: bodySignature({
+    signature: signature({
       field: 'x-slack-signature',
-      timeName: 'The X-Slack-Request-Timestamp',
       setting: 'slackSecrets',
-      before: ({ time }) => `v0:${time}:`,
-      read: ({ 'x-slack-signature': field, 'x-slack-request-timestamp': time }) =>
-        field === undefined ? undefined : { stamp: { id: '', time: String(time) }, given: [hexAfter('v0=', field)] },
-      write: ([signature], { time }) => ({
-        'x-slack-request-timestamp': time,
-        'x-slack-signature': `v0=${hexOf(signature)}`,
-      }),
+      prefix: 'v0=',
+      timeField: 'x-slack-request-timestamp',
+      before: (time) => `v0:${time}:`,
     }),
     handshake: HANDSHAKES.slack,
     // Commands, and what people do in messages and modals.
     wantsFormsUnanswered: true,
   },
-  standardSender('Standard Webhooks', 'webhook', STANDARD_SIGNATURE),
-  standardSender('Svix', 'svix', standardSignature('svix')),
+  STANDARD_WEBHOOKS,
+  standardSender('Svix', 'svix'),
   // Others sign as GitHub does.
   { name: 'X-Hub-Signature-256', signature: HUB_SIGNATURE, isScheme: true },
   { name: 'WebSub', handshake: HANDSHAKES.websub },
@@ -185,63 +154,30 @@ function dotted(domain: string, name: unknown, more?: unknown): string | undefin
   return typeof more === 'string' ? `${domain}.${name}.${more}` : `${domain}.${name}`;
 }
 
-/** A sender that signs as Standard Webhooks says, in header fields whose names begin with a prefix. */
-function standardSender(name: string, prefix: 'webhook' | 'svix', signature: Signature): SenderForm {
+/** A sender that signs as Standard Webhooks says (version 1), in header fields whose names begin with a prefix. */
+function standardSender(name: string, prefix: 'webhook' | 'svix') {
+  const [field, idField] = [`${prefix}-signature`, `${prefix}-id`];
   return {
     name,
-    field: signature.field,
-    isFrom: (headers) => signatureOf(headers, prefix) !== undefined,
+    field,
     type: (_headers, { type }) => type,
     // The same message may be sent under either name. Without a signature its id is that of any caller.
-    key: { name: 'webhook-id', of: (headers, _body, signed) => signed && headers[`${prefix}-id`] },
-    signature,
-    isScheme: true,
-  };
-}
-
-/** The text with the signatures of Standard Webhooks; others write another kind into a `Webhook-Signature`, without an id and `v1,`. */
-function signatureOf(headers: IncomingHttpHeaders, prefix: 'webhook' | 'svix'): string | undefined {
-  const text = String(headers[`${prefix}-signature`]);
-  return headers[`${prefix}-id`] !== undefined && /(?:^| )v1,/.test(text) ? text : undefined;
-}
-
-function standardSignature(prefix: 'webhook' | 'svix'): Signature {
-  const field = `${prefix}-signature`;
-  return bodySignature({
-    field,
-    timeName: `The ${prefix}-timestamp`,
-    setting: 'webhookSecrets',
-    signingKey: (secret) =>
-      secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : undefined,
-    before: ({ id, time }) => `${id}.${time}.`,
-    read(headers) {
-      const text = signatureOf(headers, prefix);
-      if (text === undefined) return undefined;
-      const id = headers[`${prefix}-id`];
-      // Without full stops in the id, the signed text `id.timestamp.body` cannot be cut in another place.
-      if (typeof id !== 'string' || id.includes('.')) return `The ${prefix}-id of the signature is not valid.`;
-      const given = text
-        .split(' ', MAX_SIGNATURES)
-        .filter((signature) => signature.startsWith('v1,'))
-        .map((signature) => Buffer.from(signature.slice(3), 'base64'));
-      return { stamp: { id, time: String(headers[`${prefix}-timestamp`]) }, given };
-    },
-    write: (signatures, { id, time }) => ({
-      [`${prefix}-id`]: id,
-      [`${prefix}-timestamp`]: time,
-      [field]: signatures.map((signature) => `v1,${signature.toString('base64')}`).join(' '),
+    key: { name: 'webhook-id', of: (headers, _body, signed) => signed && headers[idField] },
+    signature: signature({
+      field,
+      setting: 'webhookSecrets',
+      encoding: 'base64',
+      prefix: 'v1,',
+      separator: ' ',
+      idField,
+      timeField: `${prefix}-timestamp`,
+      before: (time, id) => `${id}.${time}.`,
+      // Others write another kind into a `Webhook-Signature`, without an id and `v1,`.
+      textIn: ({ [field]: text, [idField]: id }) =>
+        id !== undefined && /(?:^| )v1,/.test(String(text)) ? text : undefined,
+      signingKey: (secret) =>
+        secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : undefined,
     }),
-  });
-}
-
-/** The bytes of a signature that is written in hexadecimal digits after a prefix; none if it is written otherwise. */
-function hexAfter(prefix: string, field: string | string[] | undefined): Buffer {
-  const text = String(field);
-  const hex = text.slice(prefix.length);
-  const isHex = text.toLowerCase().startsWith(prefix) && /^[0-9a-f]{64}$/i.test(hex);
-  return Buffer.from(isHex ? hex : '', 'hex');
-}
-
-function hexOf(signature: Buffer | undefined): string {
-  return signature?.toString('hex') ?? '';
+    isScheme: true,
+  } satisfies SenderForm;
 }

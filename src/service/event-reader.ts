@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { sequenceOf, wireBytes, StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
 import type { EventQuery } from '../log/queries';
-import { LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
+import { Deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
 import { parseDuration } from '../util/time';
 import { CallError, type Call, type ParameterValues } from './call';
 
@@ -99,16 +99,11 @@ function fitSurely(events: readonly StoredEvent[], { maxBytes }: PageQuery): boo
 
 /** Reads events for calls that may wait for them. */
 export class EventReader {
-  readonly #log: Pick<EventLog, 'read' | 'watch'>;
-  readonly #waiters: EventWaiters;
   /** The reads under way for calls that were woken together, by what they ask for. */
   readonly #reads = new Map<string, Promise<StoredEvent[]>>();
   readonly #handouts = new Semaphore(1);
 
-  constructor(log: Pick<EventLog, 'read' | 'watch'>) {
-    this.#log = log;
-    this.#waiters = new EventWaiters(log);
-  }
+  constructor(private readonly log: Pick<EventLog, 'read' | 'watch'>) {}
 
   /**
    * Reads a page of events, as soon as there is one. Resolves to none when the time is over, the caller is gone or the service stops.
@@ -116,10 +111,12 @@ export class EventReader {
    */
   async read(query: PageQuery, milliseconds: number, call: Call): Promise<StoredEvent[]> {
     const deadline = performance.now() + milliseconds;
-    let events = await readPage(this.#log, query);
+    let events = await readPage(this.log, query);
     for (let seen = query.after ?? 0; events.length === 0 && performance.now() < deadline;) {
       const after = seen;
-      const newest = await call.whileIdle((signal) => this.#waiters.wait(after, deadline - performance.now(), signal));
+      const newest = await call.whileIdle((signal) =>
+        newestAfter(this.log, after, deadline - performance.now(), signal),
+      );
       if (newest === undefined) break;
       // The log has none up to the position seen: one without an index of types does not look there again.
       events = await this.#readTogether(query.type === undefined ? query : { ...query, after: seen }, newest);
@@ -135,7 +132,7 @@ export class EventReader {
     const key = [newest, after, limit, maxBytes, referenceBytes, type].join(' ');
     let reading = this.#reads.get(key);
     if (reading === undefined) {
-      reading = readPage(this.#log, query).finally(() => this.#reads.delete(key));
+      reading = readPage(this.log, query).finally(() => this.#reads.delete(key));
       this.#reads.set(key, reading);
     }
     const page = await reading;
@@ -145,49 +142,28 @@ export class EventReader {
   }
 }
 
-interface Waiter {
-  readonly after: number;
-  readonly answer: (newest?: number) => void;
-}
-
-/** The calls that wait for events, with one watch of the log for all of them. */
-export class EventWaiters {
-  readonly #log: Pick<EventLog, 'watch'>;
-  readonly #waiters = new Set<Waiter>();
-  #newest: number | undefined;
-  #endWatch: (() => void) | undefined;
-
-  constructor(log: Pick<EventLog, 'watch'>) {
-    this.#log = log;
-  }
-
-  /** Resolves to the newest position as soon as it is past `after`, or to undefined after `milliseconds` or if the signal fires. */
-  wait(after: number, milliseconds: number, signal: AbortSignal): Promise<number | undefined> {
-    if (signal.aborted || milliseconds <= 0) return Promise.resolve(undefined);
-    if (this.#newest !== undefined && this.#newest > after) return Promise.resolve(this.#newest);
-    return new Promise((resolve) => {
-      const answer = (newest?: number): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', giveUp);
-        this.#waiters.delete(waiter);
-        if (this.#waiters.size === 0) this.#end();
-        resolve(newest);
-      };
-      const giveUp = (): void => void answer();
-      const waiter: Waiter = { after, answer };
-      const timer = setTimeout(giveUp, milliseconds);
-      signal.addEventListener('abort', giveUp);
-      this.#waiters.add(waiter);
-      this.#endWatch ??= this.#log.watch((now) => {
-        this.#newest = now;
-        for (const { after: seen, answer: tell } of this.#waiters) if (now > seen) tell(now);
-      });
-    });
-  }
-
-  #end(): void {
-    this.#endWatch?.();
-    this.#endWatch = undefined;
-    this.#newest = undefined;
+/** Resolves to the newest position as soon as it is past `after`, or to undefined after `milliseconds` or if the signal fires. */
+export async function newestAfter(
+  log: Pick<EventLog, 'watch'>,
+  after: number,
+  milliseconds: number,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  if (signal.aborted || milliseconds <= 0) return undefined;
+  const found = new Deferred<number | undefined>();
+  const giveUp = (): void => {
+    found.resolve(undefined);
+  };
+  const endWatch = log.watch((newest) => {
+    if (newest > after) found.resolve(newest);
+  });
+  const timer = setTimeout(giveUp, milliseconds);
+  signal.addEventListener('abort', giveUp);
+  try {
+    return await found.promise;
+  } finally {
+    endWatch();
+    clearTimeout(timer);
+    signal.removeEventListener('abort', giveUp);
   }
 }

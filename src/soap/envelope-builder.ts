@@ -5,7 +5,7 @@ import { shortened } from '../util/text';
 import { ElementContent } from '../xml/element-content';
 import { NO_DECLARATIONS, type ElementName, type Tag } from '../xml/handler';
 import { ArgumentCollector, NO_ARGUMENTS, type Arguments } from './arguments';
-import { FAULTS, type Fault } from './fault';
+import { FAULTS } from './fault';
 import { SoapVersion } from './soap-version';
 import { isSecurityHeader, SecurityHeaderReader, type SecurityHeader } from './ws-security';
 
@@ -94,7 +94,7 @@ export class EnvelopeBuilder {
 
   /** Returns the message, once it has been read to its end. @throws {Fault} it has no body. */
   message(named: NamedOperations, hints: readonly string[]): SoapMessage {
-    if (this.#body === undefined) throw missingBody();
+    if (this.#body === undefined) throw FAULTS.missingBody();
     const { binding } = this.#version;
     const element = this.#beginsWithText ? undefined : this.#element;
     const operation = named[binding] ?? element?.name ?? '';
@@ -159,7 +159,7 @@ export class EnvelopeBuilder {
     const depth = this.#depth;
     if (depth > OPERATION_DEPTH || !NOT_SPACE.test(text)) return;
     // As in the original, text in soap:Header and after soap:Body is ignored.
-    if (depth === 1 && this.#body === undefined) throw missingBody();
+    if (depth === 1 && this.#body === undefined) throw FAULTS.missingBody();
     if (depth === OPERATION_DEPTH && isOpen(this.#content)) this.#content.hasText = true;
     if (depth !== BODY_DEPTH || !isOpen(this.#body)) return;
     this.#body.hasText = true;
@@ -196,7 +196,7 @@ export class EnvelopeBuilder {
     if (this.#body === undefined) {
       if (part === 'Body') this.#openBody(tag, start, end);
       else if (part === 'Header' && !this.#hasHeader) this.#hasHeader = true;
-      else throw missingBody();
+      else throw FAULTS.missingBody();
       // Otherwise what follows the body is ignored, as in the original. SOAP 1.1, section 4, allows elements of other namespaces there.
     } else if (this.#version === SoapVersion.soap12 && part !== 'Header' && part !== 'Body')
       throw FAULTS.invalidFormat(`The element ${shortened(tag.name)} is not allowed after soap:Body.`);
@@ -258,9 +258,4 @@ function hasOwnAttributes({ attributes }: Tag): boolean {
 
 function isOpen(content: ElementContent | undefined): content is ElementContent {
   return content !== undefined && content.end === undefined;
-}
-
-/** The fault for a message without a body, or with more than one header before it; the original's text. */
-function missingBody(): Fault {
-  return FAULTS.invalidFormat('Missing required soap:Body element.');
 }

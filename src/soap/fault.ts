@@ -66,6 +66,8 @@ export const FAULTS = {
     ),
   unreadable: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`, { status: 400 }),
   invalidFormat: (what: string) => new Fault('Client', `${UNREADABLE} ---> Request format is invalid: ${what}`),
+  /** Also for a message with more than one header before its body; the original's text. */
+  missingBody: () => FAULTS.invalidFormat('Missing required soap:Body element.'),
   invalidInput: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`),
   /** A message of SOAP 1.1 is answered in SOAP 1.1, any other in a version that is supported (SOAP 1.2 part 1, section 5.4.7). */
   envelopeNamespace: (namespace: string, supported: readonly SoapVersion['binding'][]) => {
@@ -121,7 +123,8 @@ function writeFault11(element: XMLBuilder, { code, message, details: { subcode }
   if (subcode === undefined) faultcode.txt(`soap:${code}`);
   else writeQualifiedName(faultcode, subcode);
   element.ele('', 'faultstring').txt(builderText(message));
-  if (hasDetail(code)) element.ele('', 'detail');
+  // Section 4.4: it describes errors of the body, so a fault about a header block has none.
+  if (code !== 'MustUnderstand') element.ele('', 'detail');
 }
 
 function writeFault12(element: XMLBuilder, { code, message, details: { subcode } }: Fault): void {
@@ -129,12 +132,7 @@ function writeFault12(element: XMLBuilder, { code, message, details: { subcode }
   codes.ele('soap:Value').txt(`soap:${CODES_12[code]}`);
   if (subcode !== undefined) writeQualifiedName(codes.ele('soap:Subcode').ele('soap:Value'), subcode);
   element.ele('soap:Reason').ele('soap:Text').att('xml:lang', 'en').txt(builderText(message));
-  if (hasDetail(code)) element.ele('soap:Detail');
-}
-
-/** SOAP 1.1, section 4.4: detail describes errors of the body, so a fault about a header block has none. */
-function hasDetail(code: FaultCode): boolean {
-  return code !== 'MustUnderstand';
+  if (code !== 'MustUnderstand') element.ele('soap:Detail');
 }
 
 /** Writes a qualified name as the text of an element, which declares its prefix. */

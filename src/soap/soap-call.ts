@@ -62,8 +62,6 @@ const NAMES_SOAP_12 = /^application\/soap\+xml(?![^\s;])/i;
 
 /** A `POST` to the endpoint itself. The reply has the SOAP version of the message, whatever the content type says. */
 export class SoapCall extends IncomingCall {
-  override readonly hasBody = true;
-  override readonly hasEnvelope = true;
   readonly #bindings: SoapBindings;
   /** The version to answer in: that of the content type, if it is on, until the envelope has been read. */
   #version: SoapVersion;
@@ -87,9 +85,12 @@ export class SoapCall extends IncomingCall {
    * the `action` parameter of the content type, then by the body's element.
    */
   override route(): void {
-    if (this.mediaType?.isXml !== true) throw this.#unsupported(this.headers['content-type']);
     const { contract } = this.endpoint;
-    const { soapaction } = this.headers;
+    const { soapaction, 'content-type': contentType } = this.headers;
+    if (this.mediaType?.isXml !== true) {
+      const webhooks = contract.protocols.bindings.has('httppost') ? `${this.endpointUrl()}/RecordEvent` : undefined;
+      throw FAULTS.contentType(contentType, this.#bindings.messages.bindings, webhooks);
+    }
     const { action } = this.mediaType;
     const soap12 = action === undefined ? undefined : operationWithAction(contract, actionValue(action));
     const soap11 =
@@ -147,13 +148,6 @@ export class SoapCall extends IncomingCall {
     if (named !== undefined) return named;
     const action = this.mediaType?.action;
     throw action === undefined ? FAULTS.missingAction() : FAULTS.unknownAction(action);
-  }
-
-  #unsupported(contentType: string | undefined): Fault {
-    const { contract } = this.endpoint;
-    const { messages } = this.#bindings;
-    const webhooks = contract.protocols.bindings.has('httppost') ? `${this.endpointUrl()}/RecordEvent` : undefined;
-    return FAULTS.contentType(contentType, messages.bindings, webhooks);
   }
 
   #giveHints({ element, hasAddressing, hints }: SoapMessage): void {

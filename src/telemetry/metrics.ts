@@ -6,11 +6,10 @@ import { within } from '../util/promises';
 /** How a call ended: with a result, refused for what it was, or failed although it was valid. */
 export type CallOutcome = 'ok' | 'refused' | 'failed';
 
+type Measure = () => number | Promise<number | boolean>;
+
 /** Values that are read with the metrics, of the gauges below. */
-type MeasuredState = Readonly<
-  Record<'inFlight' | 'waiting' | 'connections', () => number> &
-    Record<'events' | 'bytes', () => Promise<number>> & { isReady: () => Promise<boolean> }
->;
+type MeasuredState = Readonly<Record<'inFlight' | 'waiting' | 'connections' | 'events' | 'bytes' | 'isReady', Measure>>;
 
 /** Bounds in seconds: from a commit on a fast disk (250 µs) to one that waited for another program (seconds). */
 const SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -61,18 +60,25 @@ export class Metrics {
       registers,
       aggregator: 'max',
     }).set({ version: BUILD.version, commit: BUILD.commit }, 1);
-    gauge('webhook_calls_in_flight', 'Calls in progress', state.inFlight, registers);
-    gauge('webhook_calls_waiting', 'Calls that wait for events', state.waiting, registers);
-    gauge('webhook_connections', 'Open connections', state.connections, registers);
-    gauge(
-      'webhook_ready',
-      '1 while the service can take events, as /readyz says, otherwise 0',
-      state.isReady,
-      registers,
-      'min',
-    );
-    gauge('webhook_log_events', 'Events in the log', state.events, registers, 'max');
-    gauge('webhook_log_bytes', 'Bytes that the log takes up', state.bytes, registers, 'max');
+    /** Adds one that is read with the metrics, and keeps its last value if that fails. `aggregator` joins those of workers. */
+    const gauge = (name: string, help: string, read: Measure, aggregator: 'sum' | 'min' | 'max' = 'sum') =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        aggregator,
+        async collect() {
+          const value = within(Promise.resolve(read()), STATE_TIMEOUT, () => new Error('too late'));
+          // Where the state is unknown, /readyz and the log lines say why.
+          await value.then((known) => this.set(Number(known))).catch(() => undefined);
+        },
+      });
+    gauge('webhook_calls_in_flight', 'Calls in progress', state.inFlight);
+    gauge('webhook_calls_waiting', 'Calls that wait for events', state.waiting);
+    gauge('webhook_connections', 'Open connections', state.connections);
+    gauge('webhook_ready', '1 while the service can take events, as /readyz says, otherwise 0', state.isReady, 'min');
+    gauge('webhook_log_events', 'Events in the log', state.events, 'max');
+    gauge('webhook_log_bytes', 'Bytes that the log takes up', state.bytes, 'max');
   }
 
   /** Counts a call by the time from its header to its end. Each text has few values. */
@@ -98,30 +104,6 @@ export class Metrics {
   #counter(name: string, help: string): Counter {
     return new Counter({ name, help, registers: this.#registers });
   }
-}
-
-/** Adds a gauge that is read with the metrics, and keeps its last value if that fails. `aggregator` joins those of workers. */
-function gauge(
-  name: string,
-  help: string,
-  read: () => number | boolean | Promise<number | boolean>,
-  registers: Registry[],
-  aggregator: 'sum' | 'min' | 'max' = 'sum',
-): void {
-  new Gauge({
-    name,
-    help,
-    registers,
-    aggregator,
-    async collect() {
-      try {
-        const value = await within(Promise.resolve(read()), STATE_TIMEOUT, () => new Error('too late'));
-        this.set(Number(value));
-      } catch {
-        // The state is unknown; /readyz and the log lines say why.
-      }
-    },
-  });
 }
 
 /** The observations with the same labels. */

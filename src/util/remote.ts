@@ -1,3 +1,4 @@
+import type { MessagePort, Worker } from 'node:worker_threads';
 import { Deferred } from './promises';
 
 /** Functions that are called from another thread or process, each with one argument or none. */
@@ -14,8 +15,6 @@ type RemoteMessage =
  * order, as structured clones; one that is sent after the other end has gone may be lost.
  */
 export class Remote<Functions extends Callable<Functions>> {
-  readonly #send: (message: unknown, argument?: unknown) => void;
-  readonly #described: (error: unknown) => string;
   readonly #waiting = new Map<number, Deferred<unknown>>();
   #functions: Readonly<Record<string, ((argument: never) => unknown) | undefined>> = {};
   #asked = 0;
@@ -26,11 +25,20 @@ export class Remote<Functions extends Callable<Functions>> {
    * @param described - what the other end learns of an error of a function.
    */
   constructor(
-    send: (message: unknown, argument?: unknown) => void,
-    described = (error: unknown) => (error as Error).message,
-  ) {
-    this.#send = send;
-    this.#described = described;
+    private readonly send: (message: unknown, argument?: unknown) => void,
+    private readonly described = (error: unknown) => (error as Error).message,
+  ) {}
+
+  /** Returns the functions of another thread, given as its worker or, in the worker, as its port. They fail once it has ended. */
+  static ofThread<Functions extends Callable<Functions>>(thread: Worker | MessagePort): Remote<Functions> {
+    const remote = new Remote<Functions>((message) => {
+      thread.postMessage(message);
+    });
+    thread.on('message', remote.receive).on('error', remote.end);
+    thread.on('exit', () => {
+      remote.end(new Error('the thread has ended'));
+    });
+    return remote;
   }
 
   /** Calls a function at the other end, in order. Throws the reason why the function failed, or that of {@link end}. */
@@ -42,13 +50,13 @@ export class Remote<Functions extends Callable<Functions>> {
     const answer = new Deferred<unknown>();
     const question = this.#asked++;
     this.#waiting.set(question, answer);
-    this.#send({ question, name, argument } satisfies RemoteMessage, argument);
+    this.send({ question, name, argument } satisfies RemoteMessage, argument);
     return answer.promise as Promise<Awaited<ReturnType<Functions[Name]>>>;
   }
 
   /** As {@link ask}, without an answer. */
   tell<Name extends keyof Functions & string>(name: Name, ...[argument]: Parameters<Functions[Name]>): void {
-    if (this.#ended === undefined) this.#send({ name, argument } satisfies RemoteMessage);
+    if (this.#ended === undefined) this.send({ name, argument } satisfies RemoteMessage);
   }
 
   /** Sets the functions that the other end may call. Until then its questions fail. */
@@ -57,7 +65,7 @@ export class Remote<Functions extends Callable<Functions>> {
   }
 
   /** Takes a message from the other end. One that another build has written in another form is passed over. */
-  receive(received: unknown): void {
+  readonly receive = (received: unknown): void => {
     if (typeof received !== 'object' || received === null) return;
     const message = received as RemoteMessage;
     if ('name' in message) void this.#call(message);
@@ -67,24 +75,24 @@ export class Remote<Functions extends Callable<Functions>> {
       if ('failure' in message) answer?.reject(new Error(message.failure));
       else answer?.resolve(message.result);
     }
-  }
+  };
 
   async #call({ question, name, argument }: Extract<RemoteMessage, { readonly name: string }>): Promise<void> {
     try {
       const call = this.#functions[name];
       if (call === undefined) throw new Error(`there is no function ${name} yet`);
       const result = await call(argument as never);
-      if (question !== undefined) this.#send({ answers: question, result } satisfies RemoteMessage);
+      if (question !== undefined) this.send({ answers: question, result } satisfies RemoteMessage);
     } catch (error) {
       if (question !== undefined)
-        this.#send({ answers: question, failure: this.#described(error) } satisfies RemoteMessage);
+        this.send({ answers: question, failure: this.described(error) } satisfies RemoteMessage);
     }
   }
 
   /** Rejects the questions that are not answered, and all later ones: the other end has gone. */
-  end(error: Error): void {
+  readonly end = (error: Error): void => {
     this.#ended ??= error;
     for (const answer of this.#waiting.values()) answer.reject(this.#ended);
     this.#waiting.clear();
-  }
+  };
 }

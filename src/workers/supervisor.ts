@@ -43,18 +43,14 @@ export async function supervise(
   const access = new AccessControl(config, callers);
   const secrets = new Secrets(AccessControl.secretsIn(config));
   const observer = new Observer(logger, reports.own, (request) => callers.address(request), config.log.access, secrets);
-  const withoutFiles = new Set<WorkerProcess>();
+  const lost = lostFiles(observer.lost);
   const supervisor = new Supervisor(config.workers, logger, () => {
     const worker = new WorkerProcess(config.environmentOfWorkers, {
       refusals: () => reports.refusals(observer.refusals),
-      lost(problem) {
-        // Each worker notices by itself; only the first loss and the last return are reported.
-        if (problem === undefined) withoutFiles.delete(worker);
-        if (withoutFiles.size === 0) observer.lost(problem);
-        if (problem !== undefined) withoutFiles.add(worker);
+      lost: (problem) => {
+        lost(worker, problem);
       },
     });
-    void worker.ended.then(() => withoutFiles.delete(worker));
     reports.add(worker);
     return worker;
   });
@@ -81,6 +77,18 @@ export async function supervise(
   await supervisor.start(announce);
 }
 
+/** Reports the first loss of the log's files and the last return: each worker notices by itself. */
+export function lostFiles(report: (problem: string | undefined) => void) {
+  const without = new Set<unknown>();
+  return (worker: Pick<WorkerProcess, 'ended'>, problem: string | undefined): void => {
+    if (problem === undefined) without.delete(worker);
+    if (without.size === 0) report(problem);
+    if (problem === undefined) return;
+    without.add(worker);
+    void worker.ended.then(() => without.delete(worker));
+  };
+}
+
 interface Place {
   ready: SupervisedWorker | undefined;
   /** Resolves to undefined once the worker that is starting is ready, or to how it ended before. */
@@ -89,9 +97,6 @@ interface Place {
 
 /** Keeps a number of workers running. A new one listens before the one that it replaces stops, so that no request is dropped. */
 export class Supervisor {
-  readonly #logger: Pick<Logger, 'info' | 'error' | 'exit'>;
-  readonly #fork: () => SupervisedWorker;
-  readonly #limits: typeof LIMITS;
   readonly #places: readonly Place[];
   readonly #running = new Set<SupervisedWorker>();
   #stopping = false;
@@ -101,13 +106,10 @@ export class Supervisor {
 
   constructor(
     count: number,
-    logger: Pick<Logger, 'info' | 'error' | 'exit'>,
-    fork: () => SupervisedWorker,
-    limits = LIMITS,
+    private readonly logger: Pick<Logger, 'info' | 'error' | 'exit'>,
+    private readonly fork: () => SupervisedWorker,
+    private readonly limits = LIMITS,
   ) {
-    this.#limits = limits;
-    this.#logger = logger;
-    this.#fork = fork;
     this.#places = Array.from({ length: count }, () => ({ ready: undefined, start: undefined }));
   }
 
@@ -119,7 +121,7 @@ export class Supervisor {
     if (this.#stopping) return;
     if (end !== undefined) {
       this.#exitCode = end.code || 1;
-      this.#logger.error({ cause: end.cause }, 'a worker could not start');
+      this.logger.error({ cause: end.cause }, 'a worker could not start');
       this.stop();
       return;
     }
@@ -133,7 +135,7 @@ export class Supervisor {
     this.#stopping = true;
     for (const worker of this.#running) {
       worker.stop();
-      this.#killAfter(this.#limits.stop, worker);
+      this.#killAfter(this.limits.stop, worker);
     }
     this.#exitIfAlone();
   }
@@ -157,7 +159,7 @@ export class Supervisor {
         if (this.#stopping || place.ready === undefined) continue;
         const end = await this.#startIn(place);
         if (end === undefined || place.ready === undefined) continue;
-        if (!this.#stopping) this.#logger.error({ cause: end.cause }, 'the workers were not replaced');
+        if (!this.#stopping) this.logger.error({ cause: end.cause }, 'the workers were not replaced');
         isRenewed = false;
         break;
       }
@@ -170,15 +172,15 @@ export class Supervisor {
     while (place.ready === undefined && !this.#stopping) {
       const end = await (place.start ?? this.#startIn(place));
       if (end === undefined || this.#stopping || place.ready !== undefined) continue;
-      this.#logger.error({ cause: end.cause }, 'a worker ended, another one takes its place');
-      await delay(this.#limits.shortLife);
+      this.logger.error({ cause: end.cause }, 'a worker ended, another one takes its place');
+      await delay(this.limits.shortLife);
     }
   }
 
   #startIn(place: Place): Promise<End | undefined> {
-    const worker = this.#fork();
+    const worker = this.fork();
     const started = performance.now();
-    const timer = this.#killAfter(this.#limits.start, worker);
+    const timer = this.#killAfter(this.limits.start, worker);
     this.#running.add(worker);
     void worker.ended.then(() => {
       this.#running.delete(worker);
@@ -201,26 +203,26 @@ export class Supervisor {
     place.ready = worker;
     if (old !== undefined) {
       old.retire();
-      this.#killAfter(this.#limits.retire, old);
-      this.#logger.info({ worker: old.pid }, 'a worker hands over');
+      this.#killAfter(this.limits.retire, old);
+      this.logger.info({ worker: old.pid }, 'a worker hands over');
     }
     void worker.ended.then(async ({ cause }) => {
       if (place.ready !== worker) return;
       place.ready = undefined;
       if (this.#stopping) return;
-      this.#logger.error({ worker: worker.pid, cause }, 'a worker ended, another one takes its place');
-      if (performance.now() - started < this.#limits.shortLife) await delay(this.#limits.shortLife);
+      this.logger.error({ worker: worker.pid, cause }, 'a worker ended, another one takes its place');
+      if (performance.now() - started < this.limits.shortLife) await delay(this.limits.shortLife);
       await this.#fill(place);
     });
   }
 
   #exitIfAlone(): void {
-    if (this.#running.size === 0) this.#logger.exit(this.#exitCode);
+    if (this.#running.size === 0) this.logger.exit(this.#exitCode);
   }
 
   #killAfter(milliseconds: number, worker: SupervisedWorker): NodeJS.Timeout {
     const timer = setTimeout(() => {
-      this.#logger.error({ worker: worker.pid }, 'a worker did not end in time and is killed');
+      this.logger.error({ worker: worker.pid }, 'a worker did not end in time and is killed');
       worker.kill();
     }, milliseconds);
     void worker.ended.then(() => {

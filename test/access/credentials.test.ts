@@ -1,51 +1,39 @@
-import { keyCheck, keysIn } from '../../src/access/keys';
+import { AccessControl } from '../../src/access/access-control';
+import { Caller } from '../../src/access/caller';
+import { readConfig } from '../../src/config/config';
+import type { HttpRequest } from '../../src/http/request';
 
-const base64 = (text: string) => Buffer.from(text).toString('base64');
+const basic = (text: string, scheme = 'Basic ') => `${scheme}${Buffer.from(text).toString('base64')}`;
 
-describe('the check of keys', () => {
-  it.each([
-    ['the first of two keys', 'key-one', ''],
-    ['a key with a name', 'key-two', 'shop'],
-    ['a key with a character more', 'key-one1', undefined],
-    ['the beginning of a key', 'key-on', undefined],
-    ['a key in other letters', 'KEY-ONE', undefined],
-    ['the name of a key', 'shop', undefined],
-    ['a key with its name', 'shop key-two', undefined],
-    ['no text', '', undefined],
-  ])('answers for %s', (_what, given, name) => {
-    expect(keyCheck(['key-one', 'shop  key-two'])(given)).toBe(name);
-  });
+const config = readConfig({});
+const keys = { recordKeys: ['key', 'shop  key-2', 'b:c'] };
+const access = new AccessControl({ ...config, access: { ...config.access, ...keys } }, { baseUrl: () => '' });
 
-  it('without keys finds nothing valid', () => {
-    expect(keyCheck([])('')).toBeUndefined();
-  });
-});
-
-describe('the keys of a request', () => {
-  it.each<[string, Record<string, string | string[]>, string[]]>([
-    ['none', {}, []],
-    ['Bearer', { authorization: 'Bearer a.b-c' }, ['a.b-c']],
-    ['bearer in lower case, with more spaces', { authorization: 'bearer   key  ' }, ['key']],
-    ['Basic', { authorization: `Basic ${base64('me:key')}` }, ['key']],
-    ['BASIC without a user', { authorization: `BASIC ${base64(':key')}` }, ['key']],
-    ['Basic with colons and a line break in the password', { authorization: `Basic ${base64('a:b:\nc')}` }, ['b:\nc']],
-    ['Basic with an empty password', { authorization: `Basic ${base64('me:')}` }, ['']],
-    ['Basic without a colon', { authorization: `Basic ${base64('key')}` }, []],
-    ['X-API-Key', { 'x-api-key': 'k' }, ['k']],
-    ['X-API-Key and Bearer', { 'x-api-key': 'k', authorization: 'Bearer b' }, ['k', 'b']],
-    ['several X-API-Key', { 'x-api-key': ['k', 'l'] }, []],
-    ['a scheme alone', { authorization: 'Bearer' }, []],
-    ['a scheme and a space', { authorization: 'Bearer ' }, []],
-    ['a value with a space', { authorization: 'Bearer a b' }, []],
-    ['a space before the scheme', { authorization: ' Bearer a' }, []],
-    ['a scheme that begins with Bearer', { authorization: 'BearerX a' }, []],
-    ['a scheme that ends with Bearer', { authorization: 'XBearer a' }, []],
-    ['a scheme that begins with Basic', { authorization: `BasicX ${base64('me:key')}` }, []],
-    ['a scheme that ends with Basic', { authorization: `XBasic ${base64('me:key')}` }, []],
-    ['Basic with more spaces', { authorization: `Basic   ${base64('me:key')} ` }, ['key']],
-    ['Basic with a second value', { authorization: `Basic ${base64('me:key')} x` }, []],
-    ['another scheme', { authorization: 'Digest key' }, []],
-  ])('are read from %s', (_what, headers, keys) => {
-    expect(keysIn(headers).map(({ key }) => key)).toEqual(keys);
+describe('a key in a header field', () => {
+  const refused = (field: string, values: readonly string[]) =>
+    values.map((value) => [field, value, undefined] as const);
+  it.each<readonly [string, string | string[], string | undefined]>([
+    ['x-api-key', 'key', ''],
+    ['x-api-key', 'key-2', 'shop'],
+    ...refused('x-api-key', ['', 'ke', 'key1', 'KEY', 'shop', 'shop  key-2']),
+    ['x-api-key', ['key', 'key'], undefined],
+    ['authorization', 'Bearer key-2', 'shop'],
+    ['authorization', 'bearer   key  ', ''],
+    ['authorization', basic('me:key'), ''],
+    ['authorization', basic(':key', 'BASIC   '), ''],
+    ['authorization', `${basic('me:key')} `, ''],
+    ['authorization', basic('a:b:c'), ''],
+    ...refused('authorization', ['Bearer', 'Bearer ', 'Bearer key b', ' Bearer key', 'BearerX key', 'XBearer key']),
+    ...refused('authorization', ['Digest key', basic('me:'), basic('key'), basic('key:'), `${basic('me:key')} x`]),
+    ...refused('authorization', [basic('me:key', 'BasicX '), basic('me:key', 'XBasic ')]),
+  ])('%s: %j has the name %j', (field, value, name) => {
+    const headers = field === 'x-api-key' ? { [field]: value } : { 'x-api-key': 'wrong', [field]: value };
+    const caller = new Caller({ headers } as unknown as HttpRequest, access);
+    const required = () => {
+      caller.require('record');
+      return caller.keyName ?? '';
+    };
+    if (name === undefined) expect(required).toThrow(/This key may not record events|needs a record key/);
+    else expect(required()).toBe(name);
   });
 });

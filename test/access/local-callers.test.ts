@@ -1,128 +1,215 @@
 import { hostname } from 'node:os';
-import { BINDINGS, requestOf } from '../support/bindings';
-import { send, type Answer } from '../support/http';
+import { openServiceWarnings } from '../../src/access/local-callers';
+import { readConfig } from '../../src/config/config';
+import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';
 
-const call = (service: TestService, binding: (typeof BINDINGS)[number], operation: string, headers = {}) => {
-  const { path, ...question } = requestOf(binding, operation);
-  return send(service.url + path, { ...question, headers: { ...question.headers, ...headers } });
-};
-const count = (service: TestService) => service.log.stats().then(({ events }) => events);
+type Fields = Readonly<Record<string, string>>;
 
-const FOREIGN = [
-  'evil.example',
-  'evil.example:8080',
-  'localhost.evil.example',
-  '127.0.0.1.evil.example',
-  'evil.example.',
-  'EVIL.Example:80',
-  'evil.1a',
-  'my-machine:8080',
-  '0.0.0.0:8080',
-  '[::]',
-  '[::ffff:127.0.0.1]:8080',
-  '[::ffff:0.0.0.0]',
-];
-const OWN = [
-  'localhost',
-  'LOCALHOST:8080',
-  'app.localhost',
-  '127.0.0.1',
-  '127.1',
-  '[::1]:8080',
-  '192.0.2.1',
-  '[2001:db8::1]:80',
-  'webhook.test:8080',
-  'other.example',
-];
-/** One of them over each binding, all over HTTP GET: the check is the same. */
-const hostsFor = (binding: string, hosts: readonly string[]) => (binding === 'httpget' ? hosts : hosts.slice(0, 1));
+const KEY = 'key-for-everything-01';
+const KEYS = { RECORD_KEYS: KEY, READ_KEYS: KEY };
+const BASIC = { Authorization: `Basic ${Buffer.from(`me:${KEY}`).toString('base64')}` };
+const KEY_FIELDS = [{ 'X-API-Key': KEY }, { Authorization: `Bearer ${KEY}` }];
 
-describe('a service without keys on a loopback address', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({ ALLOWED_HOSTS: 'webhook.test, Other.Example' });
-  });
-  afterAll(() => service.stop());
+/** The statuses of three operations over HTTP GET; `invoked-operation.test.ts` has the other bindings. */
+async function statuses({ url, log }: TestService, headers: Fields): Promise<number[]> {
+  const before = (await log.stats()).events;
+  const found: number[] = [];
+  for (const operation of ['RecordEvent', 'GetEvents', 'HelloWorld'])
+    found.push((await send(`${url.replace('0.0.0.0', '127.0.0.1')}/${operation}`, { headers })).status);
+  expect((await log.stats()).events - before).toBe(found[0] === 200 ? 1 : 0);
+  return found;
+}
+const ALL = [200, 200, 200];
+const NONE = [403, 403, 403];
+const HELLO = [403, 403, 200];
 
-  const refused = (answer: Answer, binding: string) => {
-    expect(answer.status).toBe(403);
-    if (binding.startsWith('soap')) expect(answer.body).toContain(':Fault>');
-  };
-
-  describe.each(BINDINGS)('over %s', (binding) => {
-    it.each(hostsFor(binding, FOREIGN))(
-      'takes no call that names it %s, under which a page of another site may reach it',
-      async (host) => {
-        const before = await count(service);
-        for (const operation of ['RecordEvent', 'GetEvents'])
-          refused(await call(service, binding, operation, { Host: host }), binding);
-        expect(await count(service)).toBe(before);
-      },
-    );
-
-    it.each(['cross-site', 'same-site'])('records nothing that a browser sends for a page (%s)', async (site) => {
-      const before = await count(service);
-      refused(await call(service, binding, 'RecordEvent', { 'Sec-Fetch-Site': site }), binding);
-      expect(await count(service)).toBe(before);
-    });
-
-    it.each(hostsFor(binding, OWN))('takes the calls of scripts and clients that name it %s', async (host) => {
-      for (const operation of ['RecordEvent', 'GetEvents', 'HelloWorld'])
-        expect((await call(service, binding, operation, { Host: host })).status).toBe(200);
-    });
-
-    it('takes calls of its own pages, and says hello to everybody', async () => {
-      expect((await call(service, binding, 'RecordEvent', { 'Sec-Fetch-Site': 'same-origin' })).status).toBe(200);
-      const foreign = { Host: 'evil.example', 'Sec-Fetch-Site': 'cross-site' };
-      expect((await call(service, binding, 'HelloWorld', foreign)).status).toBe(200);
-    });
-  });
-
-  it('shows its metrics and the pages of the events under the same names', async () => {
-    const metrics = (host: string) => send(new URL('/metrics', service.url).href, { headers: { Host: host } });
-    expect((await metrics('evil.example')).status).toBe(403);
-    expect((await metrics('webhook.test')).status).toBe(200);
-    const events = (host: string) => send(`${service.url}?events`, { headers: { Host: host } });
-    expect((await events('evil.example')).status).toBe(403);
-    expect((await events('webhook.test')).status).toBe(200);
-  });
-
-  it('says which setting takes a name', async () => {
-    const answer = await call(service, 'httpget', 'GetEvents', { Host: 'hooks.corp.example' });
-    expect(answer.body).toContain('hooks.corp.example');
-    expect(answer.body).toContain('ALLOWED_HOSTS');
-  });
+let open: TestService;
+let guarded: TestService;
+beforeAll(async () => {
+  open = await startService({ ALLOWED_HOSTS: 'webhook.test, Other.Example' });
+  guarded = await startService(KEYS);
 });
+afterAll(() => Promise.all([open.stop(), guarded.stop()]));
 
-it.each<[Record<string, string>]>([
-  [{ HOST: '0.0.0.0', ALLOWED_HOSTS: 'hooks.example' }],
-  [{ BASE_URL: 'https://hooks.example' }],
-  [{ TRUST_PROXY: '1' }],
-])('with %j it may be called by its name', async (variables) => {
+/** Starts a service for one test. */
+async function withService(variables: Fields, test: (service: TestService) => Promise<void>): Promise<void> {
   const service = await startService(variables);
-  const url = service.url.replace('0.0.0.0', '127.0.0.1');
-  const answer = await send(`${url}/RecordEvent`, { headers: { Host: 'hooks.example' } });
-  expect(answer.status).toBe(200);
+  await test(service);
   await service.stop();
+}
+
+describe('without keys', () => {
+  it.each([
+    ...['evil.example', 'evil.example:8080', 'localhost.evil.example', '127.0.0.1.evil.example', 'evil.example.'],
+    ...['EVIL.Example:80', 'evil.1a', 'my-machine:8080', '0.0.0.0:8080', '[::]', '[::ffff:127.0.0.1]:8080'],
+    '[::ffff:0.0.0.0]',
+  ])('no call is taken that names it %s, under which a page of another site may reach it', async (Host) => {
+    expect(await statuses(open, { Host })).toEqual(HELLO);
+  });
+
+  it.each([
+    ...['localhost', 'LOCALHOST:8080', 'app.localhost', '127.0.0.1', '127.1', '[::1]:8080', '192.0.2.1'],
+    ...['[2001:db8::1]:80', 'webhook.test:8080', 'other.example'],
+  ])('the calls of scripts, clients and its own pages are taken that name it %s', async (Host) => {
+    for (const fields of [{}, { 'Sec-Fetch-Site': 'same-origin' }, { Origin: `http://${Host.toLowerCase()}` }])
+      expect(await statuses(open, { Host, ...fields })).toEqual(ALL);
+  });
+
+  it.each<Fields>([
+    ...['http://evil.example', 'null', 'http://localhost:3000'].map((Origin) => ({ Origin })),
+    ...['cross-site', 'same-site'].map((site) => ({ 'Sec-Fetch-Site': site })),
+  ])('no page of another site may record or read (%j)', async (fields) => {
+    for (const Host of ['localhost:8080', '[::1]:8080', 'webhook.test:8080'])
+      expect(await statuses(open, { Host, ...fields })).toEqual(HELLO);
+  });
+
+  it('a refusal says which setting takes a name', async () => {
+    const { body } = await send(`${open.url}/GetEvents`, { headers: { Host: 'hooks.corp.example' } });
+    expect(body).toContain('hooks.corp.example');
+    expect(body).toContain('ALLOWED_HOSTS');
+  });
+
+  it.each<[Fields, string, number[]]>([
+    [{ HOST: '0.0.0.0', ALLOWED_HOSTS: 'hooks.example' }, 'hooks.example', ALL],
+    [{ BASE_URL: 'https://hooks.example' }, 'hooks.example', ALL],
+    [{ TRUST_PROXY: '1' }, 'hooks.example', ALL],
+    [{ HOST: hostname().toUpperCase() }, hostname(), ALL],
+    [{ HOST: '0.0.0.0' }, '192.0.2.1:8080', ALL],
+    [{ HOST: '0.0.0.0' }, 'rebound.example', HELLO],
+    // Under this name, too, a page of another site may reach it.
+    [{ HOST: '0.0.0.0' }, '0.0.0.0:8080', HELLO],
+    [{ RECORD_KEYS: KEY }, 'localhost', [401, 200, 200]],
+    [{ RECORD_KEYS: KEY }, 'evil.example', [401, 403, 200]],
+  ])('but for %j it may be called %s: %j', async (variables, Host, expected) => {
+    await withService(variables, async (service) => {
+      expect(await statuses(service, { Host })).toEqual(expected);
+      if (service.url.includes('0.0.0.0'))
+        expect(await statuses(service, { Host, Origin: 'http://evil.example' })).toEqual(HELLO);
+    });
+  });
 });
 
-it('a service on all addresses is not called 0.0.0.0, under which a page of another site may reach it', async () => {
-  const service = await startService({ HOST: '0.0.0.0' });
-  expect((await call(service, 'httpget', 'RecordEvent', { Host: '0.0.0.0:8080' })).status).toBe(403);
-  await service.stop();
+describe('with keys', () => {
+  /** A name over plain HTTP, for which browsers leave out `Sec-Fetch-Site`. */
+  const Host = 'hooks.internal:8080';
+
+  it.each<Fields>([
+    ...['http://evil.example', 'null', 'http://hooks.internal', 'http://hooks.internal:8080.evil.example', Host].map(
+      (Origin) => ({ Origin }),
+    ),
+    { Origin: 'http://hooks.internal:8080, http://evil.example' },
+    { Origin: 'http://hooks.internal:8080', 'Sec-Fetch-Site': 'cross-site' },
+    { 'Sec-Fetch-Site': 'same-site' },
+  ])(
+    'no page of another site may use the one that its browser keeps, but one that it cannot have (%j)',
+    async (fields) => {
+      expect(await statuses(guarded, { ...BASIC, Host, ...fields })).toEqual(NONE);
+      for (const key of KEY_FIELDS) expect(await statuses(guarded, { ...key, Host, ...fields })).toEqual(ALL);
+    },
+  );
+
+  it.each<Fields>([
+    {},
+    { Origin: 'http://hooks.internal:8080' },
+    { Origin: 'https://hooks.internal:8080' },
+    // What browsers say of a page themselves counts, also behind a proxy that changes the host.
+    { Origin: 'https://hooks.example', 'Sec-Fetch-Site': 'same-origin' },
+    { Origin: 'chrome-extension://abc', 'Sec-Fetch-Site': 'none' },
+  ])('the service’s own pages and programs may call (%j)', async (fields) => {
+    expect(await statuses(guarded, { ...BASIC, Host, ...fields })).toEqual(ALL);
+  });
+
+  it.each<[Fields, Fields, readonly string[]]>([
+    [
+      { TRUST_PROXY: '1' },
+      { 'X-Forwarded-Host': 'hooks.example', 'X-Forwarded-Proto': 'https' },
+      ['https://hooks.example'],
+    ],
+    [{ BASE_URL: 'http://hooks.example:8080' }, {}, ['http://hooks.example:8080', 'http://webhook']],
+  ])('with %j and %j its own origins are %j', async (variables, fields, own) => {
+    await withService({ ...KEYS, ...variables }, async (service) => {
+      const from = (Origin: string) => statuses(service, { ...BASIC, Host: 'webhook', ...fields, Origin });
+      for (const origin of own) expect(await from(origin)).toEqual(ALL);
+      expect(await from('https://evil.example')).toEqual(NONE);
+    });
+  });
+
+  it('a refusal names the header field and what to set', async () => {
+    const headers = { ...BASIC, Origin: 'https://hooks.example' };
+    const { body } = await send(`${guarded.url}/GetEvents`, { headers });
+    expect(body).toContain('A page of another site may not call operations');
+    expect(body).toContain('(Origin; if https://hooks.example is this service, set BASE_URL to it)');
+  });
 });
 
-it('HOST and ADMIN_HOST are names of the service, however they are written', async () => {
-  const name = hostname().toUpperCase();
-  const service = await startService({ HOST: name, ADMIN_HOST: name, ADMIN_PORT: '0' });
-  expect((await send(`${service.url}/RecordEvent`)).status).toBe(200);
-  expect((await send(new URL('/readyz', service.adminUrl).href)).status).toBe(200);
-  await service.stop();
+it('the pages of the events and the metrics are for the same sites and names', async () => {
+  for (const [{ url }, key] of [
+    [open, {}],
+    [guarded, BASIC],
+  ] as const) {
+    const metrics = new URL('/metrics', url).href;
+    const statusesOf = async (fields: Fields) => {
+      const pages = [...['?events', '?events=refusals', '?event=1'].map((query) => url + query), metrics];
+      return Promise.all(pages.map(async (page) => (await send(page, { headers: { ...key, ...fields } })).status));
+    };
+    for (const fields of [{ Origin: 'http://evil.example' }, { Origin: 'null' }, { 'Sec-Fetch-Site': 'cross-site' }])
+      expect(await statusesOf(fields)).toEqual([403, 403, 403, 403]);
+    expect(await statusesOf({ Origin: new URL(url).origin })).toEqual([200, 200, 200, 200]);
+    const other = url === open.url ? 403 : 200;
+    expect(await statusesOf({ Host: 'evil.example' })).toEqual([other, other, other, other]);
+    expect(await statusesOf({ Host: 'webhook.test' })).toEqual([200, 200, 200, 200]);
+  }
 });
 
-it('with RECORD_KEYS alone, reading under another name is refused', async () => {
-  const service = await startService({ RECORD_KEYS: 'r'.repeat(20) });
-  expect((await call(service, 'httpget', 'GetEvents', { Host: 'evil.example' })).status).toBe(403);
-  await service.stop();
+it('the documents stay open, the operator’s port does not, under whatever name it is', async () => {
+  const foreign = { Origin: 'http://evil.example' };
+  for (const query of ['', '?WSDL', '?op=RecordEvent']) {
+    const { status, headers } = await send(guarded.url + query, { headers: foreign });
+    expect(status).toBe(200);
+    // With no-referrer browsers would send `Origin: null` with the forms of these pages.
+    expect(headers['referrer-policy']).toBe('same-origin');
+  }
+  await withService({ ...KEYS, ADMIN_PORT: '0', ADMIN_HOST: hostname().toUpperCase() }, async ({ adminUrl }) => {
+    for (const page of ['/metrics', '/readyz', '/']) {
+      const { href } = new URL(page, adminUrl);
+      for (const headers of [foreign, { Host: 'rebound.example' }])
+        expect((await send(href, { headers })).status).toBe(403);
+      expect((await send(href)).status).toBe(200);
+    }
+  });
+});
+
+describe('the warnings of an open service', () => {
+  const RECORD = expect.stringContaining(
+    'may record events: set RECORD_KEYS, WEBHOOK_SECRETS or the secrets of a sender',
+  ) as string;
+  const READ = expect.stringContaining('may read events and metrics: set READ_KEYS') as string;
+  const TLS = { HOST: '0.0.0.0', TLS_CERT: 'c.pem', TLS_KEY: 'k.pem', TLS_CLIENT_CA: 'ca.pem' };
+
+  it.each<Fields>([
+    ...['0.0.0.0', '::', '192.0.2.1', 'hooks.example.com'].map((HOST) => ({ HOST })),
+    { TRUST_PROXY: '1' },
+    { TRUST_PROXY: 'loopback' },
+    { BASE_URL: 'https://hooks.example.com' },
+    { HOST: '::1', BASE_URL: 'http://192.0.2.1:8080' },
+    { ...TLS, TRUST_PROXY: '1' },
+  ])('come for %j', (variables) => {
+    const warnings = (keys: Fields) => openServiceWarnings(readConfig({ ...variables, ...keys }));
+    expect(warnings({})).toEqual([RECORD, READ]);
+    expect(warnings({ READ_KEYS: KEY })).toEqual([RECORD]);
+    expect(warnings({ RECORD_KEYS: KEY })).toEqual([READ]);
+    for (const secrets of ['WEBHOOK_SECRETS', 'SLACK_SECRETS'])
+      expect(warnings({ [secrets]: KEY, READ_KEYS: KEY })).toEqual([]);
+  });
+
+  it.each<Fields>([
+    {},
+    ...['localhost', 'LOCALHOST', '::1', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1', '127.1.2.3'].map((HOST) => ({ HOST })),
+    { BASE_URL: 'http://localhost:8080' },
+    { BASE_URL: 'http://[::1]:8080', TRUST_PROXY: '0' },
+    TLS,
+  ])('do not come for %j', (variables) => {
+    expect(openServiceWarnings(readConfig(variables))).toEqual([]);
+  });
 });

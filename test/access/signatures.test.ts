@@ -1,55 +1,31 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { Webhook } from 'standardwebhooks';
+import { AccessControl } from '../../src/access/access-control';
+import { Caller } from '../../src/access/caller';
+import { readConfig } from '../../src/config/config';
+import type { HttpRequest } from '../../src/http/request';
 import { Sender } from '../../src/senders/sender';
-import { BINDINGS, callOperation, envelope11, eventsOf, requestOf } from '../support/bindings';
+import { BINDINGS, requestOf } from '../support/bindings';
 import { send } from '../support/http';
 import { startService, type TestService } from '../support/service';
 
-const OLD_SECRET = `whsec_${randomBytes(24).toString('base64')}`;
-const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
-const GITHUB_SECRET = 'the text of a GitHub secret'.replaceAll(' ', '-');
+const GITHUB_SECRET = 'the-text-of-a-GitHub-secret';
 const KEY = 'record-key-0123456789';
 const BODY = '{"order":19,"name":"é"}';
 
-/** Signs as the reference implementation of Standard Webhooks does. */
-function standard(secret: string, body = BODY, sent = new Date(), id = 'msg_1'): Record<string, string> {
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': String(Math.floor(sent.getTime() / 1000)),
-    'webhook-signature': new Webhook(secret).sign(id, sent, body),
-  };
-}
-
 function github(secret: string, body: string | Buffer = BODY): Record<string, string> {
-  return { 'X-Hub-Signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` };
+  return { 'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` };
 }
-
-const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
 describe('with WEBHOOK_SECRETS', () => {
   let service: TestService;
   beforeAll(async () => {
-    service = await startService({ WEBHOOK_SECRETS: `${OLD_SECRET},${SECRET},${GITHUB_SECRET}`, RECORD_KEYS: KEY });
+    service = await startService({ WEBHOOK_SECRETS: GITHUB_SECRET, RECORD_KEYS: KEY });
   });
   afterAll(() => service.stop());
 
   const post = (headers: Record<string, string>, body: string | Buffer = BODY, path = '/RecordEvent') =>
     send(service.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body });
-
-  it.each([
-    ['Standard Webhooks', standard(SECRET)],
-    ['Standard Webhooks with the secret before', standard(OLD_SECRET)],
-    [
-      'Standard Webhooks with several signatures',
-      { ...standard(SECRET), 'webhook-signature': `v1a,x v1,AAAA ${standard(SECRET)['webhook-signature'] ?? ''}` },
-    ],
-    ['Standard Webhooks four minutes ago', standard(SECRET, BODY, minutesAgo(4))],
-    ['GitHub', github(GITHUB_SECRET)],
-  ])('a request signed for %s is recorded', async (_who, headers) => {
-    const answer = await post({ ...headers });
-    expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('<string')]);
-  });
 
   it('a signed body may be any bytes, and may be compressed', async () => {
     const bytes = Buffer.from([0xff, 0xfe, 0, 1]);
@@ -58,26 +34,10 @@ describe('with WEBHOOK_SECRETS', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('a signed SOAP message is recorded', async () => {
-    const body = envelope11('RecordEvent');
-    const answer = await post(
-      { ...standard(SECRET, body, new Date(), 'msg_soap'), 'Content-Type': 'text/xml' },
-      body,
-      '',
-    );
-    expect(answer.status).toBe(200);
-  });
-
   it.each([
-    ['of another secret', standard(`whsec_${randomBytes(24).toString('base64')}`), 'not valid for this body'],
-    ['of another body', standard(SECRET, '{}'), 'not valid for this body'],
-    ['of another id', { ...standard(SECRET), 'webhook-id': 'msg_2' }, 'not valid for this body'],
-    ['that is too old', standard(SECRET, BODY, minutesAgo(6)), 'more than 300 seconds'],
-    ['from the future', standard(SECRET, BODY, minutesAgo(-6)), 'more than 300 seconds'],
-    ['without its time', { ...standard(SECRET), 'webhook-timestamp': 'now' }, 'webhook-timestamp'],
-    ['that is too short', { ...standard(SECRET), 'webhook-signature': 'v1,AAAA' }, 'webhook-signature is not valid'],
-    ['of GitHub with another secret', github(SECRET), 'x-hub-signature-256 is not valid'],
-  ])('a signature %s is refused, with and without a valid key', async (_what, headers, reason) => {
+    ['is that of another secret', github('another-secret-16'), 'x-hub-signature-256 is not valid for this body.'],
+    ['can be valid for no body', { 'x-hub-signature-256': 'sha256=00' }, 'x-hub-signature-256 is not valid.'],
+  ])('a signature that %s is refused, with and without a valid key', async (_what, headers, reason) => {
     const before = (await service.log.stats()).events;
     for (const key of [{}, { 'X-API-Key': KEY }]) {
       const answer = await post({ ...headers, ...key });
@@ -88,18 +48,10 @@ describe('with WEBHOOK_SECRETS', () => {
     expect((await service.log.stats()).events).toBe(before);
   });
 
-  it('a signature is refused where the beginning of the signed body was moved into the time and the id', async () => {
-    const sent = new Date();
-    const seconds = String(Math.floor(sent.getTime() / 1000));
-    const headers = standard(SECRET, `${seconds}.${BODY}`, sent, 'msg_cut');
-    const answer = await post({ ...headers, 'webhook-id': `msg_cut.${seconds}` });
-    expect([answer.status, answer.body]).toEqual([401, expect.stringContaining('webhook-id')]);
-  });
-
   it('a signature of an empty body does not cover a query string', async () => {
-    const answer = await post(standard(SECRET, ''), '', '/RecordEvent?amount=1000');
-    expect(answer.status).toBe(401);
-    expect((await send(`${service.url}/RecordEvent?a=1`, { headers: standard(SECRET, '') })).status).toBe(401);
+    const headers = github(GITHUB_SECRET, '');
+    expect((await post(headers, '', '/RecordEvent?amount=1000')).status).toBe(401);
+    expect((await send(`${service.url}/RecordEvent?a=1`, { headers })).status).toBe(401);
   });
 
   it('a caller without a key is told what to send: a signature only with POST', async () => {
@@ -107,15 +59,6 @@ describe('with WEBHOOK_SECRETS', () => {
       const { body } = await (path.includes('?') ? send(service.url + path) : post({}, BODY, path));
       expect(body).toContain('RecordEvent needs a record key or a POST with the signature of its sender in ');
     }
-  });
-
-  it('no signature is kept with the event', async () => {
-    await post({ ...standard(SECRET, BODY, new Date(), 'msg_kept'), ...github(GITHUB_SECRET) });
-    const stored = (await service.log.scan({ after: 0, limit: 1000 })).at(-1);
-    expect(stored?.webhookId).toBe('signed webhook-id\nmsg_kept');
-    expect(stored?.arrival).not.toMatch(/signature"/);
-    const events = eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
-    expect(events.at(-1)?.data).toEqual(JSON.parse(BODY));
   });
 });
 
@@ -148,12 +91,18 @@ it('with WEBHOOK_SECRETS alone RecordEvent needs a signature, and GET, which non
   await service.stop();
 });
 
+it('a secret that a reload removes while the body arrives lets no call through', async () => {
+  const withSecret = (secret: string) => readConfig({ WEBHOOK_SECRETS: secret });
+  const access = new AccessControl(withSecret(GITHUB_SECRET), { baseUrl: () => '' });
+  const caller = new Caller({ method: 'POST', headers: github(GITHUB_SECRET) } as unknown as HttpRequest, access);
+  caller.beforeBody('record', false);
+  access.use(withSecret('another-secret-16'));
+  await expect(caller.verify(Buffer.from(BODY), 'record')).rejects.toThrow('is not valid for this body');
+});
+
 it.each(['whpk_', 'WHSK_'])('a key with the prefix %s never verifies as a text', async (prefix) => {
   const secret = `${prefix}${randomBytes(32).toString('base64')}`;
-  const headers = Object.fromEntries(
-    Object.entries(github(secret)).map(([name, value]) => [name.toLowerCase(), value] as const),
-  );
-  const signed = (...webhookSecrets: string[]) => Sender.signaturesFor({ webhookSecrets }).in(headers);
+  const signed = (...webhookSecrets: string[]) => Sender.signaturesFor({ webhookSecrets }).in(github(secret));
   expect(signed(secret)).toBeUndefined();
   expect(await signed(secret, GITHUB_SECRET)?.signerOf(Buffer.from(BODY))).toContain('not valid');
 });

@@ -6,28 +6,41 @@ import { Deferred } from '../../src/util/promises';
 /** As much of a response as a ticket listens to. */
 function fakeResponse() {
   const socket = Object.assign(new EventEmitter(), { destroyed: false, readableEnded: false });
-  const response = Object.assign(new EventEmitter(), { closed: false, req: { socket } });
-  return { socket, response: response as unknown as ServerResponse, emitter: response };
+  return Object.assign(new EventEmitter(), { closed: false, req: { socket } });
 }
 
 describe('the ticket of a call', () => {
   let calls: Admission;
-  let fake: ReturnType<typeof fakeResponse>;
+  let response: ReturnType<typeof fakeResponse>;
   let ticket: Ticket;
   beforeEach(() => {
-    calls = new Admission({ maxInFlight: 2, maxConnections: 2 });
-    fake = fakeResponse();
-    ticket = new Ticket(calls, fake.response);
+    calls = new Admission({ maxInFlight: 8, maxConnections: 2 });
+    response = fakeResponse();
+    ticket = ticketFor(response);
   });
 
+  const ticketFor = (one: ReturnType<typeof fakeResponse>) => new Ticket(calls, one as unknown as ServerResponse);
   const counts = () => [calls.inFlight, calls.waits.size];
-  /** The ticket of another call, which has a slot. */
-  const another = () => {
-    const other = new Ticket(calls, fakeResponse().response);
-    other.takeSlot();
-    return other;
+  /** Takes the slots of other calls. */
+  const others = (count: number, isUnproved = false) =>
+    Array.from({ length: count }, () => {
+      const other = ticketFor(fakeResponse());
+      other.takeSlot(isUnproved);
+      return other;
+    });
+  /** Lets a call wait until it is told. */
+  const waitWith = (one: Ticket) => {
+    const happened = new Deferred();
+    const waiting = one.whileIdle(() => happened.promise);
+    return () => {
+      happened.resolve();
+      return waiting;
+    };
   };
-  it('is given back once, however often that is asked for', () => {
+
+  it('is given back once, however often that is asked for, and only if it was taken', () => {
+    ticket.giveBack();
+    expect(counts()).toEqual([0, 0]);
     ticket.takeSlot();
     expect(counts()).toEqual([1, 0]);
     ticket.giveBack();
@@ -36,49 +49,26 @@ describe('the ticket of a call', () => {
   });
 
   it('of a caller who has proved nothing is one of a quarter, until it waits or is given back', async () => {
-    const many = new Admission({ maxInFlight: 8, maxConnections: 2 });
-    const tickets = Array.from({ length: 4 }, () => new Ticket(many, fakeResponse().response));
-    const [first, second, third, proved] = tickets as [Ticket, Ticket, Ticket, Ticket];
-    first.takeSlot(true);
-    second.takeSlot(true);
-    expect(() => third.takeSlot(true)).toThrow('of callers without a valid key');
-    proved.takeSlot();
-    const happened = new Deferred();
-    const waiting = first.whileIdle(() => happened.promise);
-    third.takeSlot(true);
-    happened.resolve();
-    await waiting;
-    for (const one of tickets) one.giveBack();
-    expect([many.inFlight, many.unproved]).toEqual([0, 0]);
+    const unproved = others(2, true);
+    expect(() => others(1, true)).toThrow('of callers without a valid key');
+    others(1);
+    const end = waitWith(unproved[0] as Ticket);
+    unproved.push(...others(1, true));
+    await end();
+    for (const one of unproved) one.giveBack();
+    expect([calls.inFlight, calls.unproved]).toEqual([1, 0]);
   });
 
-  it('that was never taken gives back nothing', () => {
-    ticket.giveBack();
-    expect(counts()).toEqual([0, 0]);
-  });
-
-  it('gives back the slot while it waits, and takes it again afterwards', async () => {
+  it('gives back the slot while it waits, and takes it again although all of them are taken', async () => {
     ticket.takeSlot();
-    const happened = new Deferred<string>();
-    const waiting = ticket.whileIdle(() => happened.promise);
+    const end = waitWith(ticket);
     expect(counts()).toEqual([0, 1]);
-    happened.resolve('it');
-    expect(await waiting).toBe('it');
-    expect(counts()).toEqual([1, 0]);
+    others(8);
+    await end();
+    expect(counts()).toEqual([9, 0]);
+    expect(() => others(1)).toThrow('MAX_IN_FLIGHT');
     ticket.giveBack();
-    expect(counts()).toEqual([0, 0]);
-  });
-
-  it('takes the slot again although all of them are taken', async () => {
-    ticket.takeSlot();
-    const happened = new Deferred();
-    const waiting = ticket.whileIdle(() => happened.promise);
-    another();
-    another();
-    happened.resolve();
-    await waiting;
-    expect(counts()).toEqual([3, 0]);
-    expect(another).toThrow('MAX_IN_FLIGHT');
+    expect(counts()).toEqual([8, 0]);
   });
 
   it('is given back once where the wait fails, at once or later', async () => {
@@ -95,17 +85,15 @@ describe('the ticket of a call', () => {
 
   it('is given back once where the call ends while it waits', async () => {
     ticket.takeSlot();
-    const happened = new Deferred();
-    const waiting = ticket.whileIdle(() => happened.promise);
+    const end = waitWith(ticket);
     ticket.giveBack();
     expect(counts()).toEqual([0, 1]);
-    happened.resolve();
-    await waiting;
+    await end();
     expect(counts()).toEqual([0, 0]);
   });
 
   it('is kept where too many wait already', async () => {
-    for (let i = 0; i < 2; i++) void another().whileIdle(() => new Promise(() => undefined));
+    for (const other of others(2)) waitWith(other);
     ticket.takeSlot();
     await expect(ticket.whileIdle(() => Promise.resolve())).rejects.toMatchObject({
       status: 503,
@@ -121,11 +109,9 @@ describe('the ticket of a call', () => {
   it('cannot wait twice at a time, nor without a slot', async () => {
     await expect(ticket.whileIdle(() => Promise.resolve())).rejects.toThrow('only while it is in progress');
     ticket.takeSlot();
-    const happened = new Deferred();
-    const waiting = ticket.whileIdle(() => happened.promise);
+    const end = waitWith(ticket);
     await expect(ticket.whileIdle(() => Promise.resolve())).rejects.toThrow('once at a time');
-    happened.resolve();
-    await waiting;
+    await end();
     expect(counts()).toEqual([1, 0]);
   });
 
@@ -136,39 +122,35 @@ describe('the ticket of a call', () => {
     expect(ticket.waited).toBeGreaterThan(55);
   });
 
-  it.each<[string, () => void]>([
-    ['the response is closed', () => fake.emitter.emit('close')],
-    ['the caller ends its side', () => fake.socket.emit('end')],
+  const stop = () => {
+    calls.endWaits();
+  };
+  it.each<[string, happens: () => unknown, happened: () => unknown]>([
+    ['the response is closed', () => response.emit('close'), () => Object.assign(response, { closed: true })],
     [
-      'the service stops',
-      () => {
-        calls.endWaits();
-      },
+      'the caller ends its side',
+      () => response.req.socket.emit('end'),
+      () => Object.assign(response.req.socket, { readableEnded: true }),
     ],
-  ])('has its wait told when %s, and leaves no listener behind', async (_when, happen) => {
-    ticket.takeSlot();
-    const waiting = ticket.whileIdle(
-      (signal) => new Promise<string>((resolve) => signal.addEventListener('abort', () => resolve('told'))),
-    );
-    happen();
-    expect(await waiting).toBe('told');
-    expect([fake.emitter.listenerCount('close'), fake.socket.listenerCount('end')]).toEqual([0, 0]);
-    expect(counts()).toEqual([1, 0]);
-  });
-
-  it.each<[string, () => void]>([
-    ['the response was closed', () => Object.assign(fake.emitter, { closed: true })],
-    ['the caller had ended its side', () => Object.assign(fake.socket, { readableEnded: true })],
-    ['the connection was gone', () => Object.assign(fake.socket, { destroyed: true })],
-    [
-      'the service had begun to stop',
-      () => {
-        calls.endWaits();
-      },
-    ],
-  ])('has its wait told at once where %s before', async (_when, happen) => {
-    happen();
-    ticket.takeSlot();
-    expect(await ticket.whileIdle((signal) => Promise.resolve(signal.aborted))).toBe(true);
-  });
+    ['the connection is gone', () => response.emit('close'), () => (response.req.socket.destroyed = true)],
+    ['the service stops', stop, stop],
+  ])(
+    'has its wait told when %s, or if that was before, and leaves no listener behind',
+    async (_when, happens, happened) => {
+      ticket.takeSlot();
+      const aborted = new Deferred();
+      const waiting = ticket.whileIdle((signal) => {
+        signal.addEventListener('abort', () => {
+          aborted.resolve();
+        });
+        return aborted.promise;
+      });
+      happens();
+      await waiting;
+      expect([response.listenerCount('close'), response.req.socket.listenerCount('end')]).toEqual([0, 0]);
+      expect(counts()).toEqual([1, 0]);
+      happened();
+      expect(await ticket.whileIdle((signal) => Promise.resolve(signal.aborted))).toBe(true);
+    },
+  );
 });

@@ -37,68 +37,53 @@ describe('the arguments of the tool', () => {
     expect(await run(args)).toEqual({ code: 0, output: expect.stringMatching(page) as unknown, errors: '' });
   });
 
-  it.each([
-    [['print', '--nonsense=secret'], "Unknown option '--nonsense'."],
-    [['print', '--sinec', '2h'], "Unknown option '--sinec'. Did you mean --since?"],
-    [['forward', 'http://h', '--folow'], "Unknown option '--folow'. Did you mean --follow?"],
-    [['exprot', 'a'], "Unknown command 'exprot'. Did you mean export?"],
-    [['a\nb\u009b'], "Unknown command 'a\\nb\\u009b'."],
-    [['export'], "Missing required argument 'file'."],
-    [['export', 'a', 'b'], "Too many arguments for 'export'. Expected 1 argument but got 2."],
-    ...[[], ['--since', '1h'], ['7', '--text', 'x']].map((args): [string[], string] => [
-      ['forget', ...args],
-      'Say what to remove: give ids or sequences, or a search.',
-    ]),
-    [['print', '--since', '1', '--since', '2'], '--since is given twice.'],
-    [['print', '--since'], "Option '--since <when>' argument missing."],
-    [['export', ''], 'The argument after export is empty.'],
-    [['print', '--since='], '--since= is empty.'],
+  const NOTHING = 'Say what to remove: give ids or sequences, or a search.';
+  const ADDRESS =
+    'Give an address: http://127.0.0.1:3000/hook, localhost:3000/hook, or 3000 for a port of this machine.';
+  const both = (option: string, other: string) => `Option '${option}' cannot be used with option '${other}`;
+  it.each<readonly [args: string, problem: string]>([
+    ['print --nonsense=secret', "Unknown option '--nonsense'."],
+    ['print --sinec 2h', "Unknown option '--sinec'. Did you mean --since?"],
+    ['forward http://h --folow', "Unknown option '--folow'. Did you mean --follow?"],
+    ['exprot a', "Unknown command 'exprot'. Did you mean export?"],
+    ['a\nb\u009b', "Unknown command 'a\\nb\\u009b'."],
+    ['export', "Missing required argument 'file'."],
+    ['export a b', "Too many arguments for 'export'. Expected 1 argument but got 2."],
+    ...['forget', 'forget --since 1h', 'forget 7 --text x'].map((args) => [args, NOTHING] as const),
+    ['print --since 1 --since 2', '--since is given twice.'],
+    ['print --since', "Option '--since <when>' argument missing."],
+    ['export ', 'The argument after export is empty.'],
+    ['print --since=', '--since= is empty.'],
     [
-      ['forward', 'http://h', '--position', '--follow'],
+      'forward http://h --position --follow',
       '--position needs a value. One that begins with - is written --position=--follow.',
     ],
-    [['backup', '-'], 'Standard input and output cannot be used here: name a file.'],
-    [['forward', 'http://h'], 'Say what to forward: give --follow, --since, --position, --event or a search.'],
+    ['backup -', 'Standard input and output cannot be used here: name a file.'],
+    ['forward http://h', 'Say what to forward: give --follow, --since, --position, --event or a search.'],
     ...['--follow', '--type=t', '--since=1', '--until=1', '--text=x', '--binding=soap11', '--sender=::1'].map(
-      (option): [string[], string] => [
-        ['forward', 'http://h', '--event', 'a', option],
-        `Option '--event <id>' cannot be used with option '${option.replace(/=.*/, '')}`,
-      ],
+      (option) => [`forward http://h --event a ${option}`, both('--event <id>', option.replace(/=.*/, ''))] as const,
     ),
-    [
-      ['forward', 'http://h', '--tries', '2', '--follow'],
-      "Option '--tries <number>' cannot be used with option '--follow'.",
-    ],
-    [['forward', 'http://h', '--since', '0', '--tries', '0'], '--tries 0 is not a number from 1 on.'],
-    [
-      ['forward', 'http://h', '--until', '1h', '--follow'],
-      "Option '--until <when>' cannot be used with option '--follow'.",
-    ],
-    [
-      ['forward', 'http://h', '--binding', 'soap13'],
-      '--binding soap13 is not one of soap11, soap12, httpget, httppost.',
-    ],
-    [['print', '--sender', 'github'], '--sender github is not an address. --from-sender names a known sender.'],
-    [
-      ['forward', 'http://h', '--event', 'a', '--position', 'f'],
-      "Option '--event <id>' cannot be used with option '--position <file>'.",
-    ],
-    [
-      ['forward', 'http://h', '--follow', '--sign', 'trello=s'],
-      `--sign trello is not one of ${Sender.signing.join(', ')}.`,
-    ],
-    [['forward', 'http://h', '--follow', '--sign', 'github'], '--sign github is not SENDER=FILE.'],
-    [['forward', 'http://h', '--text', 'x'.repeat(201)], '--text can have at most 200 characters.'],
-    ...['hook', '99999', 'ftp://us-er:heim@h', 'http://us-er:heim%zz@h'].map((url): [string[], string] => [
-      ['forward', url, '--follow'],
-      'Give an address: http://127.0.0.1:3000/hook, localhost:3000/hook, or 3000 for a port of this machine.',
-    ]),
-    ...['yesterday', '2018-02-30'].map((when): [string[], string] => [
-      ['print', '--since', when],
-      `--since ${when} is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.`,
-    ]),
+    ['forward http://h --tries 2 --follow', both('--tries <number>', '--follow')],
+    ['forward http://h --since 0 --tries 0', '--tries 0 is not a number from 1 on.'],
+    ['forward http://h --until 1h --follow', both('--until <when>', '--follow')],
+    ['forward http://h --binding soap13', '--binding soap13 is not one of soap11, soap12, httpget, httppost.'],
+    ['print --sender github', '--sender github is not an address. --from-sender names a known sender.'],
+    ['forward http://h --event a --position f', both('--event <id>', '--position <file>')],
+    ['forward http://h --follow --sign trello=s', `--sign trello is not one of ${Sender.signing.join(', ')}.`],
+    ['forward http://h --follow --sign github', '--sign github is not SENDER=FILE.'],
+    [`forward http://h --text ${'x'.repeat(201)}`, '--text can have at most 200 characters.'],
+    ...['hook', '99999', 'ftp://us-er:heim@h', 'http://us-er:heim%zz@h'].map(
+      (url) => [`forward ${url} --follow`, ADDRESS] as const,
+    ),
+    ...['yesterday', '2018-02-30'].map(
+      (when) =>
+        [
+          `print --since ${when}`,
+          `--since ${when} is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.`,
+        ] as const,
+    ),
   ])('are refused in one line: %j', async (args, problem) => {
-    const { code, output, errors } = await run(args);
+    const { code, output, errors } = await run(args.split(' '));
     expect([code, output, errors.split('\n')]).toEqual([2, '', [expect.stringContaining(problem), '']]);
     expect(errors).toMatch(/ See --help\.\n$/);
     expect(errors).not.toContain('heim');

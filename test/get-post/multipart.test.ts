@@ -3,9 +3,9 @@ import { multipartPayload } from '../../src/get-post/multipart';
 import { multipartBody } from '../../src/pages/received-request';
 import { MediaType } from '../../src/http/content/media-type';
 import { anyCharacter } from '../support/arbitraries';
-import { BINDINGS, callOperation, eventsOf, requestOf, resultOf } from '../support/bindings';
-import { send } from '../support/http';
-import { startService } from '../support/service';
+import { ask, newestEvents, post, resultOf, type BindingName } from '../support/bindings';
+import { forgetAll } from '../support/events';
+import { useService } from '../support/service';
 
 const TYPE = 'multipart/form-data; boundary=x';
 
@@ -16,7 +16,10 @@ function formOf(body: string | Buffer, type = TYPE): unknown {
 }
 
 const part = (header: string, content = 'v') => `--x\r\n${header}\r\n\r\n${content}\r\n`;
-const field = (name: string, content?: string) => part(`Content-Disposition: form-data; name="${name}"`, content);
+/** A part with further parameters of its Content-Disposition, and further lines after it. */
+const partWith = (parameters: string, lines = '', content?: string) =>
+  part(`Content-Disposition: form-data; ${parameters}${lines && `\r\n${lines}`}`, content);
+const field = (name: string, content?: string) => partWith(`name="${name}"`, '', content);
 const END = '--x--\r\n';
 
 describe('a form with files is an object', () => {
@@ -25,20 +28,12 @@ describe('a form with files is an object', () => {
     ['with a list for a repeated name', field('a', '1') + field('b') + field('a', '2'), { a: ['1', '2'], b: 'v' }],
     [
       'with files in base64, and their names',
-      part('Content-Disposition: form-data; name="f"; filename="ä %22.png"\r\nContent-Type: image/png', 'abcd'),
+      partWith('name="f"; filename="ä %22.png"', 'Content-Type: image/png', 'abcd'),
       { f: { filename: 'ä %22.png', contentType: 'image/png', base64: 'YWJjZA==' } },
     ],
-    [
-      'with a file that was not chosen',
-      part('Content-Disposition: form-data; name="f"; filename=""', ''),
-      { f: { filename: '', base64: '' } },
-    ],
+    ['with a file that was not chosen', partWith('name="f"; filename=""', '', ''), { f: { filename: '', base64: '' } }],
     ['with an empty text', field('a', ''), { a: '' }],
-    [
-      'with an empty text without a line of its own',
-      '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n--x--',
-      { a: '' },
-    ],
+    ['with an empty text without a line', '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n--x--', { a: '' }],
     [
       'with names of all kinds',
       field('__proto__') + field('') + field('a\\b') + field('ab') + field(' '.repeat(900)),
@@ -51,42 +46,32 @@ describe('a form with files is an object', () => {
     ],
     [
       "with a file's name as RFC 8187 has it, alone",
-      part("Content-Disposition: form-data; name=f; filename*=utf-8''%e2%82%ac.txt"),
+      partWith("name=f; filename*=utf-8''%e2%82%ac.txt"),
       { f: { filename: '€.txt', base64: 'dg==' } },
     ],
     [
       'and beside an encoded word, as .NET sends both, and names beyond ASCII',
-      part(
-        'Content-Disposition: form-data; name="=?utf-8?B?w6Q=?="; filename="=?utf-8?B?4oKsLnR4dA==?="; ' +
-          "filename*=utf-8''%E2%82%AC.txt",
-      ),
+      partWith('name="=?utf-8?B?w6Q=?="; filename="=?utf-8?B?4oKsLnR4dA==?="; ' + "filename*=utf-8''%E2%82%AC.txt"),
       { ä: { filename: '€.txt', base64: 'dg==' } },
     ],
     [
       'with a text in the character set that its part names',
-      part('Content-Disposition: form-data; name=a\r\nContent-Type: text/plain;\tcharset=utf-16le', 'a\0b\0') +
-        part(
-          'Content-Disposition: form-data; name=b\r\nContent-Type: text/plain; charset="iso-2022-jp"',
-          '\x1b$B$"\x1b(B',
-        ),
+      partWith('name=a', 'Content-Type: text/plain;\tcharset=utf-16le', 'a\0b\0') +
+        partWith('name=b', 'Content-Type: text/plain; charset="iso-2022-jp"', '\x1b$B$"\x1b(B'),
       { a: 'ab', b: 'あ' },
     ],
-    [
-      'with a text in a character set that is not known in base64',
-      part('Content-Disposition: form-data; name=a\r\nContent-Type: text/plain; charset=x-own'),
-      { a: { contentType: 'text/plain; charset=x-own', base64: 'dg==' } },
-    ],
-    ...['application/json', 'text/plain; charset = utf-8', "text/plain; charset='utf-8'", 'text/plain; x=y'].map(
-      (type): [string, string, object] => [
-        `with a text as ${type} in base64`,
-        part(`Content-Disposition: form-data; name=a\r\nContent-Type: ${type}`),
-        { a: { contentType: type, base64: 'dg==' } },
-      ],
-    ),
+    ...[
+      ...['text/plain; charset=x-own', 'text/plain; charset = utf-8', "text/plain; charset='utf-8'"],
+      ...['text/plain; x=y', 'application/json'],
+    ].map((type): [string, string, object] => [
+      `with a text as ${type} in base64`,
+      partWith('name=a', `Content-Type: ${type}`),
+      { a: { contentType: type, base64: 'dg==' } },
+    ]),
     ['with a text after a byte order mark in base64', field('a', '\uFEFFv'), { a: { base64: '77u/dg==' } }],
     [
       'with the fields in which OkHttp and others say what is known',
-      part('Content-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: binary\r\nContent-Length: 1'),
+      partWith('name="a"', 'Content-Transfer-Encoding: binary\r\nContent-Length: 1'),
       { a: 'v' },
     ],
     [
@@ -99,80 +84,55 @@ describe('a form with files is an object', () => {
       field('a', '1--x\r\n-x\r\n--y') + field('b'),
       { a: '1--x\r\n-x\r\n--y', b: 'v' },
     ],
+    ['of 1,000 parts', field('a').repeat(1000), { a: Array.from({ length: 1000 }, () => 'v') }],
   ])('%s', (_which, body, object) => {
     expect(formOf(body + (body.endsWith('--x--') ? '' : END))).toEqual(object);
   });
 
   it('with what is not UTF-8 in base64', () => {
-    const [before = '', after = ''] = field('a', '|').split('|');
-    expect(formOf(Buffer.concat([Buffer.from(before), Buffer.from([0xff]), Buffer.from(after + END)]))).toEqual({
-      a: { base64: '/w==' },
-    });
+    const body = Buffer.from(`${field('a', '\xff')}${END}`, 'latin1');
+    expect(formOf(body)).toEqual({ a: { base64: '/w==' } });
+  });
+
+  it('with a boundary of 70 characters', () => {
+    const long = 'x'.repeat(70);
+    const body = (field('a') + END).replaceAll('--x', `--${long}`);
+    expect(formOf(body, `multipart/form-data; boundary=${long}`)).toEqual({ a: 'v' });
   });
 });
 
 describe('a body is kept as bytes', () => {
-  it.each(
+  it.each<[string, string, string?]>([
+    ['without a part', END],
+    ['without an end', field('a')],
+    ['that ends within a part', field('a').slice(0, -4)],
+    ['with something before it', `preamble\r\n${field('a')}${END}`],
+    ['with something after it', `${field('a')}${END}epilogue`],
+    ['with a part of another kind', part('Content-Disposition: attachment; name="a"') + END],
+    ['with a part that has no name', part('Content-Disposition: form-data') + END],
+    ['with a part without a header', `--x\r\n\r\nv\r\n${END}`],
+    ['with an encoded part', partWith('name="a"', 'Content-Transfer-Encoding: base64', 'dg==') + END],
+    ...[
+      ...['Content-ID: <1>', 'X-Checksum: 1', '__proto__: 1', 'Content-Length: 2', ' folded'],
+      'content-disposition: form-data; name="b"',
+    ].map((line): [string, string] => [`with a part with ${line}`, partWith('name="a"', line) + END]),
+    ...[
+      ...['name="a"; name="b"', 'name="a\\"b"', 'name=a; size=1', "name=a; filename=b; filename*=utf-8''c"],
+      ...["name=a; filename*=utf-8'en'b", "name=a; filename*=x''a", "name=a; filename*=utf-8''%E9"],
+    ].map((parameters): [string, string] => [`with a part of ${parameters}`, partWith(parameters) + END]),
+    ['with more after a delimiter', `${field('a')}--xy\r\n${END}`],
+    ['with more than 1,000 parts', field('a').repeat(1001) + END],
+    ['with a header of more than 1 KiB', field('a'.repeat(1024)) + END],
+    ['that would grow', field('a', '\u0001'.repeat(10_000)) + END],
+    ['without a boundary', field('a') + END, 'multipart/form-data'],
     [
-      ['without a part', END],
-      ['without an end', field('a')],
-      ['that ends within a part', field('a').slice(0, -4)],
-      ['with something before it', `preamble\r\n${field('a')}${END}`],
-      ['with something after it', `${field('a')}${END}epilogue`],
-      ['with a part that has no name', part('Content-Disposition: form-data') + END],
-      ['with a part of another kind', part('Content-Disposition: attachment; name="a"') + END],
-      ['with a part without a header', `--x\r\n\r\nv\r\n${END}`],
-      ['with a header that is none', part('Content-Disposition: form-data; name="a"\r\n folded') + END],
-      [
-        'with a header twice',
-        part('Content-Disposition: form-data; name="a"\r\ncontent-disposition: form-data; name="b"') + END,
-      ],
-      [
-        'with an encoded part',
-        part('Content-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: base64', 'dg==') + END,
-      ],
-      ...['Content-ID: <1>', 'X-Checksum: 1', '__proto__: 1', 'Content-Length: 2'].map((other) => [
-        `with a part with ${other}`,
-        part(`Content-Disposition: form-data; name="a"\r\n${other}`) + END,
-      ]),
-      ['with two names of a part', part('Content-Disposition: form-data; name="a"; name="b"') + END],
-      [
-        'with two names of a file',
-        part("Content-Disposition: form-data; name=a; filename=b; filename*=utf-8''c") + END,
-      ],
-      ['with the language of a name', part("Content-Disposition: form-data; name=a; filename*=utf-8'en'b") + END],
-      ['with a quote within a name', field('a\\"b') + END],
-      ['with a parameter that is not known', part('Content-Disposition: form-data; name=a; size=1') + END],
-      [
-        "with a file's name in another character set",
-        part("Content-Disposition: form-data; name=a; filename*=x''a") + END,
-      ],
-      [
-        "with a file's name that is not UTF-8",
-        part("Content-Disposition: form-data; name=a; filename*=utf-8''%E9") + END,
-      ],
-      ['with more after a delimiter', `${field('a')}--xy\r\n${END}`],
-      ['with more than 1,000 parts', field('a').repeat(1001) + END],
-      ['with a header of more than 1 KiB', field('a'.repeat(1024)) + END],
-      ['that would grow', field('a', '\u0001'.repeat(10_000)) + END],
-      ['without a boundary', field('a') + END, 'multipart/form-data'],
-      [
-        'with a boundary that is too long',
-        (field('a') + END).replaceAll('x', 'x'.repeat(71)),
-        `multipart/form-data; boundary=${'x'.repeat(71)}`,
-      ],
-      ['of another type', field('a') + END, 'multipart/mixed; boundary=x'],
-    ].map(([which = '', body = '', type = TYPE]) => [which, body, type] as const),
-  )('%s', (_which, body, type) => {
+      'with a boundary that is too long',
+      (field('a') + END).replaceAll('x', 'x'.repeat(71)),
+      `multipart/form-data; boundary=${'x'.repeat(71)}`,
+    ],
+    ['of another type', field('a') + END, 'multipart/mixed; boundary=x'],
+  ])('%s', (_which, body, type = TYPE) => {
     expect(formOf(body, type)).toBeUndefined();
-  });
-
-  it('but not at these limits', () => {
-    expect(formOf(field('a').repeat(1000) + END)).toEqual({ a: Array.from({ length: 1000 }, () => 'v') });
-    const long = 'x'.repeat(70);
-    expect(formOf((field('a') + END).replaceAll('--x', `--${long}`), `multipart/form-data; boundary=${long}`)).toEqual({
-      a: 'v',
-    });
   });
 });
 
@@ -220,48 +180,28 @@ it('what Node writes of any form is read as it is, and written again to the byte
 });
 
 describe('over the bindings', () => {
-  const BODY = field('order', '19') + part('Content-Disposition: form-data; name="f"; filename="a.txt"', 'abc') + END;
+  const service = useService();
+  afterEach(() => forgetAll(service.log));
+  const BODY = field('order', '19') + partWith('name="f"; filename="a.txt"', '', 'abc') + END;
+  const base64 = (text: string) => ({ data_base64: Buffer.from(text).toString('base64') });
 
   it('RecordEvent over POST takes it; an operation with parameters and SOAP refuse it', async () => {
-    const service = await startService();
-    const post = (path: string) =>
-      send(service.url + path, { method: 'POST', headers: { 'Content-Type': TYPE }, body: BODY });
-    expect(resultOf(await post('/RecordEvent'))).toMatch(/^[\da-f-]{36}$/);
-    expect(eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'))).toMatchObject([
+    const headers = { 'Content-Type': TYPE };
+    const send = (binding: BindingName, operation: string) =>
+      ask(service.url, binding, operation, { fields: BODY, inside: BODY, headers });
+    expect(resultOf(await send('httppost', 'RecordEvent'))).toMatch(/^[\da-f-]{36}$/);
+    expect(await newestEvents(service.url)).toMatchObject([
       { data: { order: '19', f: { filename: 'a.txt', base64: 'YWJj' } }, datacontenttype: 'application/json' },
     ]);
-    expect(resultOf(await post('/HelloWorld'))).toBe('Hello World');
-    expect((await post('/GetEvents')).status).toBe(415);
-    for (const binding of BINDINGS.filter((name) => name.startsWith('soap'))) {
-      const { path, ...question } = requestOf(binding, 'RecordEvent');
-      const answer = await send(service.url + path, {
-        ...question,
-        headers: { ...question.headers, 'Content-Type': TYPE },
-        body: BODY,
-      });
-      expect(answer.status).toBe(415);
-    }
-    await service.stop();
+    expect(resultOf(await send('httppost', 'HelloWorld'))).toBe('Hello World');
+    expect((await send('httppost', 'GetEvents')).status).toBe(415);
+    for (const binding of ['soap11', 'soap12'] as const) expect((await send(binding, 'RecordEvent')).status).toBe(415);
   });
 
-  it('one that cannot be read keeps its bytes, whatever character set it names', async () => {
-    const service = await startService();
-    const body = 'not a form';
-    const headers = { 'Content-Type': `${TYPE}; charset=utf-8` };
-    await send(`${service.url}/RecordEvent`, { method: 'POST', headers, body });
-    expect(eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'))).toMatchObject([
-      { data_base64: Buffer.from(body).toString('base64') },
-    ]);
-    await service.stop();
-  });
-
-  it('a CloudEvent in binary mode keeps its bytes', async () => {
-    const service = await startService();
+  it('one that cannot be read, and a CloudEvent in binary mode, keep their bytes, whatever is named', async () => {
+    await post(service.url, 'not a form', { 'Content-Type': `${TYPE}; charset=utf-8` });
     const own = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 'own', 'Content-Type': TYPE };
-    await send(`${service.url}/RecordEvent`, { method: 'POST', headers: own, body: BODY });
-    expect(eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'))).toMatchObject([
-      { data_base64: Buffer.from(BODY).toString('base64') },
-    ]);
-    await service.stop();
+    await post(service.url, BODY, own);
+    expect(await newestEvents(service.url)).toMatchObject([base64('not a form'), base64(BODY)]);
   });
 });

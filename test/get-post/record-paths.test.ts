@@ -33,7 +33,6 @@ describe.each(['POST', 'DELETE'])('%s below RecordEvent', (method) => {
       [method, path + PLACE, `"data":${BODY}`],
       [method, `${path}/RecordEvent/`, undefined],
     ]);
-    await service.stop();
   });
 
   it('is refused as the original did without the setting', async () => {
@@ -43,7 +42,6 @@ describe.each(['POST', 'DELETE'])('%s below RecordEvent', (method) => {
       expect([status, body]).toEqual([500, 'RecordEvent/orders/17/1 Web Service method name is not valid.\n']);
     else expect([status, body]).toEqual([405, 'Call an operation with GET or POST.\n']);
     expect(await arrivals(service)).toEqual([]);
-    await service.stop();
   });
 
   it('needs a key or a signature, and is bounded and limited as POST of RecordEvent is', async () => {
@@ -67,7 +65,6 @@ describe.each(['POST', 'DELETE'])('%s below RecordEvent', (method) => {
     expect(await statusOf({ 'X-API-Key': KEY }, 'x'.repeat(1025))).toBe(413);
     expect(await statusOf({ 'X-API-Key': KEY })).toBe(429);
     expect(await arrivals(service)).toHaveLength(2);
-    await service.stop();
   });
 });
 
@@ -93,8 +90,6 @@ it('other methods, other operations and RecordEvent itself stay as they are', as
     expect([status, headers.allow]).toEqual([405, 'DELETE, OPTIONS, PATCH, POST, PUT']);
   }
   for (const binding of BINDINGS) expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
-  await service.stop();
-  await without.stop();
 });
 
 it.each(['/50%off', '/caf%E9', '/a%', '/a%2Fb'])('the path %s is kept as it came', async (below) => {
@@ -102,7 +97,6 @@ it.each(['/50%off', '/caf%E9', '/a%', '/a%2Fb'])('the path %s is kept as it came
   expect((await call(service, 'POST', {}, `/RecordEvent${below}`)).status).toBe(200);
   const [event] = await arrivals(service);
   expect(event?.[1]).toBe(`/webhooks/Services/WebHooks.asmx/RecordEvent${below}`);
-  await service.stop();
 });
 
 it.each(['Idempotency-Key', 'svix-id'])('one %s under another path or method is another event', async (field) => {
@@ -120,7 +114,6 @@ it.each(['Idempotency-Key', 'svix-id'])('one %s under another path or method is 
   expect(ids.size).toBe(4);
   const page = await send(`${service.url}?event=3`);
   expect(page.body).toMatch(new RegExp(`${field === 'svix-id' ? 'webhook-id' : field}[^]*?<bdi>k</bdi>`));
-  await service.stop();
 });
 
 it('each way to write a path is a delivery of its own, and is recorded as it came', async () => {
@@ -134,7 +127,6 @@ it('each way to write a path is a delivery of its own, and is recorded as it cam
     await wire.untilClosed();
   }
   expect((await arrivals(service)).map(([, target]) => target)).toEqual(ways);
-  await service.stop();
 });
 
 it('a path that would lead out of RecordEvent is another one', async () => {
@@ -142,7 +134,6 @@ it('a path that would lead out of RecordEvent is another one', async () => {
   for (const place of ['/RecordEvent/../HelloWorld', '/RecordEvent/%2e%2e/HelloWorld'])
     expect(resultOf(await call(service, 'POST', {}, place))).toBe('Hello World');
   expect(await arrivals(service)).toEqual([]);
-  await service.stop();
 });
 
 it('needs httppost', async () => {

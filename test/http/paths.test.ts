@@ -1,6 +1,6 @@
-import { BINDINGS, requestOf } from '../support/bindings';
-import { startService, type TestService } from '../support/service';
-import { openWire } from '../support/wire';
+import { ask, BINDINGS, requestOf } from '../support/bindings';
+import { sendRaw } from '../support/raw';
+import { startService, useService } from '../support/service';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 
@@ -16,77 +16,48 @@ const WRITTEN: readonly (readonly [string, (path: string) => string])[] = [
   ['an absolute target', (path) => `http://localhost/x/../${path}`],
 ];
 
-describe.each(WRITTEN)('a path with %s', (_how, write) => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({ ADMIN_PORT: '0' });
-  });
-  afterAll(() => service.stop());
+const service = useService({ ADMIN_PORT: '0' });
 
-  const get = async (target: string, url = service.url) => {
-    const wire = await openWire(url);
-    wire.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
-    return wire.untilClosed();
-  };
-
-  it.each(BINDINGS)('reaches the operations over %s', async (binding) => {
-    const { path, method = 'GET', headers = {}, body = '' } = requestOf(binding, 'HelloWorld');
-    const fields = Object.entries({ ...headers, 'Content-Length': String(Buffer.byteLength(body)) });
-    const wire = await openWire(service.url);
-    wire.write(
-      `${method} ${write(PATH + path)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`,
-      `${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
-      body,
-    );
-    const answer = await wire.untilClosed();
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-    expect(answer).toContain('>Hello World<');
-  });
-
-  it.each(['', '?WSDL', '?op=HelloWorld', '?events'])('reaches the page %j', async (query) => {
-    expect(await get(write(PATH) + query)).toMatch(/^HTTP\/1\.1 200 /);
-  });
-
-  it('reaches the pages of the operator', async () => {
-    expect(await get(write('/healthz'))).toMatch(/^HTTP\/1\.1 200 /);
-    expect(await get(write('/healthz'), service.adminUrl)).toMatch(/^HTTP\/1\.1 200 /);
-  });
-});
-
-describe('a path', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.stop());
-
-  const call = async (target: string, method = 'GET') => {
-    const wire = await openWire(service.url);
-    wire.write(`${method} ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-    return wire.untilClosed();
-  };
-  const count = () => service.log.stats().then(({ events }) => events);
-
-  it.each(['GET', 'POST'])('with another character in place of the dot records nothing with %s', async (method) => {
-    const before = await count();
-    for (const character of ['X', '-', '%2D', '..', '\\', '']) {
-      const target = `${PATH.replace('.', character)}/RecordEvent`;
-      expect(await call(target, method)).toMatch(/^HTTP\/1\.1 404 /);
-    }
-    expect(await count()).toBe(before);
-  });
-
-  it.each([`${PATH}%2FHelloWorld`, `${PATH}/..`, `${PATH}/../HelloWorld`, '/%77ebhooks'])(
-    '%s is not the path of an operation',
-    async (target) => {
-      expect(await call(target)).toMatch(/^HTTP\/1\.1 404 /);
-    },
+const exchange = (target: string, { method = 'GET', fields = '', body = '', url = service.url } = {}) =>
+  sendRaw(
+    url,
+    `${method} ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${fields}` +
+      `Content-Length: ${String(Buffer.byteLength(body))}\r\n\r\n${body}`,
   );
 
-  it('keeps the escapes and slashes in its query', async () => {
-    await call(`${PATH}/RecordEvent?a=%2F%41//../b`);
-    const [event] = await service.log.scan({ after: (await count()) - 1, limit: 1 });
-    expect(event?.data).toContain('"/A//../b"');
-    expect(event?.arrival).toContain('RecordEvent?a=%2F%41//../b');
-  });
+it.each(WRITTEN)('a path with %s reaches operations and pages', async (_how, write) => {
+  for (const binding of BINDINGS) {
+    const { path, method, headers = {}, body } = requestOf(binding, 'HelloWorld');
+    const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const answer = await exchange(write(PATH + path), { method, fields: fields.join(''), body: String(body ?? '') });
+    expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*>Hello World</);
+  }
+  for (const query of ['', '?WSDL', '?op=HelloWorld', '?events'])
+    expect(await exchange(write(PATH) + query)).toMatch(/^HTTP\/1\.1 200 /);
+  for (const url of [service.url, service.adminUrl])
+    expect(await exchange(write('/healthz'), { url })).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+it('a path in any case reaches the operations over every binding, and the name of one may be escaped', async () => {
+  const url = service.url.replace(PATH, '/WEBHOOKS/services/webhooks.ASMX');
+  for (const binding of BINDINGS) expect((await ask(url, binding, 'HelloWorld')).body).toContain('>Hello World<');
+  expect(await exchange(`${PATH}/Hello%57orld`)).toContain('>Hello World<');
+});
+
+it('any other path is not that of an operation, and records nothing', async () => {
+  for (const character of ['X', '-', '%2D', '..', '\\', ''])
+    for (const method of ['GET', 'POST'])
+      expect(await exchange(`${PATH.replace('.', character)}/RecordEvent`, { method })).toMatch(/^HTTP\/1\.1 404 /);
+  for (const target of [`${PATH}%2FHelloWorld`, `${PATH}/..`, `${PATH}/../HelloWorld`, '/%77ebhooks', `/other${PATH}`])
+    expect(await exchange(target)).toMatch(/^HTTP\/1\.1 404 /);
+  expect(await exchange(`${PATH}/%E0%A4`)).toMatch(/^HTTP\/1\.1 500 [^]*%E0%A4 Web Service method name is not valid/);
+  expect((await service.log.stats()).events).toBe(0);
+});
+
+it('a query keeps its escapes and slashes', async () => {
+  const { url, log } = await startService();
+  await exchange(`${PATH}/RecordEvent?a=%2F%41//../b`, { url });
+  const [event] = await log.scan({ after: 0, limit: 1 });
+  expect(event?.data).toContain('"/A//../b"');
+  expect(event?.arrival).toContain('RecordEvent?a=%2F%41//../b');
 });

@@ -1,17 +1,20 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { HttpRequest } from '../../src/http/request';
 import { eventually } from '../support/eventually';
+import { post } from '../support/bindings';
 import { send } from '../support/http';
-import { expectNothingHeld } from '../support/nothing-held';
-import { openConnection } from '../support/raw';
+import { expectNothingHeldAfterEach } from '../support/nothing-held';
+import { slowLog } from '../support/slow-log';
 import { startService } from '../support/service';
 import { openWire } from '../support/wire';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 const KEY = 'record-key-0123456789';
 const GIBIBYTE = 1024 ** 3;
+expectNothingHeldAfterEach();
+
 // eslint-disable-next-line @typescript-eslint/unbound-method -- it is called with its request
 const original = HttpRequest.prototype.push;
 
@@ -35,14 +38,14 @@ describe('before the body arrives', () => {
   const RECORD = `${PATH}/RecordEvent`;
   const TOO_LARGE = '10000000000';
   const LARGE = 'Content-Length: 4000000\r\n';
-  const post = (path: string, fields: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
+  const headOf = (path: string, fields: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
 
   it.each([
-    { what: 'a payload that is too large', status: 413, head: post(RECORD, `Content-Length: ${TOO_LARGE}\r\n`) },
-    { what: 'an image', status: 415, head: post(PATH, `Content-Type: image/png\r\n${LARGE}`) },
-    { what: 'an unknown coding', status: 415, head: post(RECORD, `Content-Encoding: lzw\r\n${LARGE}`) },
-    { what: 'a payload without a key', status: 401, head: post(RECORD, LARGE), variables: { RECORD_KEYS: KEY } },
-    { what: 'a body at an address with nothing', status: 404, head: post('/nowhere', LARGE) },
+    { what: 'a payload that is too large', status: 413, head: headOf(RECORD, `Content-Length: ${TOO_LARGE}\r\n`) },
+    { what: 'an image', status: 415, head: headOf(PATH, `Content-Type: image/png\r\n${LARGE}`) },
+    { what: 'an unknown coding', status: 415, head: headOf(RECORD, `Content-Encoding: lzw\r\n${LARGE}`) },
+    { what: 'a payload without a key', status: 401, head: headOf(RECORD, LARGE), variables: { RECORD_KEYS: KEY } },
+    { what: 'a body at an address with nothing', status: 404, head: headOf('/nowhere', LARGE) },
     {
       what: 'a GET with a body',
       status: 413,
@@ -59,7 +62,6 @@ describe('before the body arrives', () => {
         expect(text).toMatch(new RegExp(`^HTTP/1.1 ${String(status)} `));
         expect(text).toContain('\r\nConnection: close\r\n');
       }
-      await expectNothingHeld(service);
     },
   );
 
@@ -68,43 +70,18 @@ describe('before the body arrives', () => {
     { how: 'in chunks', field: 'Transfer-Encoding: chunked\r\n', chunked: true },
   ])('413 stops an upload $how that does not look at the answer', async ({ field, chunked }) => {
     const service = await startService();
-    const { text, bytes } = await flood(service.url, post(RECORD, field), chunked);
+    const { text, bytes } = await flood(service.url, headOf(RECORD, field), chunked);
     expect(text).toMatch(/^HTTP\/1.1 413 [\s\S]*\r\nConnection: close\r\n/);
     expect(bytes).toBeLessThan(64 * 1024 * 1024);
-    await expectNothingHeld(service);
   });
 
   it('429 comes before the body of a client that sent too many requests', async () => {
     const service = await startService({ RATE_LIMIT: '1/1m' });
     expect((await send(`${service.url}/HelloWorld`)).status).toBe(200);
-    const { text, bytes } = await flood(service.url, post(RECORD, 'Content-Length: 4000000000\r\n'));
+    const { text, bytes } = await flood(service.url, headOf(RECORD, 'Content-Length: 4000000000\r\n'));
     expect(text).toMatch(/^HTTP\/1.1 429 /);
     expect(bytes).toBeLessThan(64 * 1024 * 1024);
-    await expectNothingHeld(service);
   });
-
-  it('100 Continue asks for a body that is taken', async () => {
-    const service = await startService();
-    const wire = await openWire(service.url);
-    wire.write(post(RECORD, 'Content-Length: 5\r\nExpect: 100-continue\r\n'));
-    await wire.until(/^HTTP\/1.1 100 Continue\r\n\r\n$/);
-    wire.write('event');
-    await wire.until(/HTTP\/1.1 200 OK/);
-    wire.socket.destroy();
-    expect((await service.log.stats()).events).toBe(1);
-    await expectNothingHeld(service);
-  });
-});
-
-it('a request that is refused with a small body keeps its connection', async () => {
-  const service = await startService();
-  const wire = await openWire(service.url);
-  wire.write(`POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n`, 'event');
-  await wire.until(/404/);
-  wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-  await wire.until(/Hello World/);
-  wire.socket.destroy();
-  await expectNothingHeld(service);
 });
 
 it.each([
@@ -133,7 +110,6 @@ it.each([
   push.mockRestore();
   expect(turns.sort((a, b) => a - b)[turns.length >> 1]).toBeLessThan(4);
   for (const wire of wires) wire.socket.destroy();
-  await expectNothingHeld(service);
 });
 
 describe('callers who have proved nothing share a quarter', () => {
@@ -146,85 +122,71 @@ describe('callers who have proved nothing share a quarter', () => {
     { what: 'large bodies', bytes: 60_000, admitted: 4 },
     { what: 'bodies that are awaited', bytes: 10, admitted: 6 },
   ])('of the $what, and leave the rest to those with a key', async ({ what, bytes, admitted }) => {
-    const service = await startService(variables);
-    const fields = `X-Hub-Signature-256: sha256=${'0'.repeat(64)}\r\nContent-Length: ${String(bytes + 1)}\r\n`;
-    const request = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n${'x'.repeat(bytes)}`;
+    const { url } = await startService(variables);
+    const signature = { 'X-Hub-Signature-256': `sha256=${'0'.repeat(64)}` };
+    const fields = `X-Hub-Signature-256: ${signature['X-Hub-Signature-256']}\r\nContent-Length: ${String(bytes + 1)}\r\n`;
     const answers: string[] = [];
-    const open = async () => {
-      const wire = await openWire(service.url);
-      wire.write(request);
-      wire.until(/ 503 [^]*without a valid key/).then(
-        (text) => answers.push(text),
-        () => undefined,
-      );
-      return wire;
-    };
-    const wires = await Promise.all(Array.from({ length: admitted + 2 }, open));
-    await eventually('those beyond the share are refused', () => answers.length === 2);
-    for (const text of answers) {
-      expect(text).toMatch(/^HTTP\/1.1 503 [\s\S]*\r\nRetry-After: 1\r\n/);
-      expect(text).toContain(`Too many ${what} of callers without a valid key`);
+    const wires = await Promise.all(Array.from({ length: admitted + 2 }, () => openWire(url)));
+    for (const wire of wires) {
+      wire.write(`POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n${'x'.repeat(bytes)}`);
+      void wire.until(/ 503 [^]*without a valid key/).then((text) => answers.push(text), String);
     }
-    const known = { method: 'POST', headers: { 'X-API-Key': KEY }, body: 'x'.repeat(700_000) };
-    expect((await send(`${service.url}/RecordEvent`, known)).status).toBe(200);
+    await eventually('those beyond the share are refused', () => answers.length === 2);
+    for (const text of answers)
+      expect(text).toMatch(
+        new RegExp(`^HTTP/1.1 503 .*\r\nRetry-After: 1\r\n.*Too many ${what} of callers without`, 's'),
+      );
+    expect((await post(url, 'x'.repeat(700_000), { 'X-API-Key': KEY })).status).toBe(200);
     for (const wire of wires) wire.socket.destroy();
-    await eventually('another one is admitted', async () => {
-      const stranger = {
-        ...known,
-        headers: { 'X-Hub-Signature-256': `sha256=${'0'.repeat(64)}` },
-        body: 'x'.repeat(60_000),
-      };
-      return (await send(`${service.url}/RecordEvent`, stranger)).status === 401;
-    });
-    await expectNothingHeld(service);
+    await eventually(
+      'another one is admitted',
+      async () => (await post(url, 'x'.repeat(60_000), signature)).status === 401,
+    );
+  });
+
+  it('of large bodies, and a signature takes theirs out of that share', async () => {
+    const { log, answer, events } = slowLog();
+    const { url } = await startService(variables, log);
+    const body = 'x'.repeat(60_000);
+    const signature = `sha256=${createHmac('sha256', KEY).update(body).digest('hex')}`;
+    const answers = [];
+    for (let i = 1; i <= 6; i++) {
+      answers.push(post(url, body, { 'X-Hub-Signature-256': signature }));
+      await eventually('the call is in flight', () => events() === i);
+    }
+    answer();
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
   });
 });
 
 describe('MAX_BODY_MEMORY', () => {
-  const large = gzipSync(randomBytes(450_000).toString('hex'), { level: 1 });
-  const head = (fields: string) => `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
+  const head = (length: number, fields = '') =>
+    `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n${fields}Content-Length: ${String(length)}\r\n\r\n`;
 
   it('is given back when the connection of requests that wait in it is gone', async () => {
     const service = await startService({ MAX_BODY_MEMORY: '1048576', MAX_REQUEST_BYTES: '1000000' });
+    const request = head(300_000) + 'x'.repeat(300_000);
     for (let i = 0; i < 3; i++) {
-      const socket = await openConnection(service.url);
-      const body = 'x'.repeat(300_000);
-      const request = head(`Content-Length: ${String(body.length)}\r\n`) + body;
+      const { socket } = await openWire(service.url);
       // The first waits for events that do not come, the others for the first.
       socket.write(`GET ${PATH}/GetEvents?wait=30&after=0 HTTP/1.1\r\nHost: localhost\r\n\r\n${request}${request}`);
       await eventually('the bodies are recorded', async () => (await service.log.stats()).events >= 1);
       socket.destroy();
     }
-    await eventually('a large body is taken', async () => {
-      const answer = await send(`${service.url}/RecordEvent`, {
-        method: 'POST',
-        headers: { 'Content-Encoding': 'gzip' },
-        body: large,
-      });
-      return answer.status === 200;
-    });
-    await expectNothingHeld(service);
+    await eventually(
+      'a large body is taken',
+      async () => (await post(service.url, 'x'.repeat(900_000))).status === 200,
+    );
   });
 
   it('counts what compressed bodies inflate to, not what they may', async () => {
     const service = await startService({ MAX_BODY_MEMORY: '4194304' });
     const compressed = gzipSync('a small event');
-    const held = [];
-    for (let i = 0; i < 20; i++) {
-      const wire = await openWire(service.url);
-      wire.write(
-        head(`Content-Encoding: gzip\r\nContent-Length: ${String(compressed.length)}\r\n`),
-        compressed.subarray(0, -1),
-      );
-      held.push(wire);
-    }
-    const answer = await send(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(1_000_000) });
-    expect(answer.status).toBe(200);
-    for (const wire of held) {
-      wire.write(compressed.subarray(-1));
-      await wire.until(/^HTTP\/1.1 200 /);
-      wire.socket.destroy();
-    }
-    await expectNothingHeld(service);
+    const wires = await Promise.all(Array.from({ length: 20 }, () => openWire(service.url)));
+    for (const wire of wires)
+      wire.write(head(compressed.length, 'Content-Encoding: gzip\r\n'), compressed.subarray(0, -1));
+    expect((await post(service.url, 'x'.repeat(1_000_000))).status).toBe(200);
+    for (const wire of wires) wire.write(compressed.subarray(-1));
+    for (const wire of wires) await wire.until(/^HTTP\/1.1 200 /);
   });
 });

@@ -7,11 +7,13 @@ import { readConfig } from '../../src/config/config';
 import type { EventLog } from '../../src/log/event-log';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { createLogger } from '../../src/telemetry/logger';
-import { BINDINGS, requestOf } from '../support/bindings';
+import { BINDINGS, requestOf, type BindingName } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { send, type Question } from '../support/http';
 import { openConnection, untilClosed } from '../support/raw';
 import { openWire } from '../support/wire';
+
+type App = Awaited<ReturnType<typeof startApp>>;
 
 interface Line {
   readonly msg: string;
@@ -27,19 +29,15 @@ async function start(variables: Record<string, string> = {}) {
   const log = openMemoryLog();
   const app = await startApp(readConfig({ PORT: '0', ...variables }), log, logger);
   running.push({ app, log });
-  return { app, lines, of: (msg: string) => lines.filter((line) => line.msg === msg) };
+  const metric = async (name: string) => {
+    const { values = [] } = (await app.metrics.getSingleMetric(name)?.get()) ?? {};
+    return values.reduce((sum, { value }) => sum + value, 0);
+  };
+  return { app, lines, of: (msg: string) => lines.filter((line) => line.msg === msg), metric };
 }
 
-let running: { readonly app: Awaited<ReturnType<typeof startApp>>; readonly log: EventLog }[] = [];
-afterEach(async () => {
-  await Promise.all(running.map(({ app, log }) => app.close().then(() => log.close())));
-  running = [];
-});
-
-async function refusalsOf({ metrics }: Awaited<ReturnType<typeof startApp>>): Promise<number> {
-  const { values = [] } = (await metrics.getSingleMetric('webhook_refusals_total')?.get()) ?? {};
-  return values.reduce((sum, { value }) => sum + value, 0);
-}
+const running: { readonly app: App; readonly log: EventLog }[] = [];
+afterEach(() => Promise.all(running.splice(0).map(({ app, log }) => app.close().then(() => log.close()))));
 
 type Case = readonly [
   what: string,
@@ -50,7 +48,7 @@ type Case = readonly [
   status: number,
 ];
 
-const call = (binding: (typeof BINDINGS)[number], headers: Record<string, string>, operation = 'RecordEvent') => {
+const call = (binding: BindingName, headers: Record<string, string>, operation = 'RecordEvent') => {
   const { path, ...question } = requestOf(binding, operation);
   return [path, { ...question, headers: { ...question.headers, ...headers } }] as const;
 };
@@ -92,11 +90,10 @@ const CASES: readonly Case[] = [
 const SERVER_PATHS = /^\/(?:metrics|healthz|nothing)/;
 
 describe.each(CASES)('%s', (_what, variables, target, question, status) => {
-  const ask = ({ url }: Awaited<ReturnType<typeof startApp>>) =>
-    send(SERVER_PATHS.test(target) ? new URL(target, url).href : url + target, question);
+  const ask = ({ url }: App) => send(SERVER_PATHS.test(target) ? new URL(target, url).href : url + target, question);
 
   it('is counted, listed and logged, and counts for RATE_LIMIT, once', async () => {
-    const { app, of } = await start({ ...variables, RATE_LIMIT: '2/1h' });
+    const { app, of, metric } = await start({ ...variables, RATE_LIMIT: '2/1h' });
     const statuses = [];
     for (let i = 0; i < 3; i++) statuses.push((await ask(app)).status);
     expect(statuses).toEqual([status, status, 429]);
@@ -107,7 +104,7 @@ describe.each(CASES)('%s', (_what, variables, target, question, status) => {
     expect([...app.refusals().calls].sort((a, b) => Number(b.status) - Number(a.status))).toMatchObject(
       listed.sort((a, b) => b.status - a.status),
     );
-    expect(await refusalsOf(app)).toBe(3);
+    expect(await metric('webhook_refusals_total')).toBe(3);
   });
 });
 
@@ -121,14 +118,14 @@ it('a key cannot be guessed at the metrics: beyond RATE_LIMIT not even the right
 });
 
 it('what is refused on the admin port is counted, listed, logged and limited too', async () => {
-  const { app, of } = await start({ ADMIN_PORT: '0', RATE_LIMIT: '3/1h' });
+  const { app, of, metric } = await start({ ADMIN_PORT: '0', RATE_LIMIT: '3/1h' });
   const ask = async (path: string, method: string) => (await send(new URL(path, app.adminUrl).href, { method })).status;
   expect([await ask('/metrics', 'PUT'), await ask('/nothing', 'GET'), await ask('/readyz', 'PATCH')]).toEqual([
     405, 404, 405,
   ]);
   expect(await ask('/metrics', 'DELETE')).toBe(429);
   expect(of('refused')).toHaveLength(4);
-  expect(await refusalsOf(app)).toBe(4);
+  expect(await metric('webhook_refusals_total')).toBe(4);
   expect(app.refusals().calls).toHaveLength(4);
   // What is right is not counted.
   for (const path of ['/metrics', '/readyz', '/healthz', '/']) expect(await ask(path, 'GET')).toBe(200);
@@ -176,45 +173,32 @@ it('a connection that a browser opens and does not use is answered, and no refus
 });
 
 describe('the access log', () => {
-  const HANGING_UP = {
-    'a reset': (socket: Socket) => socket.resetAndDestroy(),
-    'an end': (socket: Socket) => socket.end(),
-  };
-  type Way = keyof typeof HANGING_UP;
-  const hangUp = async (way: Way, startLine: string, fields: readonly string[], begun: RegExp | undefined) => {
-    const { app, of } = await start({ ACCESS_LOG: 'true' });
-    const [method, rest] = startLine.split(' ');
-    const wire = await openWire(app.url);
+  it.each([
+    ['a reset', 'within a message', (socket: Socket) => socket.resetAndDestroy()],
+    ['an end', 'within a message', (socket: Socket) => socket.end()],
+    ['a reset', 'before the answer began', (socket: Socket) => socket.resetAndDestroy()],
+    ['an end', 'before the answer began', (socket: Socket) => socket.end()],
+  ] as const)('of who hung up with %s %s has the address and what was called', async (way, when, hangUp) => {
+    const { app, of, metric } = await start({ ACCESS_LOG: 'true' });
     const { pathname } = new URL(app.url);
+    const wire = await openWire(app.url);
+    const isSoap = when === 'within a message';
     wire.write(
-      [`${method ?? ''} ${pathname}${rest ?? ''} HTTP/1.1`, 'Host: localhost', ...fields, '\r\n'].join('\r\n'),
+      isSoap
+        ? `POST ${pathname} HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/xml\r\n` +
+            'SOAPAction: "http://tempuri.org/RecordEvent"\r\nExpect: 100-continue\r\nContent-Length: 99\r\n\r\n'
+        : `GET ${pathname}/GetEvents?after=0&wait=20s HTTP/1.1\r\nHost: localhost\r\n\r\n`,
     );
-    if (begun) await wire.until(begun);
-    else await eventually('the call waits', async () => (await waiting(app)) === 1);
-    HANGING_UP[way](wire.socket);
+    if (isSoap) await wire.until(/100 Continue/);
+    else await eventually('the call waits', async () => (await metric('webhook_calls_waiting')) === 1);
+    hangUp(wire.socket);
     await eventually('the line is written', () => of('answered').length > 0);
-    return of('answered')[0];
-  };
-  const waiting = async ({ metrics }: Awaited<ReturnType<typeof startApp>>) =>
-    (await metrics.getSingleMetric('webhook_calls_waiting')?.get())?.values[0]?.value;
-  const body = ['Expect: 100-continue', 'Content-Length: 99'];
-
-  describe.each(Object.keys(HANGING_UP) as Way[])('of who hung up with %s', (way) => {
-    it('within a message has the address and what was called', async () => {
-      const fields = ['Content-Type: text/xml', 'SOAPAction: "http://tempuri.org/RecordEvent"', ...body];
-      const logged = await hangUp(way, 'POST', fields, /100 Continue/);
-      const remoteAddress = '127.0.0.1';
-      expect(logged).toMatchObject({ remoteAddress, binding: 'soap11', operation: 'RecordEvent', complete: false });
-      expect(logged?.status).not.toBe(200);
-    });
-
-    it('before the answer began has them, too', async () => {
-      const line = await hangUp(way, 'GET /GetEvents?after=0&wait=20s', [], undefined);
-      const remoteAddress = '127.0.0.1';
-      expect(line).toMatchObject({ remoteAddress, binding: 'httpget', operation: 'GetEvents', complete: false });
-      // Who has ended its side may still read, and is answered.
-      expect(line?.status).toBe(way === 'a reset' ? undefined : 200);
-    });
+    const [binding, operation] = isSoap ? ['soap11', 'RecordEvent'] : ['httpget', 'GetEvents'];
+    const [line] = of('answered');
+    expect(line).toMatchObject({ remoteAddress: '127.0.0.1', binding, operation, complete: false });
+    // Who has ended its side may still read, and is answered.
+    if (isSoap) expect(line?.status).not.toBe(200);
+    else expect(line?.status).toBe(way === 'a reset' ? undefined : 200);
   });
 
   it('says that a caller which waited took the whole answer', async () => {
@@ -227,12 +211,12 @@ describe('the access log', () => {
 });
 
 it('a caller that speaks TLS to a port for plain HTTP is counted and named', async () => {
-  const { app, of } = await start();
+  const { app, of, metric } = await start();
   const { hostname: host, port } = new URL(app.url);
   await expect(once(connectTls({ host, port: Number(port) }), 'secureConnect')).rejects.toThrow('wrong version number');
   const reason = expect.stringMatching(/^The caller speaks TLS: its address must begin with http:/) as unknown;
   expect(of('refused')).toMatchObject([{ remoteAddress: '127.0.0.1', refusal: 'invalid', reason }]);
-  expect(await refusalsOf(app)).toBe(1);
+  expect(await metric('webhook_refusals_total')).toBe(1);
 });
 
 it('behind a proxy that writes X-Forwarded-For, a caller that invents Forwarded has no allowance of its own', async () => {

@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { LogWatch, watchFiles } from '../../src/log/background';
+import type { Engine } from '../../src/log/engine';
+import { EventLog } from '../../src/log/event-log';
 import { eventually } from '../support/eventually';
 
 describe('the looks of a watch', () => {
@@ -18,6 +20,24 @@ describe('the looks of a watch', () => {
     await setTimeout(20);
     expect(newest).not.toHaveBeenCalled();
   });
+});
+
+it('all who watch a log share one watch, which ends with the last of them; a later one is told what it knows', async () => {
+  let position = 7;
+  const newest = jest.fn(() => Promise.resolve(position));
+  const log = new EventLog({ newest, watchPause: 60_000, readsAtOnce: 1 } as Partial<Engine> as Engine);
+  for (const first of [7, 8]) {
+    position = first;
+    const told: number[][] = [[], [], []];
+    const ends = [log.watch((one) => told[0]?.push(one))];
+    await eventually('the first is told', () => told[0]?.length === 1);
+    for (const list of told.slice(1)) ends.push(log.watch((one) => list.push(one)));
+    await setTimeout(20);
+    expect(told).toEqual([[first], [first], [first]]);
+    expect(newest).toHaveBeenCalledTimes(1);
+    newest.mockClear();
+    for (const end of ends) end();
+  }
 });
 
 it('each loss of the files is told once, and that they are back', async () => {

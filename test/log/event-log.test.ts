@@ -75,7 +75,7 @@ it('a check asks for room for the events of the last failed commit, also of one 
   const asked: number[] = [];
   const checks = [new Deferred(), new Deferred(), new Deferred()];
   const log = logOn({
-    append: () => Promise.reject(new Error('full')),
+    append: (events) => (events.length === 3 ? Promise.resolve([]) : Promise.reject(new Error('full'))),
     check: (failed) => {
       asked.push(failed.length);
       return checks[asked.length - 1]?.promise ?? Promise.resolve();
@@ -89,7 +89,10 @@ it('a check asks for room for the events of the last failed commit, also of one 
   await first;
   await log.check();
   await log.check();
-  expect(asked).toEqual([1, 2, 0]);
+  await expect(log.append(newEvent())).rejects.toThrow();
+  await log.append(newEvent(), newEvent(), newEvent());
+  await log.check();
+  expect(asked).toEqual([1, 2, 0, 0]);
   await log.close();
 });
 

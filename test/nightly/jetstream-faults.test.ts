@@ -135,24 +135,6 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     });
   });
 
-  it('forgets keys some time after their events, and not those of events that are in the log', async () => {
-    const under = options({ retention: { maxEvents: 20, maxAge: undefined }, keysExtraAge: 200 });
-    const log = await opened(under);
-    for (let i = 0; i < 60; i++) {
-      await log.append(recentEvent({ id: `e${String(i)}`, idempotencyKey: `k${String(i)}` }));
-      await setTimeout(20);
-    }
-    const keys = `${under.stream}_KEYS`;
-    while ((await messagesOf(keys)) > 90) await setTimeout(100);
-    expect(await messagesOf(keys)).toBeGreaterThanOrEqual(40);
-    for (let i = 40; i < 60; i++) {
-      expect(await outcome(log.append(recentEvent({ idempotencyKey: `k${String(i)}` })))).toEqual({
-        id: `e${String(i)}`,
-        recorded: false,
-      });
-    }
-  });
-
   it('removes an event without the key that another event has claimed since an earlier removal was interrupted', async () => {
     const under = options();
     const log = await opened(under);

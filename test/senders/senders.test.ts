@@ -150,7 +150,7 @@ it('of Stripe covers its time, and only the scheme v1 counts', async () => {
   const amongOthers = (others: number) => stripe(1_700_000_000).replace(',', `,${'v1=00,'.repeat(others)}`);
   expect(await signer(amongOthers(7))).toMatchObject({ sender: { name: 'Stripe' } });
   expect(await signer(amongOthers(8))).toBe('The stripe-signature is not valid.');
-  expect(await signer(stripe('x'))).toBe('The time (t=) in Stripe-Signature is missing or not valid.');
+  expect(await signer(stripe('x'))).toBe('The time (t=) in stripe-signature is missing or not valid.');
   expect(await signer(stripe(1_700_000_000).replace('t=', 'x='))).toMatch(/^The time/);
 });
 

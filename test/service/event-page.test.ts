@@ -59,16 +59,22 @@ describe('a page of events', () => {
     expect(await positions({ maxBytes: 2000, position: 1 })).toEqual(['1']);
   });
 
-  it('has the same events as if all of the log were looked at', async () => {
+  it('has the same events as if all of the log were looked at, of one type or of all', async () => {
     let seed = 1;
     const random = (below: number) => (seed = (seed * 48271) % 2147483647) % below;
     const sizes = [5, 50, 300, 700, 1500, 4000];
-    for (let i = 0; i < 60; i++) await record((random(3) === 0 ? '&' : 'é').repeat(random(sizes[random(6)] ?? 1)));
+    for (let i = 0; i < 60; i++) {
+      const text = (random(3) === 0 ? '&' : 'é').repeat(random(sizes[random(6)] ?? 1));
+      const attributes = JSON.stringify({ id: String(i), source: '/test', type: random(3) === 0 ? 'a' : 'b' });
+      await log.append(newEvent({ id: String(i), attributes, data: `"data":"${text}"` }));
+    }
     const all = await log.read(everyEvent);
+    const events = { a: all.filter(({ attributes }) => attributes.includes('"type":"a"')), undefined: all };
     for (let i = 0; i < 300; i++) {
       const after = random(2) === 0 ? undefined : random(70);
-      const query = { ...QUERY, after, limit: 1 + random(40), maxBytes: 500 + random(6000) };
-      expect(await readPage(log, query)).toEqual(expected(all, query));
+      const type = random(2) === 0 ? 'a' : undefined;
+      const query = { ...QUERY, after, type, limit: 1 + random(40), maxBytes: 500 + random(6000) };
+      expect(await readPage(log, query)).toEqual(expected(events[type ?? 'undefined'], query));
     }
   });
 });

@@ -1,39 +1,18 @@
-import { join } from 'node:path';
-import type { EventLog } from '../../src/log/event-log';
-import { openMemoryLog } from '../../src/log/memory/event-log';
-import { openSqliteLog } from '../../src/log/sqlite/event-log';
-import type { Call } from '../../src/service/call';
-import { EventReader, type PageQuery } from '../../src/service/event-reader';
-import { BINDINGS, callOperation, eventsOf, requestOf, resultOf, type BindingName } from '../support/bindings';
-import { everyEvent, forgetAll, newEvent } from '../support/events';
-import { send } from '../support/http';
-import { startService, type TestService } from '../support/service';
-import { useTemporaryFolder } from '../support/temporary-folder';
+import { ask, BINDINGS, callOperation, eventsOf, newestEvents, resultOf, type BindingName } from '../support/bindings';
+import { forgetAll, newEvent } from '../support/events';
+import { useService } from '../support/service';
 import { getEvents, untilWaiting } from '../support/waiting';
 
-const event = (type: string, id: string, text = '') =>
-  newEvent({
-    id,
-    attributes: JSON.stringify({ specversion: '1.0', id, source: '/test', type }),
-    data: `"data":"${text}"`,
-  });
-
-const call = {
-  whileIdle: (wait: (signal: AbortSignal) => Promise<unknown>) => wait(new AbortController().signal),
-} as Partial<Call> as Call;
+const event = (type: string, id: string) =>
+  newEvent({ id, attributes: JSON.stringify({ specversion: '1.0', id, source: '/test', type }) });
 
 describe('GetEvents with type', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
+  const service = useService();
   afterEach(() => forgetAll(service.log));
-  afterAll(() => service.stop());
 
   const found = async (binding: BindingName, parameters: Readonly<Record<string, string>>) =>
     eventsOf(resultOf(await getEvents(service.url, binding, parameters))).map(({ id }) => id);
-  const sequences = async () =>
-    eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).map(({ sequence }) => sequence);
+  const sequences = async () => (await newestEvents(service.url)).map(({ sequence }) => sequence);
   const record = (...types: readonly string[]) =>
     service.log.append(...types.map((type, i) => event(type, `${type}${String(i + 1)}`)));
 
@@ -86,56 +65,10 @@ describe('GetEvents with type', () => {
   });
 
   it('refuses them among the members of JSON, too, and ignores other names', async () => {
-    const { path, ...question } = requestOf('httppost', 'GetEvents');
-    const post = (body: string) =>
-      send(service.url + path, { ...question, headers: { 'Content-Type': 'application/json' }, body });
-    expect((await post('{"text":"x"}')).status).toBe(400);
-    expect((await post('{"colour":"x"}')).status).toBe(200);
+    const headers = { 'Content-Type': 'application/json' };
+    const statusOf = async (fields: string) =>
+      (await ask(service.url, 'httppost', 'GetEvents', { fields, headers })).status;
+    expect([await statusOf('{"text":"x"}'), await statusOf('{"colour":"x"}')]).toEqual([400, 200]);
     expect(await callOperation(service.url, 'soap12', 'GetEvents', '<colour>x</colour>')).toBe('[]');
-  });
-});
-
-describe('a reader of one type', () => {
-  const folder = useTemporaryFolder();
-  const read = async (log: EventLog, query: Partial<PageQuery>, milliseconds = 0, reader = new EventReader(log)) =>
-    (await reader.read({ ...everyEvent, referenceBytes: 100, ...query }, milliseconds, call)).map(
-      ({ id, dataOmitted }) => (dataOmitted !== undefined ? `${id} without data` : id),
-    );
-
-  it.each([
-    ['memory', () => Promise.resolve(openMemoryLog())],
-    ['SQLite', () => openSqliteLog({ file: join(folder.path, 'events.db') })],
-  ])('in %s finds what a look at every event finds, whatever fits into a page', async (_name, open) => {
-    const log = await open();
-    let seed = 7;
-    const random = (below: number) => (seed = (seed * 48271) % 2147483647) % below;
-    const sizes = [5, 50, 700, 1500, 2500];
-    const given = Array.from({ length: 200 }, (_, i) =>
-      event(random(3) === 0 ? 'a' : 'b', `e${String(i + 1)}`, '&'.repeat(random(sizes[random(5)] ?? 1))),
-    );
-    await log.append(...given);
-    await log.forget([20, 21, 90]);
-    const gone = ['e20', 'e21', 'e90'];
-    const wanted = given.filter(({ id, attributes }) => attributes.includes('"type":"a"') && !gone.includes(id));
-    for (const [limit, maxBytes] of [
-      [1, 2000],
-      [7, 2000],
-      [1000, 3000],
-      [1000, 20_000],
-    ] as const) {
-      const pages: string[] = [];
-      for (let after = 0; ;) {
-        const page = await read(log, { type: 'a', after, limit, maxBytes });
-        if (page.length === 0) break;
-        expect(page.length).toBeLessThanOrEqual(limit);
-        pages.push(...page);
-        after = Number(/\d+/.exec(page.at(-1) ?? '')?.[0]);
-      }
-      expect(pages.map((shown) => shown.split(' ')[0])).toEqual(wanted.map(({ id }) => id));
-      const newest = await read(log, { type: 'a', limit, maxBytes });
-      expect(newest).toEqual(pages.slice(-newest.length));
-      expect(newest.length).toBeGreaterThan(0);
-    }
-    await log.close();
   });
 });

@@ -1,25 +1,19 @@
 import { gunzipSync } from 'node:zlib';
-import { BINDINGS, callOperation, eventsOf, requestOf, resultOf, type CloudEvent } from '../support/bindings';
+import { ask, BINDINGS, callOperation, eventsOf, post, resultOf, type CloudEvent } from '../support/bindings';
 import { forgetAll } from '../support/events';
 import { send } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { startService, useService } from '../support/service';
 import { getEvents } from '../support/waiting';
 
-const post = async ({ url }: TestService, type: string, body: string) =>
-  resultOf(await send(`${url}/RecordEvent`, { method: 'POST', headers: { 'Content-Type': type }, body }));
-const sent = { specversion: '1.0', source: '/s', type: 't' };
-const recordEvent = (service: TestService, event: object) =>
-  post(service, 'application/cloudevents+json', JSON.stringify({ ...sent, ...event }));
+const event = (more: object) => ({ specversion: '1.0', source: '/s', type: 't', ...more });
+const recordEvent = (url: string, more: object) =>
+  post(url, JSON.stringify(event(more)), { 'Content-Type': 'application/cloudevents+json' });
 
 describe('GetEvents', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
+  const service = useService();
   afterEach(() => forgetAll(service.log));
-  afterAll(() => service.stop());
 
-  const record = (body: string) => post(service, 'text/plain', body);
+  const record = async (body: string) => resultOf(await post(service.url, body, { 'Content-Type': 'text/plain' }));
   const get = async (query = '') => eventsOf(await callOperation(service.url, 'httpget', `GetEvents?${query}&`));
 
   it('takes after, limit and id from the query over GET, and from the form or the query over POST', async () => {
@@ -44,8 +38,7 @@ describe('GetEvents', () => {
     ['<after>x</after>', 'The parameter after must be a sequence: up to 20 digits.'],
     ['<id/>', 'The parameter id must be given with a value.'],
   ])('refuses %s over SOAP: %s', async (inside, message) => {
-    const { path, ...question } = requestOf('soap12', 'GetEvents', inside);
-    const answer = await send(service.url + path, question);
+    const answer = await ask(service.url, 'soap12', 'GetEvents', { inside });
     expect([answer.status, answer.body.includes('soap:Sender')]).toEqual([500, true]);
     expect(answer.body).toContain(`Server was unable to read request. ---&gt; ${message}`);
   });
@@ -66,7 +59,8 @@ describe('GetEvents', () => {
 
   it('brings each of 101 events once, a hundred at a time', async () => {
     const ids = Array.from({ length: 101 }, (_, i) => `e${String(i)}`);
-    await post(service, 'application/cloudevents-batch+json', JSON.stringify(ids.map((id) => ({ ...sent, id }))));
+    const batch = JSON.stringify(ids.map((id) => event({ id })));
+    await post(service.url, batch, { 'Content-Type': 'application/cloudevents-batch+json' });
     for (const binding of BINDINGS) {
       const newest = eventsOf(await callOperation(service.url, binding, 'GetEvents'));
       expect(newest.map(({ id }) => id)).toEqual(ids.slice(-100));
@@ -89,8 +83,7 @@ describe('GetEvents', () => {
       bodies.set(await record(body), body);
     }
     for (const binding of BINDINGS) {
-      const { path, ...question } = requestOf(binding, 'GetEvents');
-      const answer = await send(service.url + path, question);
+      const answer = await ask(service.url, binding, 'GetEvents');
       expect(answer.status).toBe(200);
       expect(Buffer.byteLength(answer.body)).toBeLessThanOrEqual(60_000);
     }
@@ -102,15 +95,15 @@ describe('GetEvents', () => {
       expect(Buffer.byteLength(answer.body)).toBeLessThanOrEqual(60_000);
       const page = eventsOf(resultOf(answer));
       if (page.length === 0) break;
-      for (const event of page) {
-        expect('data' in event).toBe(!('dataref' in event));
-        if ('data' in event) found.set(event.id, event.data);
+      for (const one of page) {
+        expect('data' in one).toBe(!('dataref' in one));
+        if ('data' in one) found.set(one.id, one.data);
         else {
           references++;
-          const [whole, ...others] = eventsOf(resultOf(await send(String(event.dataref))));
+          const [whole, ...others] = eventsOf(resultOf(await send(String(one.dataref))));
           expect(others).toEqual([]);
-          expect(whole?.sequence).toBe(event.sequence);
-          found.set(event.id, whole?.data);
+          expect(whole?.sequence).toBe(one.sequence);
+          found.set(one.id, whole?.data);
         }
       }
       last = page.at(-1);
@@ -121,7 +114,7 @@ describe('GetEvents', () => {
   });
 
   it('refers to one event only, where another source sent one with its id', async () => {
-    for (const source of ['/a', '/b']) await recordEvent(service, { id: 'same', source, data: 'x'.repeat(70_000) });
+    for (const source of ['/a', '/b']) await recordEvent(service.url, { id: 'same', source, data: 'x'.repeat(70_000) });
     for (const { source, dataref } of await get()) {
       const whole = eventsOf(resultOf(await send(String(dataref))));
       expect(whole.map((one) => [one.source, 'data' in one])).toEqual([[source, true]]);
@@ -130,20 +123,20 @@ describe('GetEvents', () => {
   });
 
   it('refers to the whole event even if the sender sent a dataref of its own', async () => {
-    const event = {
+    const big = {
       dataref: 'https://elsewhere/',
       ...{ id: 'big/ä', subject: '"dataref":"https://else/"' },
       data: 'x'.repeat(70_000),
     };
-    await recordEvent(service, event);
+    await recordEvent(service.url, big);
     const raw = await callOperation(service.url, 'httpget', 'GetEvents');
     expect(raw.match(/"dataref"/g)).toHaveLength(1);
     expect(raw).not.toContain('elsewhere');
     const [listed] = eventsOf(raw);
     expect(listed?.data).toBeUndefined();
-    expect(eventsOf(resultOf(await send(String(listed?.dataref))))).toMatchObject([event]);
+    expect(eventsOf(resultOf(await send(String(listed?.dataref))))).toMatchObject([big]);
     // As references were written before: to the id after a position.
-    expect(await get(`id=${encodeURIComponent(event.id)}&after=0&limit=1`)).toMatchObject([event]);
+    expect(await get(`id=${encodeURIComponent(big.id)}&after=0&limit=1`)).toMatchObject([big]);
   });
 
   it('is compressed if the caller accepts gzip', async () => {
@@ -160,26 +153,22 @@ describe('GetEvents', () => {
 });
 
 describe('GetEvents with GET_EVENTS_MAX_BYTES', () => {
-  let service: TestService;
-  afterEach(() => service.stop());
-
   it('fills it without ever exceeding it', async () => {
-    service = await startService({ GET_EVENTS_MAX_BYTES: '40000', GET_EVENTS_LIMIT: '10000' });
-    for (let i = 0; i < 300; i++) await callOperation(service.url, 'httpget', `RecordEvent?<>&=${String(i)}&`);
+    const { url } = await startService({ GET_EVENTS_MAX_BYTES: '40000', GET_EVENTS_LIMIT: '10000' });
+    for (let i = 0; i < 300; i++) await callOperation(url, 'httpget', `RecordEvent?<>&=${String(i)}&`);
     for (const binding of BINDINGS) {
-      const { path, ...question } = requestOf(binding, 'GetEvents');
-      const bytes = Buffer.byteLength((await send(service.url + path, question)).body);
+      const bytes = Buffer.byteLength((await ask(url, binding, 'GetEvents')).body);
       expect(bytes).toBeLessThanOrEqual(40_000);
       expect(bytes).toBeGreaterThan(38_000);
     }
   });
 
   it('lists an event whose attributes alone have more bytes, so that a reader can go on', async () => {
-    service = await startService({ GET_EVENTS_MAX_BYTES: '8000' });
-    await recordEvent(service, { id: 'long', subject: '€'.repeat(2700) });
-    await recordEvent(service, { id: 'next' });
+    const { url } = await startService({ GET_EVENTS_MAX_BYTES: '8000' });
+    await recordEvent(url, { id: 'long', subject: '€'.repeat(2700) });
+    await recordEvent(url, { id: 'next' });
     const after = async (sequence: string) =>
-      eventsOf(resultOf(await getEvents(service.url, 'httpget', { after: sequence }))).map(({ id }) => id);
+      eventsOf(resultOf(await getEvents(url, 'httpget', { after: sequence }))).map(({ id }) => id);
     expect(await after('0')).toEqual(['long']);
     expect(await after('1')).toEqual(['next']);
   });

@@ -1,102 +1,149 @@
 import { join } from 'node:path';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
-import { BINDINGS, requestOf, resultOf, type BindingName } from '../support/bindings';
+import { Sender } from '../../src/senders/sender';
+import { ask, BINDINGS, post, resultOf, type BindingName } from '../support/bindings';
 import { forgetAll } from '../support/events';
-import { send, type Answer } from '../support/http';
-import { startService, type TestService } from '../support/service';
-import { temporaryFolder } from '../support/temporary-folder';
+import { startService, useService, type TestService } from '../support/service';
+import { useTemporaryFolder } from '../support/temporary-folder';
 
 const REUSED =
   'The Idempotency-Key was sent before with another type or other data. Nothing was recorded. ' +
   'Send each event with a key of its own.';
+const KEY = { 'Idempotency-Key': 'k' };
+
+const recorded = async ({ log }: TestService) => (await log.stats()).events;
+
+/** Records an event whose data holds an order, under one key, over any binding. */
+const record = ({ url }: TestService, binding: BindingName, order: number, headers: Record<string, string> = {}) => {
+  const fields = `order=${String(order)}`;
+  const inside = `<order>${String(order)}</order>`;
+  return ask(url, binding, 'RecordEvent', { inside, fields, headers: { ...KEY, ...headers } });
+};
 
 describe('an Idempotency-Key', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useTemporaryFolder();
   let service: TestService;
-  beforeAll(async () => {
-    folder = await temporaryFolder();
+  beforeEach(async () => {
     service = await startService({}, await openSqliteLog({ file: join(folder.path, 'events.db') }));
   });
-  afterEach(() => forgetAll(service.log));
-  afterAll(async () => {
-    await service.stop();
-    await folder.remove();
-  });
+  afterEach(() => service.stop());
 
-  /** Records an event whose data holds an order, over any binding. */
-  const record = (binding: BindingName, order: number, headers: Record<string, string>): Promise<Answer> => {
-    const field = `order=${String(order)}`;
-    const { path, ...question } = requestOf(binding, 'RecordEvent', `<order>${String(order)}</order>`);
-    const body = binding === 'httppost' ? field : question.body;
-    const url = `${service.url}${path}${binding === 'httpget' ? field : ''}`;
-    return send(url, {
-      ...question,
-      ...(body === undefined ? {} : { body }),
-      headers: { ...question.headers, ...headers },
-    });
-  };
-  const post = (headers: Record<string, string>, body: object) =>
-    send(`${service.url}/RecordEvent`, { method: 'POST', headers, body: JSON.stringify(body) });
-  const recorded = async () => (await service.log.stats()).events;
+  const send = (headers: Record<string, string>, body: object) => post(service.url, JSON.stringify(body), headers);
 
   it.each(BINDINGS)(
     'over %s leads to the first event with the same data, and with other data is refused',
     async (binding) => {
-      const headers = { 'Idempotency-Key': 'k' };
-      const first = resultOf(await record(binding, 1, headers));
-      expect(
-        resultOf(await record(binding, 1, { ...headers, traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00` })),
-      ).toBe(first);
-      const refused = await record(binding, 2, headers);
-      expect(refused.body).toContain(REUSED);
-      expect(refused.status).toBe(binding.startsWith('soap') ? 500 : 422);
+      const first = resultOf(await record(service, binding, 1));
+      const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00`;
+      expect(resultOf(await record(service, binding, 1, { traceparent }))).toBe(first);
+      const refused = await record(service, binding, 2);
+      expect([refused.status, refused.body]).toEqual([
+        binding.startsWith('soap') ? 500 : 422,
+        expect.stringContaining(REUSED),
+      ]);
       if (binding === 'soap11') expect(refused.body).toContain('<faultcode>soap:Client</faultcode>');
       if (binding === 'soap12') expect(refused.body).toMatch(/<soap:Value[^>]*>soap:Sender</);
-      expect(resultOf(await record(binding, 1, headers))).toBe(first);
-      expect(await recorded()).toBe(1);
+      expect(resultOf(await record(service, binding, 1))).toBe(first);
+      expect(await recorded(service)).toBe(1);
     },
   );
 
   it('is refused in problem details where the caller asks for JSON', async () => {
-    const headers = { 'Idempotency-Key': 'k', 'Content-Type': 'application/json', Accept: 'application/json' };
-    await post(headers, { a: 1 });
-    const { status, body } = await post(headers, { a: 2 });
+    const headers = { ...KEY, 'Content-Type': 'application/json', Accept: 'application/json' };
+    await send(headers, { a: 1 });
+    const { status, body } = await send(headers, { a: 2 });
     expect([status, JSON.parse(body)]).toEqual([422, expect.objectContaining({ status: 422, detail: REUSED })]);
   });
 
   it.each(['Idempotency-Key', 'webhook-id'])('(or a %s) counts for one source', async (name) => {
-    const event = { specversion: '1.0', type: 'order.paid' };
     const structured = { 'Content-Type': 'application/cloudevents+json', [name]: '1' };
-    const from = (source: string, id: string) => post(structured, { ...event, source, id, data: id });
+    const from = (source: string, id: string) =>
+      send(structured, { specversion: '1.0', type: 'order.paid', source, id, data: id });
     for (const source of ['/shop', '/billing']) expect(resultOf(await from(source, source))).toBe(source);
-    expect((await post({ 'Content-Type': 'application/json', [name]: '1' }, {})).status).toBe(200);
-    expect(await recorded()).toBe(3);
+    expect((await send({ 'Content-Type': 'application/json', [name]: '1' }, {})).status).toBe(200);
+    expect(await recorded(service)).toBe(3);
     // The same key from the same source, of another event: an Idempotency-Key promises that it is none, the id of a delivery does not.
     for (let times = 0; times < 2; times++)
       expect((await from('/shop', 'another')).status).toBe(name === 'webhook-id' ? 200 : 422);
-    expect(await recorded()).toBe(name === 'webhook-id' ? 4 : 3);
+    expect(await recorded(service)).toBe(name === 'webhook-id' ? 4 : 3);
   });
 
   it('that many send at the same moment with different data is that of one event', async () => {
-    const orders = Array.from({ length: 40 }, (_, i) => i % 4);
-    const answers = await Promise.all(orders.map((order) => record('httppost', order, { 'Idempotency-Key': 'k' })));
-    const taken = answers.filter(({ status }) => status === 200);
-    expect(taken).toHaveLength(10);
-    expect(new Set(taken.map(({ body }) => body)).size).toBe(1);
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => record(service, 'httppost', i % 4)));
+    const taken = answers.filter(({ status }) => status === 200).map(({ body }) => body);
+    expect([taken.length, new Set(taken).size, await recorded(service)]).toEqual([10, 1, 1]);
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(30);
-    expect(await recorded()).toBe(1);
   });
 
   it('that a sender sends without data twice leads to the first event over every binding', async () => {
     const ids = new Set<string>();
-    for (const binding of BINDINGS) {
-      const { path, ...question } = requestOf(binding, 'RecordEvent');
-      ids.add(
-        resultOf(
-          await send(service.url + path, { ...question, headers: { ...question.headers, 'Idempotency-Key': 'k' } }),
-        ),
-      );
-    }
+    for (const binding of BINDINGS) ids.add(resultOf(await ask(service.url, binding, 'RecordEvent', { headers: KEY })));
     expect(ids.size).toBe(1);
+  });
+});
+
+describe('where callers have keys of their own', () => {
+  const KEYS = {
+    ...{ shop: 'key-of-the-shop-00', billing: 'key-of-billing-000' },
+    ...{ unnamed: 'unnamed-key-000001', other: 'unnamed-key-000002' },
+  };
+  const SECRETS = ['a', 'b'].map((letter) => `whsec_${Buffer.alloc(24, letter).toString('base64')}`);
+  const service = useService({
+    RECORD_KEYS: `shop ${KEYS.shop},billing ${KEYS.billing},${KEYS.unnamed},${KEYS.other}`,
+    WEBHOOK_SECRETS: SECRETS.join(),
+  });
+  afterEach(() => forgetAll(service.log));
+
+  it.each(['webhook', 'svix'])('a %s-id that two secrets sign is that of two deliveries', async (prefix) => {
+    const [a = '', b = ''] = SECRETS;
+    const deliver = async (secret: string, body: string) => {
+      const signed = Object.entries(Sender.standardHeaders([secret], 'msg_1', Buffer.from(body)));
+      const headers = Object.fromEntries(signed.map(([name, value]) => [name.replace('webhook', prefix), value]));
+      return resultOf(await post(service.url, body, headers));
+    };
+    const three = async () => [await deliver(a, '{"n":1}'), await deliver(b, '{"n":1}'), await deliver(b, '{"n":2}')];
+    const first = await three();
+    expect(new Set(first).size).toBe(3);
+    expect(await three()).toEqual(first);
+    expect(await deliver(a, '{"n":2}')).not.toBe(first[2]);
+    expect(await recorded(service)).toBe(4);
+  });
+
+  const recordAs = async (caller: keyof typeof KEYS, order: number, binding: BindingName = 'httppost') => {
+    const answer = await record(service, binding, order, { 'X-API-Key': KEYS[caller] });
+    return answer.status === 200 ? resultOf(answer) : answer.status;
+  };
+
+  it.each(BINDINGS)(
+    'an Idempotency-Key over %s is that of the name of the key, whoever comes first; keys without a name share one',
+    async (binding) => {
+      const refused = binding.startsWith('soap') ? 500 : 422;
+      for (const callers of [
+        ['shop', 'unnamed', 'billing'],
+        ['other', 'shop', 'billing'],
+      ] as const) {
+        const first: (string | number)[] = [];
+        for (const caller of callers) first.push(await recordAs(caller, 1, binding));
+        expect(new Set(first).size).toBe(3);
+        const shared = first[callers.findIndex((caller) => caller === 'unnamed' || caller === 'other')];
+        const expected = callers.map((caller, i) => [caller, first[i]] as const);
+        for (const [caller, id] of [...expected, ['unnamed', shared] as const, ['other', shared] as const]) {
+          expect(await recordAs(caller, 1, binding)).toBe(id);
+          expect(await recordAs(caller, 2, binding)).toBe(refused);
+        }
+        expect(await recorded(service)).toBe(3);
+        await forgetAll(service.log);
+      }
+    },
+  );
+
+  it('an Idempotency-Key is that of each of many callers at the same moment', async () => {
+    const callers = (['shop', 'billing', 'unnamed', 'other'] as const).flatMap((name) =>
+      Array<typeof name>(10).fill(name),
+    );
+    const ids = await Promise.all(callers.map((caller) => recordAs(caller, 1)));
+    const idsOf = (...names: string[]) => new Set(ids.filter((_id, i) => names.includes(callers[i] ?? ''))).size;
+    expect([idsOf('shop'), idsOf('billing'), idsOf('unnamed', 'other')]).toEqual([1, 1, 1]);
+    expect([new Set(ids).size, await recorded(service)]).toEqual([3, 3]);
   });
 });

@@ -1,15 +1,10 @@
 import { EventLogError } from '../../src/log/engine';
 import { openMemoryLog } from '../../src/log/memory/event-log';
-import { BINDINGS, callOperation, eventsOf, NAMESPACE, requestOf } from '../support/bindings';
-import { send } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { ask, BINDINGS, callOperation, eventsOf, NAMESPACE } from '../support/bindings';
+import { useService } from '../support/service';
 
 describe('an event recorded over any binding', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.stop());
+  const service = useService();
 
   it.each(BINDINGS)('%s can be read over every binding as a CloudEvent', async (binding) => {
     const id = await callOperation(service.url, binding, 'RecordEvent');
@@ -42,31 +37,25 @@ describe('an operation that fails in the event log', () => {
       Promise.reject(new EventLogError('The event could not be recorded.', { cause: new Error('disk <full>') })),
     read: () => Promise.reject(new EventLogError('The events could not be read.')),
   });
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({}, failing);
-  });
-  afterAll(() => service.stop());
+  const service = useService({}, failing);
 
   it.each([
     ['soap11', '<faultcode>soap:Server</faultcode><faultstring>'],
     ['soap12', '<soap:Code><soap:Value>soap:Receiver</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang="en">'],
-  ] as const)('answers over %s with a fault that chains the causes', async (binding, start) => {
-    const { path, ...question } = requestOf(binding, 'RecordEvent');
-    const answer = await send(service.url + path, question);
-    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
-    expect(answer.body).toContain(
-      `${start}Server was unable to process request. ---&gt; The event could not be recorded. ---&gt; disk &lt;full&gt;<`,
-    );
-    expect(answer.body).not.toContain(NAMESPACE);
-  });
-
-  it.each(['httpget', 'httppost'] as const)('answers over %s with a line of text', async (binding) => {
-    const { path, ...question } = requestOf(binding, 'RecordEvent');
-    const answer = await send(service.url + path, question);
-    const { 'retry-after': retryAfter, 'content-type': type } = answer.headers;
-    expect([answer.status, retryAfter, type]).toEqual([503, '1', 'text/plain; charset=utf-8']);
-    expect(answer.body).toBe('The event could not be recorded. ---> disk <full>\n');
+    ['httpget', undefined],
+    ['httppost', undefined],
+  ] as const)('answers over %s with all causes, with SOAP in a fault', async (binding, fault) => {
+    const { status, headers, body } = await ask(service.url, binding, 'RecordEvent');
+    const type = { soap11: 'text/xml', soap12: 'application/soap+xml', httpget: 'text/plain', httppost: 'text/plain' };
+    expect([status, headers['retry-after'], headers['content-type']]).toEqual([
+      ...[503, '1', `${type[binding]}; charset=utf-8`],
+    ]);
+    if (fault === undefined) expect(body).toBe('The event could not be recorded. ---> disk <full>\n');
+    else
+      expect(body).toContain(
+        `${fault}Server was unable to process request. ---&gt; The event could not be recorded. ---&gt; disk &lt;full&gt;<`,
+      );
+    expect(body).not.toContain(NAMESPACE);
   });
 
   it('does not affect the other operations', async () => {

@@ -1,21 +1,17 @@
 import { EventLogError } from '../../src/log/engine';
-import { openMemoryLog } from '../../src/log/memory/event-log';
 import { BINDINGS, callOperation, eventsOf, resultOf } from '../support/bindings';
 import { send, type Answer } from '../support/http';
 import { metricsAt } from '../support/metrics';
 import { forgetAll } from '../support/events';
-import { expectNothingHeld } from '../support/nothing-held';
-import { startService, type TestService } from '../support/service';
+import { expectNothingHeld, expectNothingHeldAfterEach } from '../support/nothing-held';
+import { startService, useService, type TestService } from '../support/service';
 import { getEvents, untilWaiting } from '../support/waiting';
 import { openWire } from '../support/wire';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 
 describe('GetEvents with wait', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
+  const service = useService();
   afterEach(() => forgetAll(service.log));
   afterAll(() => expectNothingHeld(service));
 
@@ -87,14 +83,6 @@ describe('GetEvents with wait', () => {
     expect((await timeOf()) - before).toBeLessThan(seconds - 0.9);
   });
 
-  it('ends when its caller goes away', async () => {
-    const wire = await openWire(service.url);
-    wire.write(`GET ${PATH}/GetEvents?wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    await untilWaiting(service.url, 1);
-    wire.socket.resetAndDestroy();
-    await untilWaiting(service.url, 0);
-  });
-
   it('is answered when its caller ends its side, who may be gone as well as listen', async () => {
     const wire = await openWire(service.url);
     wire.write(`GET ${PATH}/GetEvents?wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`);
@@ -103,23 +91,11 @@ describe('GetEvents with wait', () => {
     expect(await wire.untilClosed()).toMatch(/^HTTP\/1\.1 200 [^]*>\[\]</);
     await untilWaiting(service.url, 0);
   });
-
-  it('is answered in its turn where a connection brings many', async () => {
-    const wire = await openWire(service.url);
-    const calls = 20;
-    const request = (target: string) => `GET ${PATH}/${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
-    wire.write(request('GetEvents?after=0&wait=20s').repeat(calls), request('HelloWorld'));
-    await untilWaiting(service.url, 1);
-    await record();
-    const answers = await wire.until(/Hello World/);
-    expect(answers.match(/"sequence"/g)).toHaveLength(calls);
-    wire.socket.destroy();
-  });
 });
 
 describe('a service in which calls wait', () => {
+  expectNothingHeldAfterEach();
   let service: TestService;
-  afterEach(() => service.stop());
 
   /** Lets calls wait, each as soon as the one before does. */
   const waiting = async (calls: number, call: (i: number) => Promise<Answer>): Promise<Promise<Answer>[]> => {
@@ -143,7 +119,6 @@ describe('a service in which calls wait', () => {
     }
     expect(await callOperation(service.url, 'soap12', 'HelloWorld')).toBe('Hello World');
     expect((await metricsAt(service.url)).get('webhook_calls_in_flight')).toBe(0);
-    await expectNothingHeld(service);
   });
 
   it('answers a large message although the call that waits has a large one too, and has memory for it', async () => {
@@ -177,7 +152,6 @@ describe('a service in which calls wait', () => {
     await untilWaiting(service.url, 1);
     await callOperation(service.url, 'soap11', 'RecordEvent');
     expect((await again).status).toBe(200);
-    await expectNothingHeld(service);
   });
 
   it('answers them at once when it stops, and says that the connections end', async () => {
@@ -198,42 +172,14 @@ describe('a service in which calls wait', () => {
     const answer = await getEvents(service.url, 'soap12', { after: '0', wait: '1500ms' });
     expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
     expect(performance.now() - began).toBeGreaterThan(1490);
-    await expectNothingHeld(service);
-  });
-
-  it('lets no call wait without a key', async () => {
-    service = await startService({ READ_KEYS: 'a-key-for-the-reader' });
-    for (const binding of BINDINGS)
-      expect((await getEvents(service.url, binding, { after: '0', wait: '60s' })).status).toBe(401);
   });
 
   it('tells them why the log cannot be read when they are woken', async () => {
-    const fake = fakeLog();
-    service = await startService({}, fake.log);
+    service = await startService();
     const [answer] = await waiting(1, () => getEvents(service.url, 'httpget', { after: '0', wait: '20s' }));
-    fake.fail();
+    jest.spyOn(service.log, 'read').mockRejectedValue(new EventLogError('The events could not be read.'));
+    await callOperation(service.url, 'soap11', 'RecordEvent');
     expect([(await answer)?.status, (await answer)?.body]).toEqual([503, 'The events could not be read.\n']);
     expect((await metricsAt(service.url)).get('webhook_calls_in_flight')).toBe(0);
-    await expectNothingHeld(service);
   });
 });
-
-/** A log without events that fails, and reports an event, on demand. */
-function fakeLog() {
-  let failing = false;
-  let tell: (newest: number) => void = () => undefined;
-  const log = Object.assign(openMemoryLog(), {
-    read: () => (failing ? Promise.reject(new EventLogError('The events could not be read.')) : Promise.resolve([])),
-    watch: (listener: typeof tell) => {
-      tell = listener;
-      return () => undefined;
-    },
-  });
-  return {
-    log,
-    fail: () => {
-      failing = true;
-      tell(1);
-    },
-  };
-}

@@ -1,4 +1,4 @@
-import { SaxesParser } from 'saxes';
+import { XmlElement } from '../../src/xml/xml-tree';
 import {
   envelope11,
   envelope12,
@@ -27,45 +27,21 @@ const post11 = (body: string, headers: Record<string, string> = {}): Promise<Ans
 const post12 = (body: string, parameters = '', fields = {}): Promise<Answer> =>
   post(body, { 'Content-Type': `application/soap+xml; charset=utf-8${parameters}`, ...fields });
 
-interface Found {
-  readonly attribute: (name: string) => string;
-  readonly resolve: (prefix: string) => string;
-  text: string;
-}
-
-/** The elements of an answer with this local name: attributes, namespaces in scope and text. */
-function elements(answer: Answer, localName: string): Found[] {
-  const parser = new SaxesParser({ xmlns: true });
-  const found: Found[] = [];
-  let open: Found | undefined;
-  parser.on('opentag', ({ local, attributes }) => {
-    open = undefined;
-    if (local !== localName) return;
-    const prefixes = new Map(['h', 'soap', 'wsse', 'wsu'].map((prefix) => [prefix, String(parser.resolve(prefix))]));
-    open = {
-      attribute: (name) => attributes[name]?.value ?? '',
-      resolve: (prefix) => prefixes.get(prefix) ?? '',
-      text: '',
-    };
-    found.push(open);
-  });
-  parser.on('text', (text) => {
-    if (open !== undefined) open.text += text;
-  });
-  parser.write(answer.body).close();
-  return found;
-}
-
-/** `{namespace}name` for a qualified name. */
-function expanded(name: string, resolve: (prefix: string) => string): string {
-  const [local = '', prefix] = name.split(':').reverse();
-  return `{${prefix === undefined ? '' : resolve(prefix)}}${local}`;
-}
+/** The elements of an answer with this local name. */
+const elements = ({ body }: Answer, name: string): XmlElement[] => {
+  const all = (element: XmlElement): XmlElement[] => [element, ...element.children().flatMap(all)];
+  return all(XmlElement.read(body)).filter((element) => element.name === name);
+};
+/** `{namespace}name` for a qualified name, in an element that declares its prefix. */
+const expanded = (element: XmlElement | undefined, text = element?.text) => {
+  const found = element?.qualifiedName(text ?? '');
+  return found && `{${found.namespace}}${found.name}`;
+};
 
 describe('header blocks that must be understood', () => {
   const block = (namespace: string, name: string) => `<x:${name} xmlns:x="${namespace}" SOAP:mustUnderstand="1"/>`;
   const notUnderstood = (answer: Answer) =>
-    elements(answer, 'NotUnderstood').map(({ attribute, resolve }) => expanded(attribute('qname'), resolve));
+    elements(answer, 'NotUnderstood').map((element) => expanded(element, element.attribute('qname')));
 
   it('are all named in a SOAP 1.2 fault, each once', async () => {
     const blocks =
@@ -91,7 +67,7 @@ describe('header blocks that must be understood', () => {
   it('cannot make the fault large', async () => {
     const many = Array.from({ length: 3000 }, (_, i) => block('urn:x', `A${String(i)}`)).join('');
     const long = block(`urn:${'x'.repeat(100_000)}`, 'A');
-    for (const blocks of [many, long, long + many]) {
+    for (const blocks of [long, long + many]) {
       const answer = await post12(withHeader(envelope12('HelloWorld'), blocks), '', { 'X-API-Key': KEY });
       expect(answer.body).toContain('soap:MustUnderstand');
       expect(answer.body.length).toBeLessThan(10_000);
@@ -109,11 +85,10 @@ describe.each(['soap11', 'soap12'] as const)('a WS-Security header that is refus
     });
   };
   /** The fault code of SOAP 1.1; of SOAP 1.2 the subcode, since the code is always Sender. */
-  const codeOf = (answer: Answer): string => {
+  const codeOf = (answer: Answer) => {
     const codes = elements(answer, binding === 'soap11' ? 'faultcode' : 'Value');
     if (binding === 'soap12') expect(codes[0]?.text).toBe('soap:Sender');
-    const code = codes.at(-1);
-    return code === undefined ? '' : expanded(code.text, code.resolve);
+    return expanded(codes.at(-1));
   };
   const token = usernameToken(KEY);
   const expired = '<wsu:Timestamp><wsu:Expires>2026-01-01T00:00:00Z</wsu:Expires></wsu:Timestamp>';
@@ -143,25 +118,19 @@ describe.each(['soap11', 'soap12'] as const)('a WS-Security header that is refus
 });
 
 describe('a body that does not begin with an operation', () => {
-  const text = (envelope: string) => envelope.replace(':Body>', ':Body>text');
-  const hello = { SOAPAction: `"${NAMESPACE}HelloWorld"` };
-
-  it.each([
-    ['text before its element', text(envelope11('HelloWorld')), text(envelope12('HelloWorld'))],
-    ['an unknown element', envelope11('Nope'), envelope12('Nope')],
-    [
-      'an element of another namespace',
-      envelope11('HelloWorld').replace(NAMESPACE, 'urn:x'),
-      envelope12('HelloWorld').replace(NAMESPACE, 'urn:x'),
-    ],
-    ['nothing', envelope11('x').replace(/<x .*<\/x>/, ''), envelope12('x').replace(/<x .*<\/x>/, '')],
-  ])('but with %s needs an action, as on the original', async (_what, message11, message12) => {
+  it.each<[string, (envelope: string) => string]>([
+    ['text before its element', (envelope) => envelope.replace(':Body>', ':Body>text')],
+    ['an unknown element', (envelope) => envelope.replaceAll('HelloWorld', 'Nope')],
+    ['an element of another namespace', (envelope) => envelope.replace(NAMESPACE, 'urn:x')],
+    ['nothing', (envelope) => envelope.replace(/<Hello.*World>/, '')],
+  ])('but with %s needs an action, as on the original', async (_what, change) => {
+    const [message11, message12] = [change(envelope11('HelloWorld')), change(envelope12('HelloWorld'))];
     for (const answer of [await post11(message11), await post12(message12)]) {
       expect(answer.status).toBe(500);
       expect(answer.body).toContain(`>${MISSING_ACTION}<`);
       expect(answer.body).toMatch(/>soap:(?:Client|Sender)</);
     }
-    expect((await post11(message11, hello)).status).toBe(200);
+    expect((await post11(message11, { SOAPAction: `"${NAMESPACE}HelloWorld"` })).status).toBe(200);
     expect((await post12(message12, `; action="${NAMESPACE}HelloWorld"`)).status).toBe(200);
   });
 
@@ -171,29 +140,25 @@ describe('a body that does not begin with an operation', () => {
 });
 
 describe('a long text of the caller is shortened in the fault', () => {
-  const LONG = 'urn:' + 'x'.repeat(100_000);
-  const security = (inside: string) => withHeader(envelope11('RecordEvent'), securityHeader(inside));
+  const HELLO = envelope11('HelloWorld');
+  const LONG = 'h'.repeat(8000);
+  const typed = (type: string) => ({ 'Content-Type': type });
+  const replaced = (part: string, by: string) => post11(HELLO.replace(part, by));
 
   it.each<[string, () => Promise<Answer>]>([
-    ['an envelope namespace', () => post11(envelope11('HelloWorld').replace(SOAP_11_NAMESPACE, LONG))],
-    ['a SOAPAction', () => post11(envelope11('HelloWorld'), { SOAPAction: LONG.slice(0, 8000) })],
-    ['an action', () => post12(envelope12('Nope'), `; action="${LONG.slice(0, 8000)}"`)],
-    ['a content type', () => post(envelope11('HelloWorld'), { 'Content-Type': `text/${'x'.repeat(8000)}+x` })],
+    ['an envelope namespace', () => replaced(SOAP_11_NAMESPACE, LONG)],
+    ['a SOAPAction', () => post11(HELLO, { SOAPAction: LONG })],
+    ['an action', () => post12(envelope12('Nope'), `; action="${LONG}"`)],
+    ['a content type', () => post(HELLO, typed(`text/${LONG}+x`))],
+    ['a character set', () => post(HELLO, typed(`text/xml; charset=${LONG}`))],
+    ['a header block', () => post11(withHeader(HELLO, `<${LONG.slice(0, 1000)} SOAP:mustUnderstand="1"/>`))],
+    ['an element of the envelope', () => replaced('<soap:Body>', `<${LONG.slice(0, 1000)}/><soap:Body>`)],
     [
-      'a character set',
-      () => post(envelope11('HelloWorld'), { 'Content-Type': `text/xml; charset=${'x'.repeat(8000)}` }),
+      'an element of a WS-Security header',
+      () => post11(withHeader(envelope11('RecordEvent'), securityHeader(`<${LONG.slice(0, 1000)}/>`))),
     ],
-    [
-      'a header block',
-      () => post11(withHeader(envelope11('HelloWorld'), `<${'h'.repeat(1000)} SOAP:mustUnderstand="1"/>`)),
-    ],
-    [
-      'an element of the envelope',
-      () => post11(envelope11('HelloWorld').replace('<soap:Body>', `<${'h'.repeat(1000)}/><soap:Body>`)),
-    ],
-    ['an element of a WS-Security header', () => post11(security(`<${'h'.repeat(1000)}/>`))],
-    ['an undeclared prefix', () => post11(envelope11('HelloWorld', `<${'p'.repeat(100_000)}:a/>`))],
-    ['an entity', () => post11(envelope11('HelloWorld', `&${'e'.repeat(100_000)};`))],
+    ['an undeclared prefix', () => post11(envelope11('HelloWorld', `<${LONG}:a/>`))],
+    ['an entity', () => post11(envelope11('HelloWorld', `&${LONG};`))],
   ])('%s', async (_what, ask) => {
     const { status, body } = await ask();
     if (status !== 200) expect(body).toMatch(/soap:Fault>/);
@@ -203,16 +168,15 @@ describe('a long text of the caller is shortened in the fault', () => {
 
 it('says with soap:Server that a refused call may succeed later: one beyond RATE_LIMIT', async () => {
   const limited = await startService({ RATE_LIMIT: '1/1m' });
-  for (const [type, envelope, code] of [
-    ['text/xml', envelope11, '<faultcode>soap:Server</faultcode>'],
-    ['application/soap+xml', envelope12, '<soap:Value>soap:Receiver</soap:Value>'],
-  ] as const) {
-    const ask = () =>
-      send(limited.url, { method: 'POST', headers: { 'Content-Type': type }, body: envelope('HelloWorld') });
-    await ask();
-    const { status, headers, body } = await ask();
-    expect([status, headers['retry-after']]).toEqual([429, expect.stringMatching(/^\d+$/)]);
-    expect(body).toContain(code);
+  const ask = (type: string, body: string) =>
+    send(limited.url, { method: 'POST', headers: { 'Content-Type': type }, body });
+  await ask('text/xml', envelope11('HelloWorld'));
+  for (const answer of [
+    await ask('text/xml', envelope11('HelloWorld')),
+    await ask('application/soap+xml', envelope12('HelloWorld')),
+  ]) {
+    expect([answer.status, answer.headers['retry-after']]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+    expect(answer.body).toMatch(/<faultcode>soap:Server<|<soap:Value>soap:Receiver</);
   }
   await limited.stop();
 });

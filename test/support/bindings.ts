@@ -62,6 +62,38 @@ export function requestOf(
   }
 }
 
+/** Sends a call of an operation: over SOAP with the elements `inside`, over HTTP GET and POST with the fields of a form. */
+export function ask(
+  url: string,
+  binding: BindingName,
+  operation: string,
+  { inside = '', fields = '', headers = {}, names = NAMES }: Partial<Sent> = {},
+): Promise<Answer & { readonly bytes: Buffer }> {
+  const { path, ...question } = requestOf(binding, operation, inside, names);
+  const own = binding === 'httppost' ? { body: fields } : {};
+  return send(url + path + (binding === 'httpget' ? fields : ''), {
+    ...{ ...question, ...own },
+    headers: { ...question.headers, ...headers },
+  });
+}
+
+interface Sent {
+  readonly inside: string;
+  readonly fields: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly names: Names;
+}
+
+/** Records a request over HTTP POST. */
+export function post(url: string, body: string | Buffer, headers: Readonly<Record<string, string>> = {}) {
+  return send(`${url}/RecordEvent`, { method: 'POST', headers, body });
+}
+
+/** The newest events, as GetEvents returns them. */
+export async function newestEvents(url: string): Promise<CloudEvent[]> {
+  return eventsOf(await callOperation(url, 'httpget', 'GetEvents'));
+}
+
 /** Calls an operation and returns its result string, read with a real XML parser. Throws if the status is not 200. */
 export async function callOperation(
   url: string,
@@ -71,8 +103,7 @@ export async function callOperation(
   headers: Readonly<Record<string, string>> = {},
   names = NAMES,
 ): Promise<string> {
-  const { path, ...question } = requestOf(binding, operation, inside, names);
-  const answer = await send(url + path, { ...question, headers: { ...question.headers, ...headers } });
+  const answer = await ask(url, binding, operation, { inside, headers, names });
   if (answer.status !== 200) throw new Error(`${String(answer.status)}: ${answer.body}`);
   return resultOf(answer);
 }

@@ -10,10 +10,10 @@ export const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 export const CLOUD_EVENT = { 'Content-Type': 'application/cloudevents+json' };
 
 /** Starts a service for each test, and looks at the pages of its events. */
-export function useEventsPages() {
+export function useEventsPages(variables: Fields = {}) {
   let service: TestService;
   beforeEach(async () => {
-    service = await startService();
+    service = await startService(variables);
   });
   afterEach(() => expectNothingHeld(service));
   const record = (body: string | Buffer = '', headers: Fields = {}, path = '') =>
@@ -21,6 +21,7 @@ export function useEventsPages() {
   return {
     service: () => service,
     get: (query: string, headers: Fields = {}) => send(service.url + query, { headers }),
+    page: async (query: string) => (await send(service.url + query)).body,
     /** The page as a person reads it, on one line. */
     text: async (query: string) => {
       const { body } = await send(service.url + query);

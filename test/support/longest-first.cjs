@@ -1,28 +1,15 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 /**
- * The files that take a minute or more, longest first. Jest knows that only once they have run; before, it takes a large file for a
- * long one, and the last of these would run alone.
+ * The files that take longest, of `npm test` and of the others. Jest knows that only once they have run; before, it takes a large file
+ * for a long one, and the last of these would run alone.
  */
 const LONGEST = [
-  'nightly/container',
-  'system/events-page',
-  'system/browser',
-  'tool/forward',
-  'system/postgres',
-  'system/forward',
-  'nightly/node-versions',
-  'system/kills',
-  'nightly/cluster',
-  'nightly/hold-ups',
-  'tool/events',
-  'system/build',
-  'system/tls',
-  'nightly/recovery',
-  'nightly/package',
-  'workers/writing',
-  'workers/workers',
-  'system/remote-log',
+  ...['cli/remote-log', 'log/sqlite/event-log', 'pages/events/following', 'main/smoke', 'http/reported-refusals'],
+  ...['service/waiting', 'senders/senders', 'log/memory/event-log', 'access/invoked-operation'],
+  ...['nightly/container', 'system/events-page', 'system/browser', 'tool/forward', 'system/postgres', 'system/forward'],
+  ...['nightly/node-versions', 'system/kills', 'nightly/cluster', 'nightly/hold-ups', 'tool/events', 'system/build'],
+  ...['system/tls', 'nightly/recovery', 'nightly/package', 'workers/writing', 'workers/workers', 'system/remote-log'],
 ];
 
 /** Begins with the files that take longest, so that no core is idle at the end. */

@@ -2,7 +2,8 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { MessageMemory } from '../../src/http/request';
 import { eventually } from './eventually';
 import { metricsAt } from './metrics';
-import type { TestService } from './service';
+import { running, type TestService } from './service';
+import { destroyWires } from './wire';
 
 /** What an earlier test file has left open in this process is not looked for again. */
 const SOCKETS_BEFORE = openSockets();
@@ -45,6 +46,16 @@ export async function expectNothingHeld(service: TestService): Promise<void> {
   await eventually('no socket is open', () => openSockets() <= SOCKETS_BEFORE);
   expect(openFiles().filter((file) => file.includes('events.db') && !FILES_BEFORE.has(file))).toEqual([]);
   hasFailed = false;
+}
+
+/** Ends each test of a file so. */
+export function expectNothingHeldAfterEach(): void {
+  afterEach(async () => {
+    destroyWires();
+    const [service, ...others] = running;
+    await Promise.all(others.map((other) => other.stop()));
+    if (service !== undefined) await expectNothingHeld(service);
+  });
 }
 
 /** Resolves once no bytes of bodies or answers count: those of a call count until its connection has taken the answer. */

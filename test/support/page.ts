@@ -1,10 +1,14 @@
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', '#39': "'" };
 
+/** A piece of a page without its tags and escapes, as a reader sees it. */
+export const shownText = (html: string): string =>
+  html.replace(/<[^>]*>/g, '').replace(/&(\w+|#39);/g, (_entity, name: string) => ENTITIES[name] ?? `&${name};`);
+
 /** The text of the `code` element with an id, as a reader of the page sees it. */
 export function codeOf(html: string, id: string): string {
   const escaped = new RegExp(`<code id="${id}">([^<]*)</code>`).exec(html)?.[1];
   if (escaped === undefined) throw new Error(`the page has no code with the id ${id}`);
-  return escaped.replace(/&(\w+|#39);/g, (_entity, name: string) => ENTITIES[name] ?? `&${name};`);
+  return shownText(escaped);
 }
 
 /** An address as the pages write it: lines break after its slashes. */

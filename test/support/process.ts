@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { eventually } from './eventually';
 import { freePort, killPrograms, run, SERVICE, SERVICE_ROOT } from './program.cjs';
 
@@ -59,6 +60,12 @@ export async function startProcess(
       return program.ended;
     },
   };
+}
+
+/** Writes the `.env` file of a service. */
+export async function configure(folder: string, variables: Readonly<Record<string, string>>): Promise<void> {
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
+  await writeFile(join(folder, '.env'), lines.join(''));
 }
 
 /** The process ids of the service's child processes (Linux). */

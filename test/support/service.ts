@@ -12,14 +12,23 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-const running = new Set<TestService>();
+/** The services that were started and not stopped. */
+export const running = new Set<TestService>();
 
-// Stops what a failed test left running.
 afterAll(async () => {
   await Promise.all([...running].map((service) => service.stop()));
 });
 
-/** Starts the service in this process, on a free port and, unless a log is given, on an empty one in memory. */
+/** Starts a service before the first test of a file or a `describe`. */
+export function useService(variables: Readonly<Record<string, string>> = {}, log?: EventLog): TestService {
+  const service = {} as TestService;
+  beforeAll(async () => {
+    Object.assign(service, await startService(variables, log));
+  });
+  return service;
+}
+
+/** Starts the service in this process, on a free port and, unless a log is given, on an empty one in memory. It stops after the tests. */
 export async function startService(
   variables: Readonly<Record<string, string>> = {},
   givenLog?: EventLog,

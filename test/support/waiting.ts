@@ -1,6 +1,6 @@
 import { eventually } from './eventually';
-import { requestOf, type BindingName } from './bindings';
-import { send, type Answer } from './http';
+import { ask, type BindingName } from './bindings';
+import type { Answer } from './http';
 import { metricsAt } from './metrics';
 
 /** Calls GetEvents with parameters. */
@@ -10,10 +10,8 @@ export function getEvents(
   parameters: Readonly<Record<string, string>>,
 ): Promise<Answer> {
   const elements = Object.entries(parameters).map(([name, value]) => `<${name}>${value}</${name}>`);
-  const { path, ...question } = requestOf(binding, 'GetEvents', elements.join(''));
   const fields = new URLSearchParams(parameters).toString();
-  if (binding === 'httpget') return send(`${url}${path}${fields}`, question);
-  return send(url + path, binding === 'httppost' ? { ...question, body: fields } : question);
+  return ask(url, binding, 'GetEvents', { inside: elements.join(''), fields });
 }
 
 /** Resolves once this many calls wait. `metricsUrl` is the address of the operator's pages, where that is another. */

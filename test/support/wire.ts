@@ -11,6 +11,13 @@ export interface Wire {
   untilClosed(): Promise<string>;
 }
 
+const open = new Set<Socket>();
+
+/** Closes the connections of a test that the service has not closed. */
+export function destroyWires(): void {
+  for (const socket of open) socket.destroy();
+}
+
 /** Connects to the host of a URL. Takes any certificate over HTTPS. */
 export async function openWire(url: string): Promise<Wire> {
   const { hostname, port, protocol } = new URL(url);
@@ -18,6 +25,7 @@ export async function openWire(url: string): Promise<Wire> {
     protocol === 'https:'
       ? connectSecurely({ port: Number(port), host: hostname, rejectUnauthorized: false })
       : connect(Number(port), hostname);
+  open.add(socket);
   let received = '';
   let closed = false;
   const watchers = new Set<() => void>();
@@ -31,6 +39,7 @@ export async function openWire(url: string): Promise<Wire> {
   socket.on('error', () => undefined);
   socket.on('close', () => {
     closed = true;
+    open.delete(socket);
     tell();
   });
   await new Promise<void>((resolve) => socket.once('connect', () => resolve()));

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Deferred } from '../../src/util/promises';
-import { Supervisor } from '../../src/workers/supervisor';
+import { lostFiles, Supervisor } from '../../src/workers/supervisor';
 import type { End, WorkerProcess } from '../../src/workers/worker';
 import { eventually } from '../support/eventually';
 
@@ -81,4 +81,17 @@ describe('the supervisor', () => {
     supervisor.stop();
     expect(asked().slice(2)).toEqual([['stop'], ['stop']]);
   });
+});
+
+it('of the files of the log, the first loss and the last return are said, and those of a worker that died are forgotten', async () => {
+  const said: unknown[] = [];
+  const lost = lostFiles((problem) => said.push(problem));
+  const [dies, lives] = [new FakeWorker(), new FakeWorker()];
+  lost(dies, 'moved');
+  lost(lives, 'moved');
+  dies.die();
+  await dies.ended;
+  lost(lives, undefined);
+  lost(lives, 'gone');
+  expect(said).toEqual(['moved', undefined, 'gone']);
 });

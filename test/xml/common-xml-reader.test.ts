@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { CommonXmlReader } from '../../src/xml/common-xml-reader';
 import type { XmlHandler } from '../../src/xml/handler';
 
@@ -75,5 +78,13 @@ describe('the reader of common XML', () => {
     ['a name of 257 characters', `<${'a'.repeat(257)}/>`],
   ])('gives up on %s', (_what, xml) => {
     expect(found(xml)).toBeUndefined();
+  });
+
+  it('reads generated messages, right and wrong ones, exactly as saxes does', async () => {
+    const script = join(__dirname, '../../scripts/fuzz/envelopes.mjs');
+    const { stdout } = await promisify(execFile)(process.execPath, [script, '500', '7']);
+    expect(stdout).toMatch(
+      /^500 messages \(seed 7\), \d{3} of them right, 9\d\.\d % of those without saxes: no difference\n$/,
+    );
   });
 });

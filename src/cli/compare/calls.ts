@@ -25,20 +25,22 @@ const UNKNOWN = 'Nope';
  */
 export function callsOf(namespace: string, protocols: ReadonlySet<string>): ComparedCall[] {
   const action = (operation: string) => Contract.actionOf(namespace, operation);
-  const soap11 = (name: string, soapAction: string, body = envelope(SoapVersion.soap11, namespace, HARMLESS)) =>
-    post('SOAP 1.1', name, '', body, {
-      'Content-Type': SoapVersion.soap11.contentType,
-      SOAPAction: `"${fieldText(soapAction)}"`,
-    });
-  const soap12 = (name: string, operation: string, parameter = '') =>
-    post('SOAP 1.2', name, '', envelope(SoapVersion.soap12, namespace, operation), {
-      'Content-Type': SoapVersion.soap12.contentType + parameter,
-    });
+  const soap11 = (name: string, soapAction: string, body = envelope(SoapVersion.soap11, namespace, HARMLESS)) => {
+    const headers = { 'Content-Type': SoapVersion.soap11.contentType, SOAPAction: `"${fieldText(soapAction)}"` };
+    return { ...POST, protocol: 'SOAP 1.1', name, location: '', headers, body };
+  };
+  const soap12 = (name: string, operation: string, parameter = '') => {
+    const headers = { 'Content-Type': SoapVersion.soap12.contentType + parameter };
+    const body = envelope(SoapVersion.soap12, namespace, operation);
+    return { ...POST, protocol: 'SOAP 1.2', name, location: '', headers, body };
+  };
   const get = (name: string, operation: string): ComparedCall => {
     return { protocol: 'HTTP GET', name, location: `/${operation}`, method: 'GET', compares: 'all' };
   };
-  const form = (name: string, operation: string) =>
-    post('HTTP POST', name, `/${operation}`, '', { 'Content-Type': 'application/x-www-form-urlencoded' });
+  const form = (name: string, operation: string) => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    return { ...POST, protocol: 'HTTP POST', name, location: `/${operation}`, headers, body: '' };
+  };
   const header = '<soap:Header><t xmlns="urn:x" soap:mustUnderstand="1">1</t></soap:Header>';
   const calls: ComparedCall[] = [
     soap11(HARMLESS, action(HARMLESS)),
@@ -61,15 +63,7 @@ export function callsOf(namespace: string, protocols: ReadonlySet<string>): Comp
   ];
 }
 
-function post(
-  protocol: string,
-  name: string,
-  location: string,
-  body: string,
-  headers: Readonly<Record<string, string>>,
-): ComparedCall {
-  return { protocol, name, location, method: 'POST', headers, body, compares: 'all' };
-}
+const POST = { method: 'POST', compares: 'all' } as const;
 
 /** An address in quotes in a header field, which takes ASCII only. */
 function fieldText(address: string): string {

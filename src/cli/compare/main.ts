@@ -1,10 +1,9 @@
 #!/usr/bin/env node
 import { requireNode } from '../../config/package-info';
 requireNode();
-import { readFileSync } from 'node:fs';
 import { Contract } from '../../contract/contract';
 import { HttpClient } from '../http-client';
-import { fileError, print, printable, runProgram } from '../terminal';
+import { print, printable, runProgram, textOf } from '../terminal';
 import { option, ToolCommand } from '../tool-command';
 import { compare } from './compare';
 import { addSettings, settingsFor } from './settings';
@@ -19,7 +18,7 @@ function compareCommand(): ToolCommand {
     .argument('<new>')
     .addHelpText('after', `\n${NOTES}`)
     .action(async (old: string, other: string, values: ReachValues) => {
-      const { differences, failures } = await compare({ old, new: other }, clientFor(values), printLines);
+      const { differences, failures } = await compare({ old, new: other }, await clientFor(values), printLines);
       if (failures > 0) process.exitCode = 2;
       else if (differences > 0) process.exitCode = 1;
     });
@@ -31,12 +30,12 @@ function compareCommand(): ToolCommand {
     .argument('<old>')
     .option('--write <file>', 'add them to an .env file; what the file has stays as it is')
     .addHelpText('after', `\n${NOTES}`)
-    .action((old: string, values: ReachValues & { write?: string }) =>
-      findSettings(old, values.write, clientFor(values)),
+    .action(async (old: string, values: ReachValues & { write?: string }) =>
+      findSettings(old, values.write, await clientFor(values)),
     );
   for (const command of [program, finding]) {
     command
-      .addOption(option('--ca <file>', 'trust the certificate authorities in a PEM file too', authority))
+      .addOption(option('--ca <file>', 'trust the certificate authorities in a PEM file too'))
       .option('--insecure', 'accept any certificate, and TLS older than 1.2');
   }
   return program;
@@ -60,16 +59,8 @@ interface ReachValues {
 const TIMEOUT = 30_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-function clientFor({ ca, insecure: isInsecure = false }: ReachValues): HttpClient {
-  return new HttpClient({ ca, isInsecure, timeout: TIMEOUT }, MAX_ANSWER_BYTES);
-}
-
-function authority(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw fileError(file, 'read', error);
-  }
+async function clientFor({ ca, insecure: isInsecure = false }: ReachValues): Promise<HttpClient> {
+  return new HttpClient({ ca: ca && (await textOf(ca)), isInsecure, timeout: TIMEOUT }, MAX_ANSWER_BYTES);
 }
 
 /** Prints the settings, or adds them to a file. */
@@ -99,10 +90,7 @@ function printLines(lines: readonly string[]): Promise<void> {
 
 /** Runs the tool with the environment of this process, and sets its exit code. */
 export function runCompareTool(args: readonly string[]): Promise<void> {
-  return runProgram(
-    () => compareCommand().run(args),
-    () => 2,
-  );
+  return runProgram(() => compareCommand().run(args), 2);
 }
 
 // The name of 1.0: asmx-webhook-compare.

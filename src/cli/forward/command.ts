@@ -13,9 +13,9 @@ import {
 } from '../events-options';
 import type { ReceivedForm, Signer } from './message';
 import { Sender } from '../../senders/sender';
-import { misuse, quoted } from '../terminal';
+import { misuse, quoted, textOf } from '../terminal';
 import { option, repeatable, ToolCommand } from '../tool-command';
-import { textOf, withSource } from '../tool-log';
+import { withSource } from '../tool-log';
 
 export function forwardCommand(): ToolCommand {
   const search = [...filterOptions(), untilOption().conflicts(['follow', 'position'])];

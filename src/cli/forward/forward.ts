@@ -11,6 +11,7 @@ import { missingBetween, PositionFile, refuseChange, type ForwardPosition } from
 /** Thrown when a target does not take an event and never will; the message is one line and says what to do. */
 class RefusedError extends Error {
   override readonly name = 'RefusedError';
+  readonly exitCode = 3;
 }
 
 /** Reports forwarding on standard error, in lines. On a terminal there is a line for each event. */

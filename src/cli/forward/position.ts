@@ -27,7 +27,8 @@ export class PositionFile {
       await (await open(`${this.file}.lock`, 'a')).close();
       this.#lock ??= lockFile(`${this.file}.lock`);
     } catch (error) {
-      throw isBusy(error) ? taken(this.file) : fileError(this.file, 'written', error);
+      const busy = `${this.file} is the --position of another forwarder that is running. Stop that one first.`;
+      throw isBusy(error) ? new Error(busy) : fileError(this.file, 'written', error);
     }
   }
 
@@ -64,10 +65,6 @@ export class PositionFile {
       throw fileError(this.file, 'written', error);
     }
   }
-}
-
-function taken(file: string): Error {
-  return new Error(`${file} is the --position of another forwarder that is running. Stop that one first.`);
 }
 
 function parsePosition(text: string): ForwardPosition | undefined {

@@ -2,9 +2,8 @@ import { ProcessConfig } from '../../config/process-config';
 import { Callers } from '../../http/callers';
 import { Sender } from '../../senders/sender';
 import { namedFile, oneOf, targetAddress } from '../events-options';
-import { misuse, quoted } from '../terminal';
+import { misuse, quoted, textOf } from '../terminal';
 import { option, ToolCommand } from '../tool-command';
-import { textOf } from '../tool-log';
 
 interface Values {
   readonly to?: URL;

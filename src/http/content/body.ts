@@ -31,28 +31,32 @@ interface BodyLimit {
   readonly isUnproved?: true;
 }
 
-type BodyLimits = Pick<Config['limits'], 'maxBodyMemory' | 'maxConnections'>;
-
 /** Reads request bodies whole, within a limit for each and one for all large bodies that are held at the same time. */
 export class BodyReader {
-  static readonly shareOf = MessageMemory.shareOf;
+  /** The part of a limit that callers share who have proved nothing: they use up no more of what others need. */
+  static shareOf(this: void, limit: number): number {
+    return Math.ceil(limit / 4);
+  }
 
   readonly #limit: BodyLimit;
   readonly #memory: MessageMemory;
+  /** Those of the same bodies whose callers have proved nothing. */
+  readonly #unproved: MessageMemory;
   readonly #decoding = new Semaphore(DECODERS);
   readonly #turns = new Turns();
-  readonly #maxUnproved: number;
+  readonly #maxAwaited: number;
   /** How many bodies of callers who have proved nothing are awaited. */
-  #unproved = 0;
+  #awaited = 0;
 
   /**
    * @param maxBytes - most bytes of one body, as it arrives and decoded.
    * @param limits - most bytes of all large ones whose calls are not answered yet, and most connections.
    */
-  constructor(maxBytes: number, { maxBodyMemory, maxConnections }: BodyLimits) {
+  constructor(maxBytes: number, limits: Pick<Config['limits'], 'maxBodyMemory' | 'maxConnections'>) {
     this.#limit = { maxBytes, refusal: () => HTTP_ERRORS.bodyTooLarge(maxBytes) };
-    this.#memory = new MessageMemory(maxBodyMemory, SMALL_BODY);
-    this.#maxUnproved = MessageMemory.shareOf(maxConnections);
+    this.#memory = new MessageMemory(limits.maxBodyMemory, SMALL_BODY);
+    this.#unproved = new MessageMemory(BodyReader.shareOf(limits.maxBodyMemory), SMALL_BODY);
+    this.#maxAwaited = BodyReader.shareOf(limits.maxConnections);
   }
 
   /**
@@ -61,29 +65,14 @@ export class BodyReader {
    *
    * @param unproved - the limit of a caller who has proved nothing; such callers share a part of the memory and of the connections.
    * @throws {RequestError} the body is larger than allowed (413, or as `unproved` says), in an unknown content coding (415), broken or
-   * cut short (400), or no memory is left for it (503). The rest of it is then not read.
+   * cut short (400), or no memory is left for it (503). What remains of it is then not read.
    */
   read(request: HttpRequest, response: HttpResponse, unproved?: BodyLimit): Promise<Buffer> {
-    return unproved === undefined
-      ? this.#read(request, response, this.#limit)
-      : this.#readUnproved(request, response, unproved);
-  }
-
-  async #readUnproved(request: HttpRequest, response: HttpResponse, unproved: BodyLimit): Promise<Buffer> {
-    if (this.#unproved >= this.#maxUnproved) throw HTTP_ERRORS.unproved('bodies that are awaited');
-    this.#unproved++;
-    try {
-      const maxBytes = Math.min(unproved.maxBytes, this.#limit.maxBytes);
-      const { refusal } = maxBytes < this.#limit.maxBytes ? unproved : this.#limit;
-      return await this.#read(request, response, { maxBytes, refusal, isUnproved: true });
-    } finally {
-      this.#unproved--;
-    }
-  }
-
-  /** The caller of a body that was read has proved who it is. */
-  prove(response: HttpResponse): void {
-    this.#memory.prove(response);
+    if (unproved === undefined) return this.#read(request, response, this.#limit);
+    if (this.#awaited >= this.#maxAwaited) return Promise.reject(HTTP_ERRORS.unproved('bodies that are awaited'));
+    this.#awaited++;
+    const { maxBytes, refusal } = unproved.maxBytes < this.#limit.maxBytes ? unproved : this.#limit;
+    return this.#read(request, response, { maxBytes, refusal, isUnproved: true }).finally(() => this.#awaited--);
   }
 
   #read(request: HttpRequest, response: HttpResponse, limit: BodyLimit): Promise<Buffer> {
@@ -101,15 +90,25 @@ export class BodyReader {
     return coding === 'identity' ? arrived : this.#decode(arrived, coding, limit, response);
   }
 
+  /** The caller of a body that was read has proved who it is. */
+  prove(response: HttpResponse): void {
+    this.#unproved.release(response);
+  }
+
   /** Gives back the room of the body that was read with a response, once nothing holds it any more. */
   release(response: HttpResponse): void {
     this.#memory.release(response);
+    this.#unproved.release(response);
   }
 
   /** Counts the bytes of a body. Returns why it may not have that many. */
-  #refusal(bytes: number, limit: BodyLimit, response: HttpResponse): RequestError | undefined {
-    const { maxBytes, refusal, isUnproved } = limit;
-    if (bytes <= maxBytes && this.#memory.resize(response, bytes, isUnproved)) return undefined;
+  #refusal(
+    bytes: number,
+    { maxBytes, refusal, isUnproved }: BodyLimit,
+    response: HttpResponse,
+  ): RequestError | undefined {
+    const isCounted = bytes <= maxBytes && this.#memory.resize(response, bytes);
+    if (isCounted && (!isUnproved || this.#unproved.resize(response, bytes))) return undefined;
     this.release(response);
     if (bytes > maxBytes) return refusal();
     return isUnproved ? HTTP_ERRORS.unproved('large bodies') : HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
@@ -129,7 +128,7 @@ export class BodyReader {
       throw HTTP_ERRORS.undecodable(coding);
     }
     const whole = body ?? coded;
-    this.#memory.resize(response, whole.length, limit.isUnproved);
+    this.#refusal(whole.length, limit, response);
     return whole;
   }
 }

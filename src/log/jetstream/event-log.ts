@@ -8,7 +8,7 @@ import type { JetStreamAddress } from './address';
 import { JetStreamConnection } from './connection';
 import { decodeEvent, decodeReference, keysOf, keySubject, slotsFilter } from './message';
 import { recordEvents } from './recorder';
-import { KEYS_EXTRA_AGE, keysMissing, provideStreams, requireReady, retentionOfKeys } from './setup';
+import { keysMissing, provideStreams, requireReady, retentionOfKeys } from './setup';
 import { logStreams, type BeginCall, type LogStreams, type Stream } from './stream';
 import { SEARCH_WINDOW, StreamWalk, TypeSearch, type Part } from './walk';
 
@@ -17,8 +17,6 @@ export type JetStreamOptions = JetStreamAddress &
   EventLogSettings & {
     /** Whether missing streams are made; otherwise they have to exist, with any settings. */
     readonly create: boolean;
-    /** As of `retentionOfKeys`; {@link KEYS_EXTRA_AGE} by default. */
-    readonly keysExtraAge?: number;
   };
 
 /** How far the clocks of an instance and a server may differ, in milliseconds. */
@@ -58,11 +56,11 @@ class JetStreamEngine implements Engine {
   readonly #types = new TypeSearch();
 
   constructor(connection: JetStreamConnection, options: JetStreamOptions) {
-    const { create, forgets = create, stream, retention, keysExtraAge = KEYS_EXTRA_AGE } = options;
+    const { stream, retention } = options;
     this.#connection = connection;
     this.#begin = () => logStreams(connection, stream);
     // With an age alone the servers forget the keys, too.
-    if (forgets && retention.maxEvents !== undefined) this.retention = retentionOfKeys(this.#begin, keysExtraAge);
+    if (retention.maxEvents !== undefined) this.retention = retentionOfKeys(this.#begin);
   }
 
   get maxEventBytes(): number {
@@ -139,7 +137,7 @@ async function startOf(time: number | undefined, events: Stream): Promise<number
 }
 
 /** As `EventLog.forget`. */
-async function forgetEvents(begin: BeginCall, positions: readonly number[]): Promise<number[]> {
+export async function forgetEvents(begin: BeginCall, positions: readonly number[]): Promise<number[]> {
   const forgotten: number[] = [];
   for (const position of positions) {
     const streams = begin();

@@ -4,7 +4,7 @@ import type { Retention, RetentionSteps } from '../engine';
 import type { BeginCall, LogStreams, Stream } from './stream';
 
 /** How long a key outlives its event, in milliseconds, so that no event loses its key. */
-export const KEYS_EXTRA_AGE = 600_000;
+const KEYS_EXTRA_AGE = 600_000;
 
 /** How long a probe is kept, in milliseconds, and its bytes: more than what is left in the last block of a file. */
 const PROBE_AGE = 1000;
@@ -107,12 +107,8 @@ function shown(key: keyof Settings, value: unknown): string {
 /** Keys are removed when this many milliseconds of them are past their extra age, not one by one. */
 const KEYS_STEP = 60_000;
 
-/**
- * Returns how the keys of forgotten events are forgotten: those that were stored long before the oldest event. Every instance does it.
- *
- * @param keysExtraAge - how long a key is kept after its event was forgotten, at least, in milliseconds.
- */
-export function retentionOfKeys(begin: BeginCall, keysExtraAge: number): RetentionSteps {
+/** Returns how the keys of forgotten events are forgotten: those that were stored long before the oldest event. Every instance does it. */
+export function retentionOfKeys(begin: BeginCall): RetentionSteps {
   return {
     busyPause: 50,
     idlePause: 1000,
@@ -121,8 +117,8 @@ export function retentionOfKeys(begin: BeginCall, keysExtraAge: number): Retenti
       const { events, keys } = begin();
       const [ofEvents, ofKeys] = await Promise.all([events.state(), keys.state()]);
       if (ofEvents.messages === 0 || ofKeys.messages === 0) return false;
-      const horizon = Date.parse(ofEvents.first_ts) - keysExtraAge;
-      if (Date.parse(ofKeys.first_ts) < horizon - Math.min(KEYS_STEP, keysExtraAge))
+      const horizon = Date.parse(ofEvents.first_ts) - KEYS_EXTRA_AGE;
+      if (Date.parse(ofKeys.first_ts) < horizon - KEYS_STEP)
         await keys.removeBefore((await keys.storedSince(horizon)).first);
       return false;
     },

@@ -1,11 +1,10 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Pool, type Client, type ClientBase, type ClientConfig, type PoolClient } from 'pg';
+import { DatabaseError, Pool, type Client, type ClientBase, type ClientConfig, type PoolClient } from 'pg';
 import pgpass from 'pgpass';
 import { within } from '../../util/promises';
 import type { EventLogSettings } from '../engine';
 import { PASSWORDS, type PostgresAddress } from './address';
-import { explained, isLost, isWithoutTls, mayPass, ServerTimeoutError, UnfitServerError } from './errors';
 
 /** How long a host may take to let a connection in, in milliseconds. */
 const CONNECT_TIMEOUT = 2000;
@@ -14,6 +13,16 @@ const RETRY_PAUSE = 50;
 
 /** The oldest server that has all that the log uses. */
 const OLDEST = 12;
+
+/** Thrown for a server that no event may be sent to, whatever is tried. */
+class UnfitServerError extends Error {}
+
+/** Thrown for a statement or a new connection that the server did not answer in time. */
+class ServerTimeoutError extends Error {
+  constructor() {
+    super('no answer in time');
+  }
+}
 
 /** The connections to a database, on the one of its hosts that takes writes. Lost ones are replaced. */
 export class PostgresConnection {
@@ -181,18 +190,28 @@ async function connected(pool: Pool, deadline: number): Promise<PoolClient> {
   }
 }
 
-/** Cancels the statement of a connection: the library's function, which its types leave out. */
-interface BackendKey {
-  readonly processID?: number | null;
-  readonly secretKey?: number | null;
+/** Runs statements; resolves to their result, with the warning that the server gave, if any. */
+export async function withWarning<Result extends object>(client: ClientBase, statements: () => Promise<Result>) {
+  let warning: string | undefined;
+  const notice = ({ code, message }: Record<'code' | 'message', string | undefined>) => {
+    if (code === WARNING) warning = message;
+  };
+  client.on('notice', notice);
+  const result = await statements().finally(() => client.off('notice', notice));
+  return { ...result, warning };
 }
+
+const WARNING = '01000';
 
 /** PostgreSQL's documentation, section 55.7. */
 const CANCEL_REQUEST = 80877102;
 
+/** What the types of the library leave out. */
+type Cancellable = PoolClient &
+  Partial<Record<'processID' | 'secretKey', number | null> & Pick<Client, 'host' | 'port'>>;
+
 /** Asks the server to give up the statement of a connection, which would wait on for a lock, say. There is no answer. */
-function cancelStatement(client: PoolClient & BackendKey & Partial<Pick<Client, 'host' | 'port'>>): void {
-  const { processID, secretKey, host = '', port = 0 } = client;
+function cancelStatement({ processID, secretKey, host = '', port = 0 }: Cancellable): void {
   if (typeof processID !== 'number' || typeof secretKey !== 'number') return;
   const request = Buffer.alloc(16);
   for (const [i, number] of [request.length, CANCEL_REQUEST, processID, secretKey].entries())
@@ -213,3 +232,44 @@ async function passwordFromFile(connection: object = {}): Promise<string> {
   if (password !== undefined) return password;
   throw new UnfitServerError(`the server asks for a password: give it in ${PASSWORDS}`);
 }
+
+/** The SQLSTATEs of failures that pass: a lost connection, a deadlock, a server that is read-only, full, starting or ending. */
+const PASSING = /^(?:08|40|25006|53300|57P0)/;
+
+/** The message of the library if every connection is in use. */
+const ALL_BUSY = 'timeout exceeded when trying to connect';
+
+function isWithoutTls(error: Error): boolean {
+  return error.message.includes('does not support SSL');
+}
+
+/** Whether the connection is no longer usable. */
+function isLost(error: Error): boolean {
+  return error instanceof DatabaseError ? /^(?:08|25006|57P0)/.test(error.code ?? '') : error.message !== ALL_BUSY;
+}
+
+/** Whether another attempt may succeed. */
+function mayPass(error: Error): boolean {
+  if (error instanceof UnfitServerError) return false;
+  return error instanceof DatabaseError ? PASSING.test(error.code ?? '') : true;
+}
+
+/** Adds what helps to the message of a server. */
+function explained(error: Error): Error {
+  const hint = HINTS.get((error as DatabaseError).code ?? '');
+  if (hint !== undefined && !error.message.endsWith(hint)) error.message += `; ${hint}`;
+  return error;
+}
+
+const HINTS: ReadonlyMap<string, string> = new Map([
+  ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'].map(
+    (code): [string, string] => [code, 'name the file of its authority in sslrootcert'],
+  ),
+  ['28P01', `see ${PASSWORDS}`],
+  ['3D000', "create it, with ENCODING 'UTF8'"],
+  [
+    '42501',
+    'the role has to own the tables of the log, and to create them needs CREATE on the first schema of its search_path',
+  ],
+  ['53100', 'the disk of the database is full'],
+]);

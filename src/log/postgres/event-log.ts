@@ -1,19 +1,18 @@
 import { readFile } from 'node:fs/promises';
-import { EventLogError, type Engine, type EventLogSettings } from '../engine';
+import { EventLogError, type Engine, type EventLogSettings, type RetentionSteps } from '../engine';
 import { EventLog } from '../event-log';
 import type { LogStats } from '../queries';
 import type { PostgresAddress } from './address';
-import { PostgresConnection } from './connection';
+import { PostgresConnection, withWarning } from './connection';
 import { countEvents, readEvents, searchEvents } from './reader';
 import { checkRecording, recordEvents } from './recorder';
-import { forgetEvents, retentionIn } from './removal';
 import { provideTables, TOTAL } from './schema';
 
 /** @throws {EventLogError} no host answers in time or takes writes, the user is refused, or the tables are of another version. */
 export async function openPostgresLog(
   options: PostgresAddress & EventLogSettings & { readonly create: boolean },
 ): Promise<EventLog> {
-  const { hosts, database, sslrootcert, connections, create, forgets = create } = options;
+  const { hosts, database, sslrootcert, connections, create } = options;
   let connection: PostgresConnection | undefined;
   try {
     const authorities = sslrootcert === undefined ? undefined : await readFile(sslrootcert, 'utf8');
@@ -24,7 +23,7 @@ export async function openPostgresLog(
     const names = hosts.map(({ host, port }) => `${host}:${String(port)}`).join(',');
     throw new EventLogError(`The event log ${database} on ${names} cannot be opened.`, { cause });
   }
-  return new EventLog(new PostgresEngine(connection, connections, forgets), options);
+  return new EventLog(new PostgresEngine(connection, connections), options);
 }
 
 /** Keeps events in a table of PostgreSQL. Durable means committed, as the server's `synchronous_commit` says. */
@@ -35,11 +34,11 @@ class PostgresEngine implements Engine {
   readonly retention: Engine['retention'];
   readonly #connection: PostgresConnection;
 
-  constructor(connection: PostgresConnection, connections: number, forgets: boolean) {
+  constructor(connection: PostgresConnection, connections: number) {
     // Commits and small reads do not wait for large ones.
     this.readsAtOnce = Math.max(1, connections - 2);
     this.#connection = connection;
-    if (forgets) this.retention = retentionIn(connection);
+    this.retention = retentionIn(connection);
   }
 
   readonly append: Engine['append'] = (events, waited) => recordEvents(this.#connection, events, waited);
@@ -73,4 +72,60 @@ class PostgresEngine implements Engine {
     const { found = 0, noted = 0 } = totals ?? {};
     return found === noted ? [] : [`The log holds ${String(found)} events, and its total says ${String(noted)}.`];
   }
+}
+
+/** Events that one statement removes: commits that repeat one of them wait for it. */
+const STEP = 500;
+
+/** Removes the events that a condition names, and counts them; commits lock the counter after all else, and so does this. */
+function removal(condition: string): string {
+  return `
+    WITH removed AS (
+      DELETE FROM webhook_events WHERE sequence IN (
+        SELECT sequence FROM webhook_events WHERE ${condition} LIMIT ${String(STEP)} FOR UPDATE
+      ) RETURNING sequence
+    ), total AS (SELECT count(*) AS events FROM removed), counted AS (
+      UPDATE webhook_gaps SET gaps = gaps + events FROM total WHERE events > 0
+    )
+    SELECT sequence::float8 AS position FROM removed`;
+}
+
+const GIVEN = removal('sequence = ANY($1::bigint[]) ORDER BY sequence');
+const OLD = removal('recorded_at < to_timestamp($1) ORDER BY recorded_at');
+const SURPLUS = removal(`sequence <= (
+  SELECT max(sequence) FROM (
+    SELECT sequence FROM webhook_events ORDER BY sequence
+    LIMIT (SELECT greatest(0, least(${String(STEP)}, ${TOTAL} - $1::bigint)))
+  ) AS surplus
+) ORDER BY sequence`);
+
+/** As `EventLog.forget`. */
+async function forgetEvents(connection: PostgresConnection, positions: readonly number[]): Promise<number[]> {
+  const removed = new Set<number>();
+  for (let done = 0; done < positions.length; done += STEP) {
+    const given = positions.slice(done, done + STEP);
+    for (const { position } of await connection.query<{ position: number }>(GIVEN, [given])) removed.add(position);
+  }
+  if (removed.size === 0) return [];
+  const { warning } = await connection.run(
+    (client) => withWarning(client, () => client.query('VACUUM (INDEX_CLEANUP TRUE) webhook_events')),
+    Infinity,
+  );
+  // The server skips it for a role that does not own the table.
+  if (warning !== undefined) throw new Error(`they are deleted, but pages of the table still hold them: ${warning}`);
+  return positions.filter((position) => removed.has(position));
+}
+
+/** Returns how events past retention are forgotten; several instances may do so at once. */
+function retentionIn(connection: PostgresConnection): RetentionSteps {
+  const removed = async (sql: string, limit: number) => (await connection.query(sql, [limit])).length;
+  return {
+    busyPause: 20,
+    idlePause: 1000,
+    async step({ maxEvents, maxAge }) {
+      const old = maxAge === undefined ? 0 : await removed(OLD, (Date.now() - maxAge) / 1000);
+      const surplus = maxEvents === undefined ? 0 : await removed(SURPLUS, maxEvents);
+      return Math.max(old, surplus) === STEP;
+    },
+  };
 }

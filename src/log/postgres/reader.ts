@@ -1,15 +1,7 @@
 import type { StoredEvent } from '../../events/stored-event';
 import { typePrefix } from '../engine';
-import {
-  eventOf,
-  PAGE_BYTES,
-  type EventRow,
-  type EventQuery,
-  type FoundEvent,
-  type SearchQuery,
-  type SearchResult,
-} from '../queries';
-import { eventMatcher, textForms } from '../search';
+import { eventOf, PAGE_BYTES, type EventRow, type EventQuery, type SearchQuery, type SearchResult } from '../queries';
+import { searchStep, textForms } from '../search';
 import type { PostgresConnection } from './connection';
 import { digestRange, shown, TYPE_CHARACTERS, TYPE_START } from './schema';
 
@@ -120,28 +112,19 @@ export async function searchEvents(connection: PostgresConnection, query: Search
     forms === undefined ? 'true' : `EXISTS (SELECT FROM unnest(${forms}::text[]) AS form WHERE ${HAS_FORM})`;
   const isFiltered = [text, binding, type, sender, fromSender].some((one) => one !== undefined);
   const most = isFiltered ? STEP_EVENTS : limit;
-  const looked = pageOf('*', where, after !== undefined, most + 1, 'size', STEP_BYTES);
-  const rows = await connection.query<Row & { total: number; hasMatched: boolean }>(
-    `SELECT total::int, matched.id IS NOT NULL AS "hasMatched", looked.sequence::float8 AS position,
+  const candidates = pageOf('*', where, after !== undefined, most + 1, 'size', STEP_BYTES);
+  // Where type or text do not match, the texts are null, which is no match either.
+  const rows = await connection.query<Row & { total: number }>(
+    `SELECT total::int, looked.sequence::float8 AS position,
             round(extract(epoch FROM looked.recorded_at) * 1000)::float8 AS "recordedAt", matched.*
-     FROM (${looked}) AS looked
+     FROM (${candidates}) AS looked
      LEFT JOIN LATERAL (SELECT looked.id, looked.attributes, looked.arrival, looked.data WHERE ${isTyped} AND ${hasText}) AS matched ON true
      ORDER BY looked.sequence ${after === undefined ? 'DESC' : 'ASC'}`,
     where.values,
   );
-  const matching = eventMatcher(query);
-  const events: FoundEvent[] = [];
-  let reached: SearchResult['reached'];
-  let seen = 0;
-  for (const { hasMatched, ...row } of rows) {
-    if (seen === most || events.length === limit) break;
-    seen++;
-    reached = { position: row.position, recordedAt: row.recordedAt };
-    if (!hasMatched) continue;
-    const found = matching(eventOf(row));
-    if (found !== undefined) events.push(found);
-  }
-  return { events: after === undefined ? events : events.reverse(), reached, more: seen < (rows[0]?.total ?? 0) };
+  let looked = 0;
+  const step = await searchStep(rows.map(eventOf), query, () => ++looked === most);
+  return { ...step, more: step.more || rows.length < (rows[0]?.total ?? 0) };
 }
 
 /** As `Engine.counts`. */

@@ -3,7 +3,7 @@ import { KeyConflict } from '../../events/key-conflict';
 import type { NewEvent } from '../../events/stored-event';
 import { LARGE_MESSAGE, letOthersRun } from '../../util/promises';
 import type { Appended } from '../engine';
-import type { PostgresConnection } from './connection';
+import { withWarning, type PostgresConnection } from './connection';
 import { DIGESTS, shown } from './schema';
 
 /** How long a check is tried again, in milliseconds: `/readyz` waits for a second. */
@@ -49,6 +49,8 @@ const FIND = `
     UNION ALL SELECT 3, * FROM webhook_events WHERE webhook_digest = given.webhook_digest
   ) AS first
   ORDER BY place, rank`;
+
+type InsertedRow = Partial<Record<'fsync' | 'commit', string> & { readonly places: number[] }>;
 
 interface FoundRow {
   readonly place: number;
@@ -111,31 +113,19 @@ export async function checkRecording(connection: PostgresConnection, failed: rea
   );
 }
 
-/** The warning of a server that has committed here alone, since the wait for its standby was cancelled. */
-const WARNING = '01000';
-
 /** Resolves to the places, from 1, of the events that are new. @throws {Error} not committed, or not as durably as the log promises. */
 async function insert(
   connection: PostgresConnection,
   client: ClientBase,
   events: readonly NewEvent[],
 ): Promise<readonly number[]> {
-  let warning: string | undefined;
-  const warned = ({ code, message }: { code: string | undefined; message: string | undefined }) => {
-    if (code === WARNING) warning = message;
-  };
-  client.on('notice', warned);
-  try {
-    const { rows } = await client.query<{ places: number[]; fsync: string; commit: string }>(
-      INSERT,
-      await columnsOf(events, INSERTED),
-    );
-    if (warning !== undefined) throw new Error(warning);
-    connection.requireDurable(rows[0]?.fsync, rows[0]?.commit);
-    return rows[0]?.places ?? [];
-  } finally {
-    client.off('notice', warned);
-  }
+  const columns = await columnsOf(events, INSERTED);
+  const { rows, warning } = await withWarning(client, () => client.query<InsertedRow>(INSERT, columns));
+  // It has committed here alone, since the wait for its standby was cancelled.
+  if (warning !== undefined) throw new Error(warning);
+  const [{ places, fsync, commit } = {}] = rows;
+  connection.requireDurable(fsync, commit);
+  return places ?? [];
 }
 
 /** @param own - the positions that the events of a commit have whose answer was lost; filled here. */

@@ -5,16 +5,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { writeNewFile } from '../../util/files';
 import { Remote } from '../../util/remote';
-import { EventLogError, type Engine, type EventLogSettings, type RetentionSteps } from '../engine';
-import { EventLog } from '../event-log';
+import { EventLogError, type Engine, type RetentionSteps } from '../engine';
+import { EventLog, type LocalSettings } from '../event-log';
 import { keepOpen, type SqliteOptions } from './database';
 import type { OpenedFiles } from './files';
 import { rowOf } from './recorder';
 import type { ThreadFunctions } from './thread';
 
-interface SqliteLogOptions extends SqliteOptions, Partial<Pick<EventLogSettings, 'isShared'>> {
-  /** Nothing is forgotten without it. */
-  readonly retention?: EventLogSettings['retention'] | undefined;
+interface SqliteLogOptions extends SqliteOptions, LocalSettings {
   /** How long retention pauses when nothing is due, in milliseconds; 1,000 by default. */
   readonly retentionPause?: number;
 }
@@ -79,7 +77,7 @@ class SqliteEngine implements Engine {
   readonly readsAtOnce = 2;
   /** A look takes the database thread some 30 µs. */
   readonly watchPause = 20;
-  readonly retention: RetentionSteps | undefined;
+  readonly retention: RetentionSteps;
   readonly #file: string;
   /** Writes. */
   readonly #writer: DatabaseThread;
@@ -87,11 +85,10 @@ class SqliteEngine implements Engine {
   readonly #reader: DatabaseThread;
   #keptOpen: { close(): void } | undefined;
 
-  constructor({ retention, retentionPause: idlePause = 1000, ...options }: SqliteLogOptions) {
+  constructor({ retentionPause: idlePause = 1000, ...options }: SqliteLogOptions) {
     this.#file = options.file;
     this.#writer = new DatabaseThread(options);
     this.#reader = new DatabaseThread(options);
-    if (retention === undefined) return;
     this.retention = { busyPause: 2, idlePause, step: (due) => this.#writer.ask('retain', due) };
   }
 

@@ -6,12 +6,11 @@ import {
   Page,
   type EventRow,
   type EventQuery,
-  type FoundEvent,
   type LogStats,
   type SearchQuery,
   type SearchResult,
 } from '../queries';
-import { eventMatcher } from '../search';
+import { searchStep } from '../search';
 import type { Database, SqlValue } from './database';
 import { TYPE } from './schema';
 
@@ -63,7 +62,7 @@ const CONDITIONS = [
   ['until', '+recorded_at < ?'],
 ] as const;
 
-/** Has the methods of `Engine` that read. Its caller runs each in a transaction. */
+/** Has the methods of `Engine` that read. Its caller runs each, but for `search`, in a transaction. */
 export class SqliteReader {
   readonly #database: Database;
   /** A time, and a position before all events that were or will be recorded from then on, until the log is restored. */
@@ -92,32 +91,27 @@ export class SqliteReader {
     });
   }
 
-  search(query: SearchQuery): SearchResult {
+  search(query: SearchQuery): Promise<SearchResult> {
     const deadline = performance.now() + STEP_TIME;
-    const isUpwards = query.after !== undefined;
-    const { from: since, to: until, type, limit } = query;
-    const matching = eventMatcher(query);
-    const events: FoundEvent[] = [];
-    let selection: Selection = {
+    return searchStep(this.#candidates(query), query, () => performance.now() > deadline);
+  }
+
+  /** The events that a search looks at, each group read in a transaction of its own. */
+  async *#candidates(query: SearchQuery): AsyncGenerator<StoredEvent> {
+    const { after, before = Number.MAX_SAFE_INTEGER, from: since, to: until, type } = query;
+    const isUpwards = after !== undefined;
+    let selection: Selection = await this.#database.read(() => ({
       ...{ since, until, type, isUpwards, limit: GROUP_EVENTS },
-      after: this.#startOf(since, query.after ?? 0),
-      before: Math.min(query.before ?? Number.MAX_SAFE_INTEGER, this.#endOf(until)),
-    };
-    let reached: SearchResult['reached'];
-    search: do {
-      const group = this.#group(selection);
-      if (group.length === 0) break;
-      for (const event of group) {
-        if (events.length === limit) break search;
-        const { position, recordedAt } = event;
-        reached = { position, recordedAt };
-        selection = isUpwards ? { ...selection, after: position } : { ...selection, before: position };
-        const found = matching(event);
-        if (found !== undefined) events.push(found);
-      }
-    } while (performance.now() < deadline);
-    const more = this.#sizes({ ...selection, limit: 1 }).length > 0;
-    return { events: isUpwards ? events.reverse() : events, reached, more };
+      after: this.#startOf(since, after ?? 0),
+      before: Math.min(before, this.#endOf(until)),
+    }));
+    for (let isLeft = true; isLeft;) {
+      const group = await this.#database.read(() => this.#group(selection));
+      yield* group;
+      const position = group.at(-1)?.position;
+      selection = { ...selection, [isUpwards ? 'after' : 'before']: position };
+      isLeft = position !== undefined;
+    }
   }
 
   /** Whole events in the order of the selection: fewer than its limit if they are large, but one. */

@@ -87,45 +87,39 @@ function firstLines({ text, isCut }: ShownText): ShownText {
 /** Shows texts line by line: lines of the first alone after a minus, those of the other alone after a plus. */
 async function differenceView(before: string, after: string, maxBytes: number) {
   // Few services are asked to compare.
-  const { structuredPatch } = await import('diff');
-  const patch = structuredPatch('', '', before, after, '', '', { context: CONTEXT, maxEditLength: MAX_EDITS });
-  const linesOf = (text: string, sign = '') =>
-    text
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => sign + line);
-  const total = linesOf(before).length;
+  const { diffLines } = await import('diff');
   // Too different: all lines of one, then all of the other.
-  const different = { oldStart: 1, oldLines: total, lines: [...linesOf(before, '-'), ...linesOf(after, '+')] };
-  const hunks = patch?.hunks ?? [different];
+  const changes = diffLines(before, after, { maxEditLength: MAX_EDITS }) ?? [
+    { value: before, removed: true, added: false },
+    { value: after, removed: false, added: true },
+  ];
   await letOthersRun();
-  if (hunks.length === 0) return { html: undefined, isCut: false };
-  const all = hunks.flatMap(({ lines }) => lines);
-  const count = (sign: string) => countText(all.filter((line) => line.startsWith(sign)).length);
-  const counts = { removed: count('-'), added: count('+') };
+  const linesOf = (kind: 'removed' | 'added') => changes.flatMap((one) => (one[kind] ? linesIn(one.value) : [])).length;
+  const counts = { removed: countText(linesOf('removed')), added: countText(linesOf('added')) };
+  if (linesOf('removed') + linesOf('added') === 0) return { html: undefined, isCut: false };
   const pieces: string[] = [];
-  let [left, next] = [maxBytes, 1];
-  const skip = (equal: number) => {
-    if (equal > 0)
-      pieces.push(`<span class="comment">${countText(equal)} equal line${equal === 1 ? '' : 's'}</span>\n`);
-  };
-  for (const { oldStart, oldLines, lines } of hunks) {
-    skip(oldStart - next);
-    next = oldStart + oldLines;
-    const text = lines.map((line) => `${line.charAt(0)} ${line.slice(1)}\n`).join('');
-    for (const [run] of text.matchAll(RUN)) {
-      const name = RUN_NAMES[run.charAt(0)];
+  let left = maxBytes;
+  for (const [i, { value, added, removed }] of changes.entries()) {
+    const lines = linesIn(value);
+    const isEqual = !added && !removed;
+    const [sign, name] = added ? ['+', 'added'] : ['-', 'removed'];
+    const head = i === 0 ? 0 : CONTEXT;
+    const tail = lines.length - (i === changes.length - 1 ? 0 : CONTEXT);
+    const skipped = isEqual ? tail - head : 0;
+    for (const [n, part] of (skipped > 0 ? [lines.slice(0, head), lines.slice(tail)] : [lines]).entries()) {
+      if (n === 1)
+        pieces.push(`<span class="comment">${countText(skipped)} equal line${skipped === 1 ? '' : 's'}</span>\n`);
+      const text = part.map((line) => `${isEqual ? ' ' : sign} ${line}\n`).join('');
       // Lines that differ show their carriage returns.
-      const { html, isCut } = await longMarkup(name === undefined ? run : run.replaceAll('\r\n', '\u240D\n'), left);
-      pieces.push(name === undefined ? html : `<span class="${name}">${html}</span>`);
+      const { html, isCut } = await longMarkup(isEqual ? text : text.replaceAll('\r\n', '\u240D\n'), left);
+      pieces.push(isEqual ? html : `<span class="${name}">${html}</span>`);
       if (isCut) return { ...counts, html: pieces.join(''), isCut };
       left -= Buffer.byteLength(html);
     }
   }
-  skip(total + 1 - next);
   return { ...counts, html: pieces.join(''), isCut: false };
 }
 
-/** Lines that follow each other and are in both texts, or in one of them. */
-const RUN = /(?:-[^\n]*\n)+|(?:\+[^\n]*\n)+|(?: [^\n]*\n)+/g;
-const RUN_NAMES: Readonly<Record<string, string>> = { '-': 'removed', '+': 'added' };
+function linesIn(text: string): string[] {
+  return text.split('\n').slice(0, -1);
+}

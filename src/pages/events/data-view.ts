@@ -2,7 +2,7 @@ import { JsonText } from '../../events/cloudevents/json-text';
 import type { EventData } from '../../events/payload';
 import { letOthersRun } from '../../util/promises';
 import { sizeText } from '../../util/text';
-import { indentedXml } from '../xml-text';
+import { indentedJson, indentedXml } from '../indented-text';
 import { hexText, longMarkup, markup, type Markup } from './markup';
 
 /** Most characters of a payload that are decoded, indented and shown. */
@@ -109,29 +109,6 @@ function imageView(base64: string, maxBytes: number) {
   if (format === undefined) return undefined;
   const isShown = Buffer.byteLength(base64, 'base64') <= maxBytes && !/[^\w+/=]/.test(base64);
   return { format, url: isShown ? `data:image/${format.toLowerCase()};base64,${base64}` : undefined };
-}
-
-/** A string, which may be cut; what is empty; a mark; anything else up to the next mark or white space. */
-const JSON_TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\],:"]+/gs;
-
-/** Deeper levels are indented no further: the indentation of 10,000 levels would be the page. */
-const MAX_DEPTH = 20;
-
-/** Indents valid JSON, of which the end may be missing; numbers keep their digits and members their order. */
-function indentedJson(json: string): string {
-  let [text, depth] = ['', 0];
-  const line = () => `\n${'  '.repeat(Math.min(depth, MAX_DEPTH))}`;
-  for (const [token] of json.matchAll(JSON_TOKEN)) {
-    if (token === '}' || token === ']') {
-      depth--;
-      text += line();
-    }
-    text += /^[{[]./s.test(token) ? token.charAt(0) + token.slice(-1) : token;
-    if (token === '{' || token === '[') depth++;
-    if (token === '{' || token === '[' || token === ',') text += line();
-    if (token === ':') text += ' ';
-  }
-  return text;
 }
 
 const BYTES_IN_LINE = 16;

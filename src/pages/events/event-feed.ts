@@ -3,7 +3,7 @@ import { ArchiveLine } from '../../events/archive-line';
 import { StoredEvent } from '../../events/stored-event';
 import { HTTP_ERRORS } from '../../http/errors';
 import type { EventLog } from '../../log/event-log';
-import { EventWaiters } from '../../service/event-reader';
+import { newestAfter } from '../../service/event-reader';
 import { Semaphore } from '../../util/promises';
 
 /** About how many bytes of events are read at a time, unless one has more. */
@@ -101,7 +101,6 @@ function linesOf(events: readonly StoredEvent[], until: number, reserve: Reserve
 export class EventFeed {
   readonly #log: EventLog;
   readonly #lines: EventLines;
-  readonly #waiters: EventWaiters;
   /** By the position after which they begin. Each ends where the next begins, or at `#last`. */
   readonly #kept = new Map<number, Lines>();
   #keptBytes = 0;
@@ -114,7 +113,6 @@ export class EventFeed {
   constructor(log: EventLog, lines: EventLines) {
     this.#log = log;
     this.#lines = lines;
-    this.#waiters = new EventWaiters(log);
   }
 
   /** The events after a position: those in the log, and new ones until a time, in that of `performance.now()`. */
@@ -140,7 +138,7 @@ export class EventFeed {
         } else {
           const left = after < newest ? SILENCE : until - performance.now();
           if (left <= 0) break;
-          const found = await this.#waiters.wait(after, Math.min(SILENCE, left), stop);
+          const found = await newestAfter(this.#log, after, Math.min(SILENCE, left), stop);
           stop.throwIfAborted();
           if (found === undefined) yield EMPTY_LINE;
           else await (this.#reading ??= this.#read(found).finally(() => (this.#reading = undefined)));

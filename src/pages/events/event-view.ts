@@ -16,12 +16,6 @@ import { bindingView, type Pair, pairs, PAIRS_BYTES, shownText, timeView } from 
 /** Most bytes of the header fields as markup: enough for 16 KiB in one field. */
 const HEADERS_BYTES = 40_000;
 
-/** Finds the newest event with an id, whatever its source. */
-export async function positionOf(log: EventLog, id: string | null): Promise<number | undefined> {
-  const [found] = id === null ? [] : await log.read({ id, limit: 1, maxBytes: 1 });
-  return found?.position;
-}
-
 /** Finds the neighbours of a position in the list of a filter, and the event of its type before it, as queries of links. */
 export async function neighbours(log: EventLog, position: number, type: string | undefined, filter: Filter) {
   const values = filterValues(filter);
@@ -47,7 +41,7 @@ export async function eventView(event: StoredEvent, filter: Filter, address: End
   const files = fileNames(event);
   const download = (what: string) => `?${addressQuery({ event: position, download: what })}`;
   return {
-    sequence: String(position),
+    position,
     id: shownText(event.id),
     type: shownText(String(attributes.type)),
     ofType: typeof attributes.type === 'string' ? attributes.type : undefined,

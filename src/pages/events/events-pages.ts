@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { join } from 'node:path';
 import { Router } from 'express';
+import { Caller } from '../../access/caller';
 import { positionIn, StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
@@ -8,9 +9,9 @@ import { letOthersRun, Semaphore } from '../../util/promises';
 import { HTML, pageWriter, SECURITY_HEADERS } from '../page-writer';
 import type { Endpoint } from '../../call/incoming-call';
 import { comparisonView } from './comparison-view';
-import { downloadHeaders, downloadOf, eventView, neighbours, positionOf } from './event-view';
+import { downloadHeaders, downloadOf, eventView, neighbours } from './event-view';
 import { listQuery, type ListQuery } from './list-query';
-import { Downloads, NO_STORE, type PageTicket } from './downloads';
+import { Downloads, NO_STORE } from './downloads';
 import { eventLink, listView } from './list-view';
 import type { EndpointAddress } from './commands';
 import { isRateSpan, rateView, refusedInLastHour } from './rate-view';
@@ -53,6 +54,9 @@ function parametersOf(url: string): URLSearchParams {
   return new URLSearchParams([...query].map(([name, value]): [string, string] => [name.toLowerCase(), value]));
 }
 
+/** Of an event only the position. */
+const ONE = { limit: 1, maxBytes: 1 };
+
 class EventsPages {
   readonly #needsKey: boolean;
   readonly #pages: ReturnType<typeof preparedPages>;
@@ -73,21 +77,20 @@ class EventsPages {
    * @throws the same, once it is answered; not for an event that was forgotten, which is no refusal.
    */
   async answer(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
-    const { rate, access, admission, config } = this.endpoint;
+    const { rate, access, admission } = this.endpoint;
+    const check = () => {
+      Caller.checkViewer(response.req, access);
+    };
     try {
       rate.count(response.req);
-      access.checkViewer(response.req);
-      // A search may take long, and must leave most slots to calls.
-      const most = Math.max(1, Math.floor(config.limits.maxInFlight / 4));
-      if (this.#inProgress >= most) throw HTTP_ERRORS.pagesInFlight(most);
-      this.#inProgress++;
+      check();
       const ticket = admission.ticket(response);
       try {
         ticket.takeSlot();
-        await this.#show(response, parameters, ticket);
+        if (parameters.get('events') === 'export') await this.#downloads.send(response, parameters, ticket, check);
+        else await this.#show(response, parameters);
       } finally {
         ticket.giveBack();
-        this.#inProgress--;
       }
     } catch (error) {
       if (!response.headersSent) await this.#refuse(response, error);
@@ -95,25 +98,28 @@ class EventsPages {
     }
   }
 
-  async #show(response: HttpResponse, parameters: URLSearchParams, ticket: PageTicket): Promise<void> {
-    const event = parameters.get('event');
-    const tab = parameters.get('events');
-    if (event !== null) await this.#showEvent(response, event, parameters);
-    else if (tab === 'find') await this.#find(response, parameters);
-    else if (tab === 'export') await this.#sendAll(response, parameters, ticket);
-    else if (tab === 'rate') {
-      const per = parameters.get('per') ?? 'minute';
-      if (!isRateSpan(per)) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');
-      const rate = await rateView(this.endpoint.log, per, Date.now(), await this.endpoint.refusals());
-      await this.#send(response, 'rate', 'Rate', rate);
-    } else if (tab === 'refusals') {
-      const view = await refusalsView(
-        await this.endpoint.refusals(),
-        parameters.get('reason') || undefined,
-        Date.now(),
-      );
-      await this.#send(response, 'refusals', 'Refusals', view);
-    } else await this.#showList(response, listQuery(parameters));
+  async #show(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
+    const { log, config, refusals } = this.endpoint;
+    // A search may take long, and must leave most slots to calls.
+    const most = Math.max(1, Math.floor(config.limits.maxInFlight / 4));
+    if (this.#inProgress >= most) throw HTTP_ERRORS.pagesInFlight(most);
+    this.#inProgress++;
+    try {
+      const event = parameters.get('event');
+      const tab = parameters.get('events');
+      if (event !== null) await this.#showEvent(response, event, parameters);
+      else if (tab === 'find') await this.#find(response, parameters);
+      else if (tab === 'rate') {
+        const per = parameters.get('per') ?? 'minute';
+        if (!isRateSpan(per)) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');
+        await this.#send(response, 'rate', 'Rate', await rateView(log, per, Date.now(), await refusals()));
+      } else if (tab === 'refusals') {
+        const view = await refusalsView(await refusals(), parameters.get('reason') || undefined, Date.now());
+        await this.#send(response, 'refusals', 'Refusals', view);
+      } else await this.#showList(response, listQuery(parameters));
+    } finally {
+      this.#inProgress--;
+    }
   }
 
   async #send(
@@ -154,62 +160,50 @@ class EventsPages {
     if (query.problem !== undefined || text === undefined) return this.#showList(response, query);
     const { log } = this.endpoint;
     const position = positionIn(text);
-    const at =
-      position === undefined ? undefined : { after: position - 1, before: position + 1, limit: 1, maxBytes: 1 };
-    const [withSequence] = at === undefined ? [] : await log.read(at);
-    const found = [withSequence?.position, await positionOf(log, text)];
-    const named = [...new Set(found)].filter((one) => one !== undefined);
+    const at = position === undefined ? [] : await log.read({ after: position - 1, before: position + 1, ...ONE });
+    const named = [...new Set([...at, ...(await log.read({ id: text, ...ONE }))].map((event) => event.position))];
     const [first] = named;
     if (first === undefined || /^\d{1,19}$/.test(text)) return this.#showList(response, query, named);
     const { href } = eventLink(first, query.filter);
     response.replyText(303, 'See the event.', { ...NO_STORE, Location: href });
   }
 
-  /** Sends many events. The caller may read them slowly, and is no page in progress meanwhile. */
-  async #sendAll(response: HttpResponse, parameters: URLSearchParams, ticket: PageTicket): Promise<void> {
-    this.#inProgress--;
-    try {
-      await this.#downloads.send(response, parameters, ticket, () => {
-        this.endpoint.access.checkViewer(response.req);
-      });
-    } finally {
-      this.#inProgress++;
-    }
-  }
-
   async #showEvent(response: HttpResponse, text: string, parameters: URLSearchParams): Promise<void> {
-    const { log } = this.endpoint;
-    const position = positionIn(text) ?? (await positionOf(log, parameters.get('id')));
-    if (position === undefined) throw HTTP_ERRORS.noSuchEvent();
+    const id = parameters.get('id');
     const download = parameters.get('download');
-    if (download !== null) {
+    const other = parameters.get('with') || undefined;
+    const { filter } = listQuery(parameters);
+    if (download !== null)
       return this.#whole.run(async () => {
-        const file = downloadOf(download, await this.#event(response, position));
+        const file = downloadOf(download, await this.#event(response, text, id));
         if (file === undefined) throw HTTP_ERRORS.invalidInput('The event has no such part.');
         response.reply(200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file.name) });
       });
-    }
-    const { filter } = listQuery(parameters);
-    const other = parameters.get('with') || undefined;
     if (other !== undefined) {
       const view = await this.#whole.run(async () => {
-        const after = await this.#event(response, positionIn(other) ?? (await positionOf(log, other)));
-        return comparisonView(await this.#event(response, position), after, filter);
+        const after = await this.#event(response, other);
+        return comparisonView(await this.#event(response, text, id), after, filter);
       });
-      const title = `Events ${view.events.map((event) => event.position).join(' and ')}`;
+      const title = `Events ${view.events.map(({ position }) => position).join(' and ')}`;
       return this.#send(response, 'comparison', title, view);
     }
     const view = await this.#whole.run(async () =>
-      eventView(await this.#event(response, position), filter, this.#address(response)),
+      eventView(await this.#event(response, text, id), filter, this.#address(response)),
     );
-    const around = await neighbours(log, position, view.ofType, filter);
-    await this.#send(response, 'event', `Event ${view.sequence}`, { ...view, ...around });
+    const around = await neighbours(this.endpoint.log, view.position, view.ofType, filter);
+    await this.#send(response, 'event', `Event ${String(view.position)}`, { ...view, ...around });
   }
 
-  /** @throws {RequestError} 404: the log holds no such event, or its caller has gone while it waited. */
-  async #event({ destroyed }: HttpResponse, position: number | undefined): Promise<StoredEvent> {
-    const isMissing = destroyed || position === undefined;
-    const [event] = isMissing ? [] : await this.endpoint.log.read({ position, limit: 1 });
+  /**
+   * Reads the event with a position, or else the newest with an id, whatever its source.
+   *
+   * @throws {RequestError} 404: the log holds no such event, or its caller has gone while it waited.
+   */
+  async #event({ destroyed }: HttpResponse, text: string, id: string | null = text): Promise<StoredEvent> {
+    const { log } = this.endpoint;
+    if (destroyed) throw HTTP_ERRORS.noSuchEvent();
+    const position = positionIn(text) ?? (id === null ? undefined : (await log.read({ id, ...ONE }))[0]?.position);
+    const [event] = position === undefined ? [] : await log.read({ position, limit: 1 });
     // Taking over a large event takes as long as parsing it.
     if (event !== undefined) await letOthersRun();
     if (event === undefined || StoredEvent.problemOf(event) !== undefined) throw HTTP_ERRORS.noSuchEvent();

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Caller } from '../../access/caller';
 import type { Endpoint } from '../../call/incoming-call';
 import { RequestError } from '../../http/errors';
 import { EventLogError } from '../../log/engine';
@@ -73,7 +74,7 @@ const NUMBERS_TIMEOUT = 500;
 /** Counts the events, for callers who may look at them; the service page is for everybody, and works while the log does not. */
 export async function eventCount(request: IncomingMessage, { log, access }: Endpoint): Promise<number | undefined> {
   try {
-    access.checkViewer(request);
+    Caller.checkViewer(request, access);
     const { events } = await within(log.stats(), NUMBERS_TIMEOUT, () => new EventLogError('The log did not answer.'));
     return events;
   } catch (error) {

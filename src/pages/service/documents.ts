@@ -26,15 +26,13 @@ const XML = 'text/xml; charset=utf-8';
  */
 export async function documents(endpoint: Endpoint, soap: SoapBindings | undefined): Promise<Router> {
   const { contract, path, callers, rate } = endpoint;
-  if (!contract.protocols.documentation) return withoutDocuments(endpoint);
-  const pages = await loadPages(endpoint, soap);
-  const { hasSoap } = contract.protocols;
-  const allow = hasSoap ? 'GET, HEAD, OPTIONS, POST' : 'GET, HEAD, OPTIONS';
+  const { hasSoap, documentation } = contract.protocols;
+  const allow = `${documentation ? 'GET, HEAD, ' : ''}OPTIONS${hasSoap ? ', POST' : ''}`;
   const router = Router({ strict: true });
-  router
-    .route(path)
-    .all(SECURITY_HEADERS)
-    .get(async (request, response) => {
+  const route = router.route(path);
+  if (documentation) {
+    const pages = await loadPages(endpoint, soap);
+    route.all(SECURITY_HEADERS).get(async (request, response) => {
       rate.count(request);
       const endpointUrl = callers.baseUrl(request) + path;
       const document: Document =
@@ -43,28 +41,30 @@ export async function documents(endpoint: Endpoint, soap: SoapBindings | undefin
       const { refusal, contentType, body, headers } = document;
       response.reply(refusal?.status ?? 200, contentType, body, { ...headers, Vary: callers.vary });
       if (refusal !== undefined) throw refusal;
-    })
+    });
+    router
+      .route('/')
+      .get((request, response) => {
+        const { pathname: prefix } = new URL(callers.baseUrl(request));
+        // Relative, so that it also holds behind a proxy about which nothing is configured.
+        const location = prefix === '/' ? path.slice(1) : prefix + path;
+        response.replyText(302, 'See the service page.', { Location: location, Vary: callers.vary });
+      })
+      .options((_request, response) => {
+        response.replyWithoutBody(204, { Allow: 'GET, HEAD, OPTIONS' });
+      });
+  }
+  route
     .options((_request, response) => {
       response.replyWithoutBody(204, { Allow: allow });
     })
-    .post(() => {
-      // Only for what is not a message: SOAP is answered before.
-      throw contract.protocols.endpointRefusal('POST', allow);
-    })
-    .all(() => {
+    .all(({ method }) => {
+      // Messages are answered before.
+      if (method === 'POST' || (!documentation && ['GET', 'HEAD'].includes(method)))
+        throw contract.protocols.endpointRefusal(method, allow);
       const documents = 'get the service page, the WSDL and the discovery document with GET.';
-      throw HTTP_ERRORS.method(hasSoap ? `Send SOAP with POST; ${documents}` : `SOAP is off; ${documents}`, allow);
-    });
-  router
-    .route('/')
-    .get((request, response) => {
-      const { pathname: prefix } = new URL(callers.baseUrl(request));
-      // Relative, so that it also holds behind a proxy about which nothing is configured.
-      const location = prefix === '/' ? path.slice(1) : prefix + path;
-      response.replyText(302, 'See the service page.', { Location: location, Vary: callers.vary });
-    })
-    .options((_request, response) => {
-      response.replyWithoutBody(204, { Allow: 'GET, HEAD, OPTIONS' });
+      const advice = hasSoap ? `Send SOAP with POST; ${documents}` : `SOAP is off; ${documents}`;
+      throw HTTP_ERRORS.method(documentation ? advice : 'Only calls are answered here.', allow);
     });
   return router;
 }
@@ -102,23 +102,6 @@ function discoveryDocument({ namespace, serviceName, protocols }: Contract, endp
       .att('binding', `q1:${serviceName}${port}`);
   }
   return discovery.end({ prettyPrint: true, spaceBeforeSlash: true });
-}
-
-function withoutDocuments({ contract: { protocols }, path }: Endpoint): Router {
-  const allow = protocols.hasSoap ? 'OPTIONS, POST' : 'OPTIONS';
-  const router = Router({ strict: true });
-  const route = router.route(path).options((_request, response) => {
-    response.replyWithoutBody(204, { Allow: allow });
-  });
-  for (const method of ['get', 'post'] as const) {
-    route[method](() => {
-      throw protocols.endpointRefusal(method.toUpperCase(), allow);
-    });
-  }
-  route.all(() => {
-    throw HTTP_ERRORS.method('Only calls are answered here.', allow);
-  });
-  return router;
 }
 
 type Pages = Awaited<ReturnType<typeof loadPages>>;

@@ -1,6 +1,6 @@
 import { HttpResponse } from '../../http/response';
 import type { Contract } from '../../contract/contract';
-import { indentedXml } from '../xml-text';
+import { indentedXml } from '../indented-text';
 import { Binding } from '../../config/values';
 import type { SoapBindings } from '../../soap/soap-call';
 import { SoapVersion } from '../../soap/soap-version';

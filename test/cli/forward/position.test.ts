@@ -1,6 +1,11 @@
+import { rmSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PositionFile } from '../../../src/cli/forward/position';
+import { forwardEvents } from '../../../src/cli/forward/forward';
+import { openMemoryLog } from '../../../src/log/memory/event-log';
+import { newEvent } from '../../support/events';
+import { startTarget } from '../../support/target';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const POSITION = { sequence: 17, event: { id: 'ä\n', recordedAt: 1_700_000_000_000 } };
@@ -56,5 +61,23 @@ describe('the file of a position', () => {
     await expect(file.write(POSITION)).rejects.toThrow(
       new Error(`${path('nowhere/p.json')} cannot be written: its folder does not exist.`),
     );
+  });
+
+  it('lets no event be posted once the one before it cannot be kept there', async () => {
+    jest.spyOn(console, 'error').mockReturnValue();
+    const log = openMemoryLog();
+    await log.append(newEvent(), newEvent());
+    await mkdir(path('folder'));
+    const target = await startTarget(() => {
+      rmSync(path('folder'), { recursive: true, force: true });
+      return 204;
+    });
+    const values = { since: { after: 0 }, position: path('folder/p.json') };
+    const { signal } = new AbortController();
+    const forwarding = forwardEvents(log, new URL(target.url), {}, undefined, values, signal);
+    const problem = await forwarding.catch(String).finally(() => target.close());
+    expect([problem, target.received.length]).toEqual([expect.stringContaining('its folder does not exist'), 1]);
+    await log.close();
+    jest.restoreAllMocks();
   });
 });

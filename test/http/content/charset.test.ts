@@ -12,19 +12,25 @@ describe('a text with a real U+FFFD', () => {
   });
 });
 
-describe('bytes that are not valid', () => {
-  it.each([
-    ['utf-8', 'c0af'],
-    ['utf-16le', '00d83c00'],
-    ['gb18030', '8431a43784'],
-  ])('in %s are not decoded: %s', (charset, hex) => {
-    expect(decode(Buffer.from(hex, 'hex'), charset)).toBeUndefined();
-  });
-});
-
-it('ISO 8859-1 is Windows-1252, as in the Encoding standard, and big-endian UTF-16 needs no mark', () => {
-  expect(decode(Buffer.from('80e9', 'hex'), 'iso-8859-1')).toBe('\u20ac\xe9');
-  expect(decode(Buffer.from('003c20ac', 'hex'), 'utf-16')).toBe('<\u20ac');
+it.each([
+  ['big5', '8862', '\u00ca\u0304'],
+  ['euc-jp', 'b0a1', '亜'],
+  ['iso-2022-jp', '1b2442467c4b5c1b2842', '日本'],
+  ['gb18030', '9439fc36', '\u{1f600}'],
+  ['iso-8859-1', '80e9', '\u20ac\xe9'],
+  ['iso-8859-8-i', 'e0', 'א'],
+  ['x-user-defined', '80', '\uf780'],
+  // In big-endian order it needs no mark.
+  ['utf-16', '003c20ac', '<\u20ac'],
+  ['utf-8', 'c0af', undefined],
+  ['utf-16le', '00d83c00', undefined],
+  ['big5', '8041', undefined],
+  ['euc-kr', 'c9a1', undefined],
+  ['gb18030', '8431a43784', undefined],
+  ['windows-874', 'db', undefined],
+  ['windows-1253', 'd2', undefined],
+])('as in the Encoding Standard, whose tables Node does not have, %s %s is %j', (charset, hex, text) => {
+  expect(decode(Buffer.from(hex, 'hex'), charset)).toBe(text);
 });
 
 it.each(['', 'base64', 'utf-7', 'utf-32', 'cp437', 'x'.repeat(8000), '__proto__'])('%s is not known', (charset) => {

@@ -1,10 +1,11 @@
 import { DatabaseError, Pool } from 'pg';
 import { postgresAddress, type PostgresAddress } from '../../../src/log/postgres/address';
 import { PostgresConnection } from '../../../src/log/postgres/connection';
+import { Deferred } from '../../../src/util/promises';
+import { eventually } from '../../support/eventually';
 
-const settings = { timeout: 60_000, retention: { maxEvents: undefined, maxAge: undefined } };
-const connectionTo = (address: string) =>
-  new PostgresConnection(postgresAddress(address) as PostgresAddress, settings, undefined);
+const connectionTo = (address: string, timeout = 60_000) =>
+  new PostgresConnection(postgresAddress(address) as PostgresAddress, { timeout, retention: {} }, undefined);
 
 it('a statement for a database that is away is not tried again after the log is closed', async () => {
   const connection = connectionTo('postgres://user@127.0.0.1:1/database');
@@ -23,6 +24,20 @@ it('a server that became read-only is left for the next host', async () => {
     return Promise.reject(Object.assign(new DatabaseError('read-only', 0, 'error'), { code: '25006' }));
   }, connection.deadline());
   expect(connect.mock.contexts.map((pool) => (pool as Pool).options.host)).toEqual(['one', 'two']);
+  connect.mockRestore();
+  await connection.close();
+});
+
+it('a connection that comes after the deadline is given back', async () => {
+  const late = new Deferred();
+  const client = { release: jest.fn() };
+  const connect = jest
+    .spyOn(Pool.prototype, 'connect')
+    .mockImplementation(() => late.promise.then(() => client) as never);
+  const connection = connectionTo('postgres://user@h/database', 1);
+  await expect(connection.query('SELECT 1')).rejects.toThrow('no answer in time');
+  late.resolve();
+  await eventually('it is given back', () => client.release.mock.calls.length === connect.mock.calls.length);
   connect.mockRestore();
   await connection.close();
 });

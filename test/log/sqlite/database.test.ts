@@ -3,10 +3,10 @@ import { readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import threads from 'node:worker_threads';
 import { Database } from '../../../src/log/sqlite/database';
-import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog, restoreSqliteLog } from '../../../src/log/sqlite/event-log';
 import { outcome, newEvent } from '../../support/events';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { openDirectly } from '../../support/sqlite';
+import { directly, openDirectly } from '../../support/sqlite';
 
 describe('the database of a log', () => {
   const folder = useTemporaryFolder();
@@ -40,14 +40,18 @@ describe('the database of a log', () => {
     for (const database of [one, other]) database.close();
   });
 
-  it('that has room for small events alone cannot take events while a larger one was refused', async () => {
+  it('without room for an event cannot take events until there is, without a call in between, and leaves no trace of trying', async () => {
     const log = await openSqliteLog({ file: file(), maxPages: 60 });
-    const large = newEvent({ data: `"data":"${'x'.repeat(400_000)}"` });
+    const large = newEvent({ data: `"data":"${'x'.repeat(150_000)}"` });
+    await log.append(large);
     const full = { cause: { message: 'database or disk is full' } };
-    await expect(outcome(log.append(large))).rejects.toMatchObject(full);
+    await expect(outcome(log.append({ ...large, id: 'second' }))).rejects.toMatchObject(full);
     await expect(log.check()).rejects.toMatchObject(full);
-    await log.append(newEvent());
+    directly(file(), 'DELETE FROM events; UPDATE totals SET events = 0');
     await log.check();
+    expect(await log.stats()).toMatchObject({ events: 0, last: 1 });
+    expect(await log.verify()).toEqual([]);
+    expect((await outcome(log.append({ ...large, id: 'second' }))).recorded).toBe(true);
     await log.close();
   });
 
@@ -90,6 +94,24 @@ describe('the database of a log', () => {
     await log.close();
     expect(await readdir(data)).toEqual(['events.db']);
     started.mockRestore();
+  });
+
+  it('has the events of a backup once it is restored, also by time, and gives no position again', async () => {
+    const log = await openSqliteLog({ file: file() });
+    const found = async () =>
+      (await log.scan({ after: 0, since: 1000, limit: 10 })).map(({ id, position }) => [id, position]);
+    await log.append(newEvent({ id: 'kept', recordedAt: 1000 }));
+    await log.upkeep?.backup(join(folder.path, 'backup.db'));
+    await log.forget([1]);
+    await log.append(newEvent({ id: 'replaced', recordedAt: 1000 }));
+    expect(await found()).toEqual([['replaced', 2]]);
+    await restoreSqliteLog(join(folder.path, 'backup.db'), file());
+    await log.append(newEvent({ id: 'next', recordedAt: 1000 }));
+    expect(await found()).toEqual([
+      ['kept', 1],
+      ['next', 3],
+    ]);
+    await log.close();
   });
 
   it('overwrites the events that it deletes', async () => {

@@ -2,32 +2,24 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { StoredEvent } from '../../../src/events/stored-event';
 import { requestOf } from '../../support/bindings';
+import { useEventsPages } from '../../support/events-pages';
 import { newEvent } from '../../support/events';
 import { send, type Question } from '../../support/http';
 import { ANY_SHELL, codeOf } from '../../support/page';
-import { startService, type TestService } from '../../support/service';
+import { startService } from '../../support/service';
 import { startTarget, type Target } from '../../support/target';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { runToolHere } from '../../support/tool-here';
 import { htmlProblems } from '../../support/valid-html';
 
-const CLOUD_EVENT = { 'Content-Type': 'application/cloudevents+json' };
-
 /** Header fields of the connection and of the message on its way. */
 const MAY_DIFFER = new Set(['content-type', 'content-length', 'host', 'connection', 'accept-encoding']);
 
-let service: TestService;
-beforeEach(async () => {
-  service = await startService({ RECORD_PATHS: 'true' });
-});
-afterEach(() => service.stop());
+const { service, page, recordCloudEvent } = useEventsPages({ RECORD_PATHS: 'true' });
 
-const page = async (query: string) => (await send(service.url + query)).body;
 const record = ({ path = '', ...question }: Question & { path?: string } = {}) =>
-  send(`${service.url}/RecordEvent${path}`, { method: 'POST', ...question });
-const stored = (): Promise<StoredEvent[]> => service.log.scan({ after: 0, limit: 10 });
+  send(`${service().url}/RecordEvent${path}`, { method: 'POST', ...question });
 
 describe('the curl command on the page of an event', () => {
   const folder = useTemporaryFolder();
@@ -49,17 +41,14 @@ describe('the curl command on the page of an event', () => {
     await record(question);
     const command = codeOf(await page('?event=1'), 'curl-command');
     expect(command).toMatch(ANY_SHELL);
-    const { body } = await send(`${service.url}?event=1&download=data`);
-    await writeFile(join(folder.path, /"@(.*)"$/.exec(command)?.[1] ?? 'none'), body);
+    await writeFile(join(folder.path, /"@(.*)"$/.exec(command)?.[1] ?? 'none'), await page('?event=1&download=data'));
     await promisify(execFile)('sh', ['-c', command], { cwd: folder.path });
-    const [first, second] = await stored();
-    expect(second?.data).toBe(first?.data);
-    const [one, two] = [first, second].map(
-      (event) => JSON.parse(event?.arrival ?? '') as { path: string; method: string; headers: object },
-    );
-    expect([two?.path, two?.method]).toEqual([one?.path, one?.method]);
-    const others = Object.entries(one?.headers ?? {}).filter(([name]) => !MAY_DIFFER.has(name));
-    expect(two?.headers).toMatchObject(Object.fromEntries(others));
+    const [first, second] = (await service().log.scan({ after: 0, limit: 10 })).map(({ data, arrival }) => {
+      const { path, method, headers } = JSON.parse(arrival) as { path: string; method: string; headers: object };
+      const others = Object.entries(headers).filter(([name]) => !MAY_DIFFER.has(name));
+      return { data, path, method, headers: Object.fromEntries(others) };
+    });
+    expect(second).toMatchObject(first ?? {});
   });
 
   it.each<[string, Question & { path?: string }]>([
@@ -77,13 +66,13 @@ describe('the curl command on the page of an event', () => {
 
   it('is not there for a message over SOAP, nor for an import that curl would read as files or another host', async () => {
     const { path, ...question } = requestOf('soap11', 'RecordEvent', '<a/>');
-    await send(service.url + path, question);
+    await send(service().url + path, question);
     const attributes = '{"id":"i","type":"t","binding":"httppost"}';
     for (const arrival of [
       { method: 'POST', path: '@example.com/x', headers: { host: 'h' } },
       { method: 'POST', path: '/x', headers: { host: 'h', '@secrets': 'x' } },
     ])
-      await service.log.append(newEvent({ attributes, data: '"data":"x"', arrival: JSON.stringify(arrival) }));
+      await service().log.append(newEvent({ attributes, data: '"data":"x"', arrival: JSON.stringify(arrival) }));
     for (const sequence of ['1', '2', '3']) expect(await page(`?event=${sequence}`)).not.toContain('curl-command');
   });
 
@@ -95,6 +84,7 @@ describe('the curl command on the page of an event', () => {
     const command = codeOf((await send(`${guarded.url}?event=1`)).body, 'curl-command');
     expect(command).toContain('-H "x-api-key: KEY"');
     expect(command).not.toMatch(/a-key-to|1\.2\.3\.4/);
+    await guarded.stop();
   });
 });
 
@@ -123,7 +113,7 @@ describe('the command that forwards what a page shows', () => {
     const script = `tool() { printf '%s\\0' "$@"; }\n${command.replace(/^npx asmx-webhook events/, 'tool')}`;
     const { stdout } = await promisify(execFile)('sh', ['-c', script]);
     const args = stdout.split('\0').slice(0, -1);
-    expect([...args.slice(0, 2), ...args.slice(-2)]).toEqual(['forward', 'URL', '--from', service.url]);
+    expect([...args.slice(0, 2), ...args.slice(-2)]).toEqual(['forward', 'URL', '--from', service().url]);
     return args;
   };
   /** The bodies that it posts. */
@@ -142,10 +132,7 @@ describe('the command that forwards what a page shows', () => {
     expect((await posted(query)).map((body) => (JSON.parse(body) as { data: unknown }).data)).toEqual(bodies);
   });
 
-  const withType = (type: string) => {
-    const body = JSON.stringify({ specversion: '1.0', id: '1', source: '/s', type, data: '-x, y' });
-    return record({ headers: CLOUD_EVENT, body });
-  };
+  const withType = (type: string) => recordCloudEvent({ type, data: '-x, y' });
 
   it('has the filters of the search', async () => {
     await withType('com.example.order');

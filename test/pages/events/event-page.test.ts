@@ -20,7 +20,7 @@ function usedHeap(): number {
 const HOSTILE = `</textarea><script>alert(1)</script>\u202E"'&`;
 const PNG = IMAGES['image/png'] ?? Buffer.alloc(0);
 
-const { service, get, text, record, recordCloudEvent } = useEventsPages();
+const { service, get, page, text, record, recordCloudEvent } = useEventsPages();
 
 /** Records a form with a text and files. */
 const recordForm = (...files: readonly (readonly [name: string, content: string | Buffer])[]) => {
@@ -42,7 +42,7 @@ describe('the page of an event', () => {
   it('shows its attributes, its data and how it arrived, without secrets', async () => {
     const keys = { 'webhook-id': 'msg_17', 'Idempotency-Key': 'key-18', Authorization: 'Bearer secret-of-the-sender' };
     await record('{"order":{"id":17}}', { ...JSON_TYPE, 'User-Agent': 'Shop/3.1', ...keys }, '?x=1');
-    const { body } = await get('?event=1');
+    const body = await page('?event=1');
     const shown = body.replace(/<style>[^]*?<\/style>|<script[^]*?<\/script>/g, '').replace(/<[^>]*>/g, '');
     for (const part of [
       '{\n  &quot;order&quot;: {\n    &quot;id&quot;: 17\n  }\n}',
@@ -60,7 +60,7 @@ describe('the page of an event', () => {
     await recordCloudEvent({ id: '<17>', type: 'order.paid', data: { a: 17 } });
     expect(await text('?event=1')).toMatch(/ POST order\.paid \S+ \S+ UTC Id &lt;17&gt; Sender 127\.0\.0\.1 Size 8 B /);
     await record('{}', JSON_TYPE);
-    const { body } = await get('?event=2');
+    const body = await page('?event=2');
     const [, section = ''] = /aria-labelledby="attributes">([^]*?)<\/section>/.exec(body) ?? [];
     const names = (html = '') => [...html.matchAll(/<dt><bdi>(\w+)/g)].map(([, name]) => name);
     const [open, folded] = section.split('<details>');
@@ -70,7 +70,7 @@ describe('the page of an event', () => {
 
   it('is found by an id, that of the newest of those that share it', async () => {
     for (const source of ['/a', '/b']) await recordCloudEvent({ id: 'order & 17', source });
-    expect((await get(`?event&id=${encodeURIComponent('order & 17')}`)).body).toContain('<h1>Event 2</h1>');
+    expect(await page(`?event&id=${encodeURIComponent('order & 17')}`)).toContain('<h1>Event 2</h1>');
     expect((await get('?event&id=17')).status).toBe(404);
   });
 
@@ -83,7 +83,7 @@ describe('the page of an event', () => {
 
   it('folds long header fields: their beginning, and the rest inside', async () => {
     await record('', { 'X-Long': `${'a'.repeat(15_000)}end`, 'X-Short': 'b'.repeat(200) });
-    const { body } = await get('?event=1');
+    const body = await page('?event=1');
     const [, start, rest] = /<summary><bdi>(a*…)<\/bdi><\/summary><bdi>(a*end)</.exec(body) ?? [];
     expect([start?.length, rest?.length]).toEqual([201, 14_803]);
     expect(body).toContain(`<bdi>${'b'.repeat(200)}</bdi></dd>`);
@@ -121,7 +121,7 @@ describe('the page of an event', () => {
 
   it('has a download for each file of a form, and shows those that are images by their bytes', async () => {
     await recordForm(['a.png', PNG], ['b.png', '<svg onload="alert(1)"/>'], ['\u202E<>x.exe', 'MZ']);
-    const { body } = await get('?event=1');
+    const body = await page('?event=1');
     expect(body).toContain('&lt;b&gt;hello');
     expect(imagesIn(body)).toEqual(['png']);
     expect(body).not.toContain('<svg onload');
@@ -141,13 +141,13 @@ describe('the page of an event', () => {
   it('shows images of a form up to the size of one image', async () => {
     const large = Buffer.concat([PNG, Buffer.alloc(600 * 1024)]);
     await recordForm(['a.png', large], ['b.png', large], ['c.png', PNG]);
-    expect(imagesIn((await get('?event=1')).body)).toEqual(['png', 'png']);
+    expect(imagesIn(await page('?event=1'))).toEqual(['png', 'png']);
   });
 
   it('shows JSON in a field of a form as JSON, and what only looks like it as it is', async () => {
     const payload = encodeURIComponent('{"action":"opened","issue":{"number":17,"title":"<b>"}}');
     await record(`payload=${payload}&other=%7Bx%7D`, FORM);
-    const { body } = await get('?event=1');
+    const body = await page('?event=1');
     const [, json] = /data-kind="JSON">([^]*?)<\/div>/.exec(body) ?? [];
     expect(json).toContain(
       '\n  &quot;issue&quot;: {\n    &quot;number&quot;: 17,\n    &quot;title&quot;: &quot;&lt;b&gt;',
@@ -179,9 +179,9 @@ describe('the page of an event', () => {
 
   it('leads to its neighbours in the list from which it was opened', async () => {
     for (const body of ['"a"', '"b"', '"a"', '"b"', '"a"']) await record(body, JSON_TYPE);
-    const [, href = ''] = /<a href="(\?event=3[^"]*)"/.exec((await get('?events&text=%22a%22')).body) ?? [];
+    const [, href = ''] = /<a href="(\?event=3[^"]*)"/.exec(await page('?events&text=%22a%22')) ?? [];
     const around = async (query: string) => {
-      const { body } = await get(query);
+      const body = await page(query);
       return [linkOf(body, 'newer'), linkOf(body, 'older')];
     };
     expect(await around(href.replaceAll('&amp;', '&'))).toEqual(['?event=5&text=%22a%22', '?event=1&text=%22a%22']);
@@ -196,10 +196,10 @@ describe('the page of an event', () => {
   it('leads to the comparison with the last event of its type', async () => {
     for (const [id, type] of Object.entries({ one: 'a', two: 'b', three: 'a' })) await recordCloudEvent({ id, type });
     const offered = async (query: string) =>
-      /href="([^"]*)">Compare with the last of its type/.exec((await get(query)).body)?.[1];
+      /href="([^"]*)">Compare with the last of its type/.exec(await page(query))?.[1];
     expect(await offered('?event=3&text=%22')).toBe('?event=3&amp;with=1&amp;text=%22');
     expect(await offered('?event=2')).toBeUndefined();
-    expect((await get('?event=2&text=%22')).body).toContain('<input type="hidden" name="text" value="&quot;">');
+    expect(await page('?event=2&text=%22')).toContain('<input type="hidden" name="text" value="&quot;">');
   });
 });
 

@@ -4,19 +4,19 @@ import { send } from '../../support/http';
 import { wrapped } from '../../support/page';
 import { htmlProblems } from '../../support/valid-html';
 
-const { service, get, text, record, recordCloudEvent, recordMany } = useEventsPages();
+const { service, get, page, text, record, recordCloudEvent, recordMany } = useEventsPages();
 
-const rows = async (query: string) => rowsOf((await get(query)).body);
+const rows = async (query: string) => rowsOf(await page(query));
 /** The positions 1 to a last one, newest first. */
 const downFrom = (last: number) => Array.from({ length: last }, (_, i) => String(last - i));
 
 it('an empty list has the address for webhooks to copy', async () => {
-  const { body } = await get('?events');
+  const body = await page('?events');
   expect(body).toContain(`<code id="webhooks">${wrapped(`${service().url}/RecordEvent`)}</code>`);
   expect(body).toContain('data-copy="webhooks"');
   expect(await htmlProblems(body)).toEqual([]);
   await record();
-  expect((await get('?events')).body).not.toContain('id="webhooks"');
+  expect(await page('?events')).not.toContain('id="webhooks"');
 });
 
 it.each([50, 51])('a list of %d events has each once, to the last and back', async (count) => {
@@ -26,7 +26,7 @@ it.each([50, 51])('a list of %d events has each once, to the last and back', asy
     let last = from;
     for (let next: string | undefined = from; next !== undefined;) {
       last = next;
-      const { body } = await get(next);
+      const body = await page(next);
       found.push(rowsOf(body));
       next = linkOf(body, towards);
     }
@@ -53,7 +53,7 @@ it('a search shows what it finds, in any tab of any browser: the address says it
   await record('{"order":"17"}', JSON_TYPE);
   await record('{"order":"18"}', JSON_TYPE);
   await send(`${service().url}/RecordEvent?order=17`);
-  const { body } = await get(
+  const body = await page(
     '?events=&text=%2217%22&binding=httppost&type=webhook.recorded&from=2020-01-01T00:00&to=2100-01-01T00:00',
   );
   expect(rowsOf(body)).toEqual(['1']);
@@ -87,7 +87,7 @@ it('a search says how many events it found, and how far it looked', async () => 
 it('a search marks the part of an event that matches, as text', async () => {
   await record(JSON.stringify({ a: 'y'.repeat(500), b: '<Needle>\u202E' }), JSON_TYPE);
   await send(`${service().url}/RecordEvent?c=1`, { headers: { 'User-Agent': 'needle' } });
-  const cells = [...(await get('?events&text=needle')).body.matchAll(/<td class="data code">(.*)<\/td>/g)];
+  const cells = [...(await page('?events&text=needle')).matchAll(/<td class="data code">(.*)<\/td>/g)];
   expect(cells.map(([, cell]) => cell)).toEqual([
     expect.stringMatching(/^<span class="chip">arrival<\/span> <bdi>.*<mark>needle<\/mark>&quot;.*<\/bdi>$/),
     `<bdi>…${'y'.repeat(16)}&quot;,&quot;b&quot;:&quot;&lt;<mark>Needle</mark>&gt;<span class="code-point">U+202E</span>&quot;}</bdi>`,
@@ -98,7 +98,7 @@ it('its links narrow it to a type and a sender, and keep what it is narrowed to'
   await record('{}', { 'X-GitHub-Delivery': 'd-1', 'X-GitHub-Event': 'push' });
   await record('{"order":17}', JSON_TYPE);
   const links = async (query: string) =>
-    [...(await get(query)).body.matchAll(/<td class="(?:kind|address[^"]*)">(?:<a href="([^"]*)">)?<bdi>(.*?)</g)].map(
+    [...(await page(query)).matchAll(/<td class="(?:kind|address[^"]*)">(?:<a href="([^"]*)">)?<bdi>(.*?)</g)].map(
       ([, href, shown]) => [shown, href?.replaceAll('&amp;', '&')],
     );
   expect(await links('?events&text=order')).toEqual([
@@ -113,9 +113,9 @@ it('its links narrow it to a type and a sender, and keep what it is narrowed to'
   expect((await links('?events&sender=127.0.0.1'))[1]).toEqual(['127.0.0.1', undefined]);
   expect(await rows('?events&sender=127.0.0.1')).toEqual(['2', '1']);
   expect(await rows('?events&sender=127.0.0')).toEqual([]);
-  expect((await get('?events&fromsender=stripe')).body).toContain('<option value="stripe" selected>');
-  expect((await get('?event=1')).body).toContain('<span class="chip"><bdi>GitHub</bdi></span>');
-  const exported = (await get('?events=export&fromSender=github')).body.trim().split('\n');
+  expect(await page('?events&fromsender=stripe')).toContain('<option value="stripe" selected>');
+  expect(await page('?event=1')).toContain('<span class="chip"><bdi>GitHub</bdi></span>');
+  const exported = (await page('?events=export&fromSender=github')).trim().split('\n');
   expect(exported).toEqual([expect.stringContaining('com.github.push')]);
 });
 
@@ -135,12 +135,12 @@ it('an event is found by its id or sequence', async () => {
   expect(await find('e12')).toEqual([303, '?event=13&text=e12&type=x']);
   expect(await find('99')).toEqual([200, undefined]);
   expect(await find('e')).toEqual([200, undefined]);
-  expect((await get('?events=find&text=99')).body).not.toContain('This number names');
+  expect(await page('?events=find&text=99')).not.toContain('This number names');
   // A number may be a text, too: the list shows what it finds, and leads to the event.
-  const both = (await get('?events=find&text=7')).body;
+  const both = await page('?events=find&text=7');
   expect(both).toContain('This number names <a href="?event=7&amp;text=7">event 7</a>.');
   expect(rowsOf(both).length).toBeGreaterThan(1);
-  const { body } = await get('?event=7&text=7');
+  const body = await page('?event=7&text=7');
   expect(body).toContain('<a href="?events&amp;text=7" class="button" id="back">Back to the search</a>');
 });
 
@@ -148,12 +148,13 @@ it('each of 120 new events comes once after the newest that a page has, in sever
   await record();
   const after = (html: string) => /data-after="(\d+)"/.exec(html)?.[1] ?? '';
   const found: string[] = [];
-  let page = (await get('?events&binding=httppost')).body;
+  let last = after(await page('?events&binding=httppost'));
   await recordMany(120);
-  for (let before = ''; before !== after(page);) {
-    before = after(page);
-    page = (await get(`?events&binding=httppost&after=${before}`)).body;
-    found.unshift(...rowsOf(page));
+  for (let before = ''; before !== last;) {
+    before = last;
+    const body = await page(`?events&binding=httppost&after=${before}`);
+    found.unshift(...rowsOf(body));
+    last = after(body);
   }
   expect(found).toEqual(downFrom(121).slice(0, -1));
 });
@@ -164,7 +165,7 @@ it('an end of the log has a neighbour with every event, also on an empty page', 
     ['?events&after=3', 'older'],
     ['?events&before=1', 'newer'],
   ] as const) {
-    const { body } = await get(end);
+    const body = await page(end);
     expect(rowsOf(body)).toEqual([]);
     expect(await rows(linkOf(body, back) ?? '')).toEqual(['3', '2', '1']);
   }
@@ -179,6 +180,6 @@ it('a list goes on with what was recorded while it was made', async () => {
     await log.append(newEvent());
     return found;
   });
-  const { body } = await get('?events');
+  const body = await page('?events');
   expect([rowsOf(body), /data-after="\d+"/.exec(body)?.[0]]).toEqual([['1'], 'data-after="1"']);
 });

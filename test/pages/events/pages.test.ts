@@ -10,7 +10,7 @@ import { startService } from '../../support/service';
 import { htmlProblems } from '../../support/valid-html';
 import { openWire } from '../../support/wire';
 
-const { service, get, text, record } = useEventsPages();
+const { service, get, page, text, record } = useEventsPages();
 
 describe('the pages of the events', () => {
   it('take a quarter of the slots of calls, and give them back, also where a page fails', async () => {
@@ -65,14 +65,14 @@ describe('the pages of the events', () => {
       ['hour', 'last 48 hours', 48],
       ['day', 'last 30 days', 30],
     ] as const) {
-      const { body } = await get(`?events=rate&per=${per}`);
+      const body = await page(`?events=rate&per=${per}`);
       expect(body).toMatch(new RegExp(`<strong>3 events</strong> in the ${title}`));
       expect(body.match(/class="bar" /g)?.length).toBe(spans);
       expect(body.match(/<tr><td>/g)?.length).toBe(spans);
       const counted = [...body.matchAll(/<td class="number">(\d+)<\/td>/g)].map(([, events]) => Number(events));
       expect(counted.reduce((sum, events) => sum + events, 0)).toBe(3);
       const [, href = ''] = /<td><a href="([^"]*)">(?:(?!<tr>)[^])*?<td class="number">3</.exec(body) ?? [];
-      expect(rowsOf((await get(href.replaceAll('&amp;', '&'))).body)).toEqual(['3', '2', '1']);
+      expect(rowsOf(await page(href.replaceAll('&amp;', '&')))).toEqual(['3', '2', '1']);
     }
     expect((await get('?events=rate&per=year')).status).toBe(400);
   });
@@ -87,7 +87,7 @@ describe('the pages of the events', () => {
     );
     expect(shown).toContain('The parameter limit must be');
     expect(shown).not.toContain('private');
-    expect((await get('?events=refusals')).body).not.toContain('<b>');
+    expect(await page('?events=refusals')).not.toContain('<b>');
   });
 
   it('show what a refused call was: user agent, delivery, and header fields without secrets', async () => {
@@ -98,14 +98,14 @@ describe('the pages of the events', () => {
     expect(shown).toContain('GitHub delivery d-17');
     expect(shown).toMatch(/POST RecordEvent \/webhooks\/Services\/WebHooks.asmx\/RecordEvent GitHub\/1.0/);
     expect(shown).toMatch(/x-shop +&lt;b&gt;7/);
-    expect((await get('?events=refusals')).body).not.toContain('sesame');
+    expect(await page('?events=refusals')).not.toContain('sesame');
   });
 
   it('narrow the refused calls by reason, with those of one caller for one reason in one row', async () => {
     await record('', { 'Sec-Fetch-Site': 'cross-site' });
     for (const name of ['Nope', 'Nope', 'Other', 'Nope']) await send(`${service().url}/${name}`);
     const words = async (query: string) =>
-      [...(await get(query)).body.matchAll(/class="chip">([a-z-]+|\d+ times)</g)].map(([, word]) => word);
+      [...(await page(query)).matchAll(/class="chip">([a-z-]+|\d+ times)</g)].map(([, word]) => word);
     expect(await words('?events=refusals')).toEqual(['invalid', '3 times', 'invalid', 'cross-site']);
     expect(await words('?events=refusals&reason=cross-site')).toEqual(['cross-site']);
     expect(await words('?events=refusals&reason=%3Cb%3E')).toEqual([]);
@@ -118,8 +118,8 @@ describe('the pages of the events', () => {
     await record();
     for (let i = 0; i < 120; i++) await send(`${service().url}/Nope`);
     expect(await refusedCalls()).toBe('120');
-    expect((await get('?events=refusals')).body).toContain('<strong id="count">120</strong> refused in the last hour');
-    const { body } = await get('?events=rate');
+    expect(await page('?events=refusals')).toContain('<strong id="count">120</strong> refused in the last hour');
+    const body = await page('?events=rate');
     expect(body).toContain('120 refused calls</a>');
     expect(body).toMatch(
       /<td class="number">1<\/td><td class="number">120<\/td>|<td class="number">0<\/td><td class="number">\d+<\/td>/,
@@ -139,13 +139,13 @@ describe('the pages of the events', () => {
 
   it('are valid HTML, with or without events', async () => {
     const queries = ['?events', '?events=rate', '?events=rate&per=day', '?events=refusals', '?event=1'];
-    for (const query of queries) expect(await htmlProblems((await get(query)).body)).toEqual([]);
+    for (const query of queries) expect(await htmlProblems(await page(query))).toEqual([]);
     await record('{"a":[1]}', JSON_TYPE);
     await record('a=1&b=2', { ...FORM, 'webhook-id': 'x' });
     await record(Buffer.from([0]), { 'Content-Type': 'image/png' });
     await send(`${service().url}/Nope`);
     for (const query of [...queries, '?event=2', '?event=3', '?events&text=a', '?events=find&text=b'])
-      expect(await htmlProblems((await get(query)).body)).toEqual([]);
+      expect(await htmlProblems(await page(query))).toEqual([]);
   });
 
   it('allow their own script and style, and a connection only for the lists', async () => {
@@ -164,7 +164,7 @@ describe('the pages of the events', () => {
     const { status, body, headers } = await get('?events');
     expect([status, headers['retry-after']]).toEqual([503, '1']);
     expect(body).toContain('the disk &lt;is&gt; gone');
-    expect((await get('?events=refusals')).body).toContain('the disk &lt;is&gt; gone');
+    expect(await page('?events=refusals')).toContain('the disk &lt;is&gt; gone');
   });
 
   it('stay without the documentation, and do not link to it', async () => {

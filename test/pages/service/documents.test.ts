@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { create } from 'xmlbuilder2';
 import { BUILD } from '../../../src/config/package-info';
+import { requestOf } from '../../support/bindings';
 import { ORIGINAL_OPERATIONS, withoutAddedOperations } from '../../support/contract';
 import { send, type Answer } from '../../support/http';
 import { ANY_SHELL, samplesOn } from '../../support/page';
@@ -130,25 +131,6 @@ describe('the documents on the endpoint', () => {
     }
   });
 
-  it('GET / leads to the service page under a known prefix, and tells caches what its answer depends on', async () => {
-    const proxied = { 'X-Forwarded-Prefix': '/prefix', 'X-Forwarded-Host': 'outer.example' };
-    const vary = 'Host, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Prefix, X-Forwarded-Proto';
-    for (const [variables, headers, depends] of [
-      [{ BASE_URL: 'https://outer.example/prefix' }, {}, undefined],
-      [{ TRUST_PROXY: '1' }, proxied, vary],
-    ] as const) {
-      const other = await startService(variables);
-      const answer = await send(new URL('/', other.url).href, { headers });
-      // With a slash after it or without.
-      for (const address of ['https://outer.example/prefix', 'https://outer.example/prefix/'])
-        expect(new URL(String(answer.headers.location), address).href).toBe(
-          `https://outer.example/prefix${new URL(other.url).pathname}`,
-        );
-      if (depends !== undefined) expect(answer.headers.vary).toBe(depends);
-      await other.stop();
-    }
-  });
-
   it('POST / leads nowhere', async () => {
     expect((await send(new URL('/', service.url).href, { method: 'POST' })).status).toBe(404);
   });
@@ -188,6 +170,53 @@ describe('the documents on the endpoint', () => {
     if (method === 'POST') expect(headers['Content-Length']).toBe(String(Buffer.byteLength(body)));
     return send(new URL(target, service.url).href, { method, headers, ...(method === 'POST' ? { body } : {}) });
   }
+});
+
+describe('the address in the documents', () => {
+  const path = '/webhooks/Services/WebHooks.asmx';
+  const stated = {
+    Host: 'inner',
+    'X-Forwarded-Host': 'outer.example:8443',
+    'X-Forwarded-Proto': 'https',
+    'X-Forwarded-Prefix': '/a/b/',
+    Forwarded: 'for=192.0.2.1;host="standard.example";proto=https',
+  };
+  const vary = 'Host, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Prefix, X-Forwarded-Proto';
+
+  it.each<[Record<string, string>, Record<string, string>, string, string]>([
+    [{}, { Host: 'Example.COM:8080' }, 'http://example.com:8080', 'Host'],
+    [{}, stated, 'http://inner', 'Host'],
+    [{ TRUST_PROXY: '192.0.2.0/24' }, stated, 'http://inner', vary],
+    [{ TRUST_PROXY: 'loopback' }, stated, 'https://outer.example:8443/a/b', vary],
+    [{ TRUST_PROXY: '1', FORWARDED_HEADER: 'forwarded' }, stated, 'https://standard.example', 'Host, Forwarded'],
+    [{ BASE_URL: 'https://hooks.example/outer/', TRUST_PROXY: '1' }, stated, 'https://hooks.example/outer', vary],
+  ])('with %j is that of the request: %j', async (variables, headers, base, depends) => {
+    const service = await startService(variables);
+    const wsdl = await send(`${service.url}?WSDL`, { headers });
+    const addresses = [...wsdl.body.matchAll(/:address location="([^"]*)"/g)].map(([, address]) => address);
+    expect(addresses).toEqual(new Array(4).fill(base + path));
+    const root = await send(new URL('/', service.url).href, { headers });
+    // With a slash after it or without.
+    for (const from of [base, `${base}/`]) expect(new URL(String(root.headers.location), from).href).toBe(base + path);
+    expect([wsdl.headers.vary, root.headers.vary]).toEqual([depends, depends]);
+    await service.stop();
+  });
+
+  it('is refused where a caller or a trusted proxy states a wrong one, which is not echoed', async () => {
+    const service = await startService({ TRUST_PROXY: '1' });
+    const wrong: readonly Record<string, string>[] = [{ Host: 'evil"><x' }, { 'X-Forwarded-Proto': 'javascript' }];
+    for (const headers of wrong) {
+      const answer = await send(`${service.url}?WSDL`, { headers });
+      expect([answer.status, answer.headers['content-type']]).toEqual([400, 'text/plain; charset=utf-8']);
+      expect(answer.body + JSON.stringify(answer.headers)).not.toMatch(/evil|javascript/);
+    }
+    const { path, ...question } = requestOf('soap11', 'GetEvents');
+    const headers = { ...question.headers, 'X-Forwarded-Proto': 'javascript' };
+    const { status, body } = await send(service.url + path, { ...question, headers });
+    expect(status).toBe(400);
+    expect(body).toContain('<faultcode>soap:Client</faultcode><faultstring>The forwarded scheme is neither');
+    await service.stop();
+  });
 });
 
 /** Writes an answer as the samples show it: indented, with `string` and `length` as placeholders. */

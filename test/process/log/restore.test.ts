@@ -22,59 +22,11 @@ describe('a backup of a SQLite event log', () => {
   });
   afterEach(() => log.close());
 
-  const idsIn = async (name: string) => {
-    const other = await openSqliteLog({ file: name, create: false });
-    const events = await other.scan({ after: 0, limit: 10 });
-    await other.close();
-    return events.map(({ id }) => id);
-  };
-
-  it('takes the place of the events of the log, which is copied, while the service has it open', async () => {
-    const copy = await restoreSqliteLog(backup, file);
-    expect((await log.scan({ after: 0, limit: 10 })).map(({ id }) => id)).toEqual(['first']);
-    expect(await idsIn(copy ?? '')).toEqual(['first', 'second']);
-    expect(await idsIn(backup)).toEqual(['first']);
-    expect(await log.verify()).toEqual([]);
-  });
-
-  it('is found by time, also where what it replaced was just looked for', async () => {
-    const since = Date.now() + 1000;
-    const found = async () => {
-      const events = await log.scan({ after: 0, since, limit: 10 });
-      const { events: searched } = await log.search({ from: since, limit: 10 });
-      return [events, searched].map((some) => some.map(({ id }) => id));
-    };
-    const later = join(folder.path, 'later.db');
-    const making = await openSqliteLog({ file: later });
-    await making.append(newEvent({ id: 'restored', recordedAt: since }));
-    await making.close();
-    await log.append(newEvent({ id: 'replaced', recordedAt: since }));
-    expect(await found()).toEqual([['replaced'], ['replaced']]);
-    await restoreSqliteLog(later, file);
-    expect(await found()).toEqual([['restored'], ['restored']]);
-  });
-
-  it('becomes a log where there is none', async () => {
-    const other = join(folder.path, 'other.db');
-    expect(await restoreSqliteLog(backup, other)).toBeUndefined();
-    expect(await idsIn(other)).toEqual(['first']);
-  });
-
-  it('gives no position again that the log gave, also those of events that it has forgotten', async () => {
-    await log.forget([2]);
-    await restoreSqliteLog(backup, file);
-    await log.append(newEvent({ id: 'next' }));
-    expect((await log.scan({ after: 0, limit: 10 })).map(({ id, position }) => [id, position])).toEqual([
-      ['first', 1],
-      ['next', 3],
-    ]);
-  });
-
   it('goes on after its own positions where the log has given fewer, also if their events were forgotten', async () => {
     await log.forget([1, 2]);
     await log.upkeep?.backup(join(folder.path, 'later.db'));
     const other = join(folder.path, 'other.db');
-    await restoreSqliteLog(join(folder.path, 'later.db'), other);
+    expect(await restoreSqliteLog(join(folder.path, 'later.db'), other)).toBeUndefined();
     const restored = await openSqliteLog({ file: other });
     await restored.append(newEvent({ id: 'next' }));
     const next = await restored.scan({ after: 0, limit: 10 });

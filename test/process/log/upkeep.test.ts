@@ -82,15 +82,6 @@ describe('the upkeep of a SQLite event log', () => {
     expect(await other.scan({ after: 0, limit: 100 })).toHaveLength(10);
   });
 
-  it('never uses a position twice, even after retention forgot everything', async () => {
-    const log = await open({ maxEvents: undefined, maxAge: 1000 });
-    await Promise.all(Array.from({ length: 20 }, () => log.append(newEvent({ recordedAt: 0 }))));
-    await eventually('the others are forgotten', async () => (await log.stats()).events === 0);
-    await log.append(newEvent({ recordedAt: Date.now() + 60_000 }));
-    const [event] = await log.scan({ after: 0, limit: 1 });
-    expect(event?.position).toBeGreaterThan(20);
-  });
-
   it('gives the space of forgotten events back while another process records', async () => {
     const [log, tool] = [await open(), await open()];
     const data = `"data":"${'x'.repeat(20_000)}"`;
@@ -99,7 +90,7 @@ describe('the upkeep of a SQLite event log', () => {
     const full = (await stat(file)).size;
     let recording = true;
     const writer = (async () => {
-      while (recording) await log.append(newEvent());
+      for (let i = 0; recording && i < 300; i++) await log.append(newEvent());
     })();
     const given = await tool.upkeep?.compact();
     recording = false;
@@ -111,7 +102,6 @@ describe('the upkeep of a SQLite event log', () => {
   });
 
   it.each<[string, string, RegExp]>([
-    ['a total that does not fit', 'UPDATE totals SET events = 7', /^The log holds 3 events, and its total says 7\.$/],
     [
       'an event that is missing',
       'DELETE FROM events WHERE sequence = 2',

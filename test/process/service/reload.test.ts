@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Arrival } from '../../../src/events/arrival';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
@@ -7,7 +6,7 @@ import { eventually } from '../../support/eventually';
 import { freePort } from '../../support/program.cjs';
 import { send } from '../../support/http';
 import { metricsAt } from '../../support/metrics';
-import { killProcesses, startProcess, type ServiceProcess } from '../../support/process';
+import { configure, killProcesses, startProcess, type ServiceProcess } from '../../support/process';
 import { openWire } from '../../support/wire';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
@@ -18,12 +17,6 @@ interface Waiting {
   readonly waiting: ReturnType<typeof send>;
   readonly ended: Promise<string>;
   readonly text: () => string;
-}
-
-/** Writes the `.env` file of the service. */
-async function configure(variables: Readonly<Record<string, string>>): Promise<void> {
-  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
-  await writeFile(join(folder.path, '.env'), lines.join(''));
 }
 
 const BODY = '{"order":17}';
@@ -68,7 +61,7 @@ async function accepted({ url }: ServiceProcess, age: string): Promise<string[]>
 describe('SIGHUP', () => {
   it('ends what a removed key still waits for, and nothing that another key waits for', async () => {
     const keys = ['read-key-that-goes-away', 'read-key-that-is-to-stay'] as const;
-    await configure({ READ_KEYS: keys.join() });
+    await configure(folder.path, { READ_KEYS: keys.join() });
     const service = await startProcess({}, folder.path);
     const [goes, stays] = (await Promise.all(
       keys.map(async (key) => {
@@ -91,7 +84,7 @@ describe('SIGHUP', () => {
       'both wait',
       async () => (await metricsAt(service.url, { 'x-api-key': keys[1] })).get('webhook_calls_waiting') === 4,
     );
-    await configure({ READ_KEYS: keys[1] });
+    await configure(folder.path, { READ_KEYS: keys[1] });
     service.child.kill('SIGHUP');
     await service.logged('settings read again');
     await send(`${service.url}/RecordEvent?a=secret-of-later`);
@@ -111,7 +104,7 @@ describe('SIGHUP', () => {
         ...all,
         RECORD_KEYS: `${all.RECORD_KEYS ?? ''},${stays}`,
       });
-      await configure({ ...settings, ...withStaying(credentials('old-and-long-enough')) });
+      await configure(folder.path, { ...settings, ...withStaying(credentials('old-and-long-enough')) });
       const service = await startProcess({ PORT: undefined }, folder.path);
       const started = () => service.output().match(/"started"/g)?.length === Number(workers);
       await eventually('every worker has started', started);
@@ -126,7 +119,11 @@ describe('SIGHUP', () => {
           statuses.add((await send(`${service.url}/RecordEvent`, { method: 'POST', headers })).status);
       };
       const load = [caller(), caller(), caller()];
-      await configure({ ...settings, ...withStaying(credentials('new-and-long-enough')), RETENTION_MAX_EVENTS: '3' });
+      await configure(folder.path, {
+        ...settings,
+        ...withStaying(credentials('new-and-long-enough')),
+        RETENTION_MAX_EVENTS: '3',
+      });
       service.child.kill('SIGHUP');
       if (workers === '1') await service.logged('settings read again');
       else await eventually('both workers are replaced', () => service.output().match(/"stopped"/g)?.length === 2);
@@ -147,14 +144,14 @@ describe('SIGHUP', () => {
 
   it('takes no body that a secret signed which was removed while it arrived', async () => {
     const secret = 'secret-that-goes-away';
-    await configure({ WEBHOOK_SECRETS: `${secret},secret-that-stays` });
+    await configure(folder.path, { WEBHOOK_SECRETS: `${secret},secret-that-stays` });
     const service = await startProcess({}, folder.path);
     const wire = await openWire(service.url);
     const fields = `X-Hub-Signature-256: sha256=${mac(secret, BODY).digest('hex')}\r\nContent-Length: ${String(BODY.length)}\r\n`;
     const path = `${new URL(service.url).pathname}/RecordEvent`;
     wire.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n${fields}\r\n`);
     await wire.until(/100 Continue/);
-    await configure({ WEBHOOK_SECRETS: 'secret-that-stays' });
+    await configure(folder.path, { WEBHOOK_SECRETS: 'secret-that-stays' });
     service.child.kill('SIGHUP');
     await service.logged('settings read again');
     wire.write(BODY);
@@ -165,7 +162,7 @@ describe('SIGHUP', () => {
 
   it('uses other ALLOWED_HOSTS', async () => {
     const settings = { PORT: String(await freePort()), EVENT_LOG: 'memory:' };
-    await configure({ ...settings, ALLOWED_HOSTS: 'old.example' });
+    await configure(folder.path, { ...settings, ALLOWED_HOSTS: 'old.example' });
     const service = await startProcess({ PORT: undefined }, folder.path);
     const statuses = () =>
       Promise.all(
@@ -174,7 +171,7 @@ describe('SIGHUP', () => {
         ),
       );
     expect(await statuses()).toEqual([200, 403]);
-    await configure({ ...settings, ALLOWED_HOSTS: 'new.example' });
+    await configure(folder.path, { ...settings, ALLOWED_HOSTS: 'new.example' });
     service.child.kill('SIGHUP');
     await service.logged('settings read again');
     expect(await statuses()).toEqual([403, 200]);
@@ -182,9 +179,9 @@ describe('SIGHUP', () => {
 
   it('names what needs a restart, keeps all that was if a setting is wrong, and the arrival says which key recorded', async () => {
     const settings = { PORT: String(await freePort()), EVENT_LOG: 'sqlite:events.db' };
-    await configure({ ...settings, RECORD_KEYS: 'shop the-first-key-of-all' });
+    await configure(folder.path, { ...settings, RECORD_KEYS: 'shop the-first-key-of-all' });
     const service = await startProcess({ PORT: undefined }, folder.path);
-    await configure({ ...settings, RECORD_KEYS: 'shop a-second-key-of-all', MAX_CONNECTIONS: '0' });
+    await configure(folder.path, { ...settings, RECORD_KEYS: 'shop a-second-key-of-all', MAX_CONNECTIONS: '0' });
     service.child.kill('SIGHUP');
     const { reason } = await service.logged('settings not usable, those from before stay in use');
     expect(reason).toContain('MAX_CONNECTIONS=0: must be a whole number');
@@ -193,7 +190,7 @@ describe('SIGHUP', () => {
     expect((await record('a-second-key-of-all')).status).toBe(401);
     expect((await record('the-first-key-of-all')).status).toBe(200);
 
-    await configure({
+    await configure(folder.path, {
       ...settings,
       RECORD_KEYS: 'shop a-second-key-of-all',
       MAX_CONNECTIONS: '9',

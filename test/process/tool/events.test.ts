@@ -9,7 +9,7 @@ import { newEvent } from '../../support/events';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
 import { startProcess } from '../../support/process';
-import { BINDINGS, callOperation, eventsOf } from '../../support/bindings';
+import { callOperation, eventsOf } from '../../support/bindings';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { TOOL } from '../../support/tool';
 import { runToolHere, startToolHere } from '../../support/tool-here';
@@ -421,21 +421,6 @@ describe('the tool for the event log', () => {
     await service.end('SIGTERM');
     expect([errors, output.split('\n').length]).toEqual(['1 events exported.\n', 2]);
     expect(service.output()).not.toContain('no such setting');
-  });
-
-  it('follows what a running service records, and ends on SIGTERM', async () => {
-    const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
-    const tool = start(['follow', '--since', '0']);
-    const seen = () => tool.output().split('\n').filter(Boolean);
-    const ids: string[] = [];
-    for (const binding of BINDINGS) ids.push(await callOperation(service.url, binding, 'RecordEvent'));
-    await eventually('all are printed', () => seen().length === BINDINGS.length);
-    const events = seen().map((line) => JSON.parse(line) as { id: string; _log: { arrival: object } });
-    expect(events.map(({ id }) => id)).toEqual(ids);
-    expect(events[0]?._log.arrival).toMatchObject({ method: 'POST', remoteAddress: '127.0.0.1' });
-    expect(await tool.end('SIGTERM')).toBe(0);
-    expect(tool.errors()).toBe('Waiting for events after 0.\n4 events printed.\n');
-    await service.end('SIGTERM');
   });
 
   it('copies the log while the service runs, to a file that is a complete log', async () => {

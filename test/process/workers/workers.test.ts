@@ -1,15 +1,13 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { BINDINGS, requestOf, resultOf } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
-import { everyEvent } from '../../support/load';
+import { everyEvent, Load, verdict, WHOLE } from '../../support/load';
 import { metricsAt } from '../../support/metrics';
-import { childrenOf, killProcesses, runToEnd, startProcess, type ServiceProcess } from '../../support/process';
+import { childrenOf, killProcesses, startProcess, type ServiceProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const folder = useTemporaryFolder();
@@ -20,46 +18,16 @@ function start(variables: Readonly<Record<string, string>> = {}): Promise<Servic
   return startProcess({ WORKERS: '2', ...variables }, folder.path);
 }
 
-/** Records over all bindings on persistent connections until `stop` returns true; resolves to the ids. */
-async function record(url: string, stop: () => boolean, failed: (error: unknown) => void): Promise<string[]> {
-  const ids: string[] = [];
-  const caller = async (_value: unknown, first: number): Promise<void> => {
-    for (let i = first; !stop(); i++) {
-      const { path, ...question } = requestOf(BINDINGS[i % BINDINGS.length] ?? 'soap11', 'RecordEvent');
-      try {
-        const answer = await fetch(url + path, question);
-        const body = await answer.text();
-        if (answer.status !== 200) throw new Error(body);
-        ids.push(resultOf({ status: answer.status, headers: {}, body }));
-      } catch (error) {
-        failed(error);
-      }
-      // The callers leave the processor to the workers that start.
-      await setTimeout(5);
-    }
-  };
-  await Promise.all(Array.from({ length: 20 }, caller));
-  return ids;
-}
-
 describe('with several workers', () => {
   it('SIGHUP replaces each of them without dropping a request', async () => {
     const service = await start();
-    const failures: unknown[] = [];
-    let done = false;
-    const recording = record(
-      service.url,
-      () => done,
-      (error) => failures.push(error),
-    );
+    // The callers leave the processor to the workers that start.
+    const load = new Load(() => service.url, { callers: 20, pause: 5, copies: () => 0 });
     service.child.kill('SIGHUP');
     await eventually('both workers hand over', () => count(service, 'a worker hands over') === 2);
     await eventually('both have stopped', () => count(service, '"stopped"') === 2);
-    done = true;
-    const ids = await recording;
-    expect(failures).toEqual([]);
-    const events = await everyEvent(service.url);
-    expect(events.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    await load.stop();
+    expect([load.failed, verdict(load, await everyEvent(service.url))]).toEqual([0, WHOLE]);
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
@@ -138,16 +106,6 @@ describe('with several workers', () => {
     expect((await metricsAt(admin)).get('webhook_refusals_total{reason="rate"}')).toBe(2);
     expect((await send(`${service.url}?events=refusals`)).body).toContain('/nothing');
     expect(await service.end('SIGTERM')).toBe(0);
-  });
-
-  it('a port that is taken ends all of them with exit code 1 and the reason', async () => {
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    const port = String((taken.address() as { port: number }).port);
-    const { code, output } = await runToEnd({ WORKERS: '2', PORT: port }, folder.path);
-    taken.close();
-    expect(output).toContain(`127.0.0.1 at port ${port} cannot be used: another program uses it. Set PORT or HOST.`);
-    expect(code).toBe(1);
   });
 
   it('SIGHUP and the death of an old one at the same time leave the supervisor running', async () => {

@@ -1,8 +1,14 @@
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
-// Jest ends a worker that has nothing left to do after half a second, with a warning. Freeing its memory first can take longer.
-if (process.send !== undefined) process.on('exit', (code) => process.reallyExit(code));
+/** What jest sends a worker that has nothing left to do (`CHILD_MESSAGE_END` of jest-worker). */
+const END = 2;
+
+// Jest kills a worker that takes longer than half a second to end, with a warning. Freeing its memory can take longer, and a server or
+// thread that a failed test left open keeps it for ever.
+process.on('message', ([type]) => {
+  if (type === END) process.reallyExit(0);
+});
 
 /**
  * A test environment without a realm of its own: test files run in the realm of the jest worker, one after the other, and share

@@ -1,6 +1,6 @@
 import { dataView as view } from '../../../../src/pages/events/data-view';
 import { EventData } from '../../../../src/events/payload';
-import { indentedXml } from '../../../../src/pages/xml-text';
+import { indentedXml } from '../../../../src/pages/indented-text';
 
 const dataView = (member: string, { isForm = false, isJson = false } = {}) =>
   view(new EventData(member), { isForm, isMultipart: false, isJson });

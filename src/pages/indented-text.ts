@@ -1,9 +1,11 @@
 import { SaxesParser } from 'saxes';
 
-const INDENT = '  ';
-
 /** Deeper levels are indented no further: the indentation of 10,000 levels would be the page. */
 const MAX_DEPTH = 20;
+
+function newLine(depth: number): string {
+  return `\n${'  '.repeat(Math.min(depth, MAX_DEPTH))}`;
+}
 
 /** A comment, a CDATA section, a processing instruction, a tag, a declaration, or text. */
 const TOKEN =
@@ -22,7 +24,7 @@ export function indentedXml(xml: string, isCut = false): string | undefined {
   /** For each open element, and for what is outside of all: whether it is inside a text, and so stays in its line. */
   const open = [false];
   const add = (token: string, staysInLine: boolean): void => {
-    text += staysInLine ? token : `\n${INDENT.repeat(Math.min(open.length - 1, MAX_DEPTH))}${token}`;
+    text += staysInLine ? token : newLine(open.length - 1) + token;
   };
   for (let position = 0; position < xml.length; position = TOKEN.lastIndex) {
     TOKEN.lastIndex = position;
@@ -57,4 +59,24 @@ function isXml(xml: string, isCut: boolean): boolean {
   } catch {
     return false;
   }
+}
+
+/** A string, which may be cut; what is empty; a mark; anything else up to the next mark or white space. */
+const JSON_TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\],:"]+/gs;
+
+/** Indents valid JSON, of which the end may be missing; numbers keep their digits and members their order. */
+export function indentedJson(json: string): string {
+  let [text, depth] = ['', 0];
+  const line = () => newLine(depth);
+  for (const [token] of json.matchAll(JSON_TOKEN)) {
+    if (token === '}' || token === ']') {
+      depth--;
+      text += line();
+    }
+    text += /^[{[]./s.test(token) ? token.charAt(0) + token.slice(-1) : token;
+    if (token === '{' || token === '[') depth++;
+    if (token === '{' || token === '[' || token === ',') text += line();
+    if (token === ':') text += ' ';
+  }
+  return text;
 }
