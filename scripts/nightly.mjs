@@ -16,10 +16,10 @@ const ENGINES = ['src/log/[^/]*$', 'src/util/'];
 /** Each suite: its files in test/nightly, and the files and folders that it tests. */
 const SUITES = [
   {
-    files: ['cluster', 'jetstream-faults', 'jetstream-large', 'jetstream-restores'],
+    files: ['cluster', 'jetstream-faults', 'jetstream-large'],
     rooms: [...ENGINES, 'src/log/jetstream/', 'src/cli/', 'scripts/cluster/'],
   },
-  { files: ['postgres-faults', 'postgres-silence'], rooms: [...ENGINES, 'src/log/postgres/'] },
+  { files: ['postgres-faults'], rooms: [...ENGINES, 'src/log/postgres/'] },
   { files: ['recovery'], rooms: [...ENGINES, 'src/log/sqlite/', 'src/workers/'] },
   { files: ['power-failure'], rooms: ['src/log/sqlite/', 'src/util/files.ts', 'src/cli/forward/position.ts'] },
   {

@@ -125,9 +125,12 @@ export interface WebHook {
  */
 export async function createWebHook(settings: WebHookSettings = {}): Promise<WebHook> {
   const config = ProcessConfig.embedded(settings);
-  const { log, app } = await start(config).catch((cause: unknown) => {
-    if (cause instanceof LogError) throw new LogError(plainReason(cause), { cause });
-    throw cause;
+  const log = await config.eventLog.open(config.eventLogSettings).catch((cause: unknown) => {
+    throw cause instanceof LogError ? new LogError(plainReason(cause), { cause }) : cause;
+  });
+  const app = await startApp(config, log, createLogger(config.log.level)).catch(async (error: unknown) => {
+    await log.close();
+    throw error;
   });
   const ending = new AbortController();
   setMaxListeners(0, ending.signal);
@@ -214,14 +217,4 @@ function positionOf(after: Position): number {
   const position = positionIn(String(after));
   if (position !== undefined) return position;
   throw new TypeError('after must be the sequence of an event: up to 20 digits.');
-}
-
-async function start(config: Config) {
-  const log = await config.eventLog.open(config.eventLogSettings);
-  try {
-    return { log, app: await startApp(config, log, createLogger(config.log.level)) };
-  } catch (error) {
-    await log.close();
-    throw error;
-  }
 }

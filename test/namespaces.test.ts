@@ -20,35 +20,33 @@ const NAMESPACES: readonly (readonly [namespace: string, stem: string])[] = [
 ];
 
 const escaped = (namespace: string): string => namespace.replaceAll('&', '&amp;');
-const soap11 = (url: string, action: string, body: string): Promise<Answer> =>
-  send(url, { method: 'POST', headers: { 'Content-Type': 'text/xml', SOAPAction: `"${action}"` }, body });
-const soap12 = (url: string, action: string, body: string): Promise<Answer> =>
-  send(url, { method: 'POST', headers: { 'Content-Type': `application/soap+xml; action="${action}"` }, body });
 
 describe.each(NAMESPACES)('under the namespace %s', (namespace, stem) => {
   const service = useService({ SERVICE_NAMESPACE: namespace });
-
-  const hello = `<HelloWorldResponse xmlns="${escaped(namespace)}"><HelloWorldResult>Hello World</HelloWorldResult></HelloWorldResponse>`;
-  const soapBody = (answer: Answer): string | undefined => /<soap:Body>(.*)<\/soap:Body>/.exec(answer.body)?.[1];
+  const post = (type: string, body: string, headers: Record<string, string> = {}): Promise<Answer> =>
+    send(service.url, { method: 'POST', headers: { 'Content-Type': type, ...headers }, body });
+  const soap11 = (action: string, body: string) => post('text/xml', body, { SOAPAction: `"${action}"` });
+  const soap12 = (action: string, body: string) => post(`application/soap+xml; action="${action}"`, body);
 
   it('each binding answers in it', async () => {
     const [over11, over12] = [envelope11('HelloWorld', '', namespace), envelope12('HelloWorld', '', namespace)];
-    const answers = [
-      await soap11(service.url, `${stem}HelloWorld`, over11),
-      await soap12(service.url, `${stem}HelloWorld`, over12),
-      await send(service.url, { method: 'POST', headers: { 'Content-Type': 'text/xml' }, body: over11 }),
-      await send(service.url, { method: 'POST', headers: { 'Content-Type': 'application/soap+xml' }, body: over12 }),
-    ];
-    for (const answer of answers) expect([answer.status, soapBody(answer)]).toEqual([200, hello]);
+    const hello = `<HelloWorldResponse xmlns="${escaped(namespace)}"><HelloWorldResult>Hello World</HelloWorldResult></HelloWorldResponse>`;
+    for (const { status, body } of [
+      await soap11(`${stem}HelloWorld`, over11),
+      await soap12(`${stem}HelloWorld`, over12),
+      await post('text/xml', over11),
+      await post('application/soap+xml', over12),
+    ])
+      expect([status, /<soap:Body>(.*)<\/soap:Body>/.exec(body)?.[1]]).toEqual([200, hello]);
     const string = `<?xml version="1.0" encoding="utf-8"?>\n<string xmlns="${escaped(namespace)}">Hello World</string>`;
-    expect((await send(`${service.url}/HelloWorld`)).body).toBe(string);
-    expect((await send(`${service.url}/HelloWorld`, { method: 'POST', body: '' })).body).toBe(string);
+    for (const method of ['GET', 'POST'])
+      expect((await send(`${service.url}/HelloWorld`, { method })).body).toBe(string);
   });
 
   it('every operation is called by its action alone, and records and reads over all bindings', async () => {
     for (const operation of ORIGINAL_OPERATIONS) {
       const empty = envelope11('HelloWorld').replace(/(?<=<soap:Body>).*(?=<\/soap:Body>)/, '');
-      expect((await soap11(service.url, `${stem}${operation}`, empty)).status).toBe(200);
+      expect((await soap11(`${stem}${operation}`, empty)).status).toBe(200);
     }
     for (const binding of BINDINGS)
       await callOperation(service.url, binding, 'RecordEvent', '', {}, { namespace, stem });
@@ -58,38 +56,33 @@ describe.each(NAMESPACES)('under the namespace %s', (namespace, stem) => {
 
   it('an action that is not made this way is refused', async () => {
     for (const action of [`${namespace}:HelloWorld`, 'HelloWorld', `${stem}/HelloWorld`, `${stem}Helloworld`]) {
-      const other = await soap11(service.url, action, envelope11('HelloWorld', '', namespace));
+      const other = await soap11(action, envelope11('HelloWorld', '', namespace));
       expect([other.status, other.body]).toEqual([500, expect.stringContaining('did not recognize the value of')]);
     }
     if (stem === namespace) return;
-    const joined = await soap11(service.url, `${namespace}HelloWorld`, envelope11('HelloWorld'));
+    const joined = await soap11(`${namespace}HelloWorld`, envelope11('HelloWorld'));
     expect(joined.body).toContain('did not recognize the value of HTTP Header SOAPAction: ');
-    const joined12 = await soap12(service.url, `${namespace}HelloWorld`, envelope12('Unknown'));
+    const joined12 = await soap12(`${namespace}HelloWorld`, envelope12('Unknown'));
     expect(joined12.body).toContain('was not recognized');
   });
 
   it.each(['?WSDL', '?WSDL=extended'])('%s has these actions', async (query) => {
     const definitions = XmlElement.read((await send(service.url + query)).body);
-    const actions = all(definitions).flatMap(({ attributes }) =>
-      attributes.filter(({ local }) => local === 'soapAction').map(({ value }) => value),
-    );
-    const { operations } = await Contract.load(namespace);
-    const expected = operations.map(({ name }) => `${stem}${name}`);
-    expect(actions).toEqual([...expected, ...expected]);
-    const targets = all(definitions).flatMap(({ attributes }) =>
-      attributes.filter(({ local }) => local === 'targetNamespace').map(({ value }) => value),
-    );
-    expect(targets).toEqual([namespace, namespace]);
+    const valuesOf = (name: string) =>
+      all(definitions).flatMap(({ attributes }) =>
+        attributes.filter(({ local }) => local === name).map(({ value }) => value),
+      );
+    const actions = (await Contract.load(namespace)).operations.map(({ name }) => `${stem}${name}`);
+    expect(valuesOf('soapAction')).toEqual([...actions, ...actions]);
+    expect(valuesOf('targetNamespace')).toEqual([namespace, namespace]);
   });
 
   it('the discovery document and the pages name it', async () => {
     expect((await send(`${service.url}?disco`)).body.split(`xmlns:q1="${escaped(namespace)}"`)).toHaveLength(3);
     const { body } = await send(`${service.url}?op=HelloWorld`);
     expect(samplesOn(body, 'SOAP 1.1').request).toContain(`\nSOAPAction: "${stem}HelloWorld"\n`);
-    for (const binding of ['SOAP 1.1', 'SOAP 1.2', 'HTTP GET', 'HTTP POST']) {
-      const sample = samplesOn(body, binding);
-      expect(sample.response).toContain(`xmlns="${escaped(namespace)}"`);
-    }
+    for (const binding of ['SOAP 1.1', 'SOAP 1.2', 'HTTP GET', 'HTTP POST'])
+      expect(samplesOn(body, binding).response).toContain(`xmlns="${escaped(namespace)}"`);
   });
 });
 

@@ -125,11 +125,7 @@ export abstract class IncomingCall implements Call {
     this.route();
     const hasBody = this.binding !== 'httpget';
     const unprovedLimit = hasBody ? caller.beforeBody(this.needs, this.binding !== 'httppost') : undefined;
-    const limit =
-      unprovedLimit === undefined
-        ? undefined
-        : { maxBytes: unprovedLimit, refusal: () => HTTP_ERRORS.keyInHeader(unprovedLimit) };
-    const body = hasBody ? await bodies.read(request, response, limit) : EMPTY;
+    const body = hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
     // Recorded empty, it would use up the key with which the sender repeats the call.
     if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
     if (caller.isSigned) await caller.verify(body, this.needs);

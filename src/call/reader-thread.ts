@@ -27,7 +27,7 @@ type Question = Pick<Reader<{ readonly body: Buffer }, unknown>, 'module' | 'nam
   readonly message: { readonly body: Uint8Array };
 };
 
-interface ThreadFunctions {
+interface ReaderFunctions {
   read(question: Question): Promise<Outcome<unknown>>;
 }
 
@@ -84,7 +84,7 @@ export class ReaderThreads {
 /** A thread that reads one message at a time. It starts with the first of them. */
 class ReaderThread {
   readonly #turn = new Semaphore(1);
-  #thread: { readonly worker: Worker; readonly remote: Remote<ThreadFunctions> } | undefined;
+  #thread: { readonly worker: Worker; readonly remote: Remote<ReaderFunctions> } | undefined;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(private readonly maxBytes: number) {}
@@ -111,7 +111,7 @@ class ReaderThread {
     const maxOldGenerationSizeMb = HEAP_FOR_CODE + Math.ceil((HEAP_GROWTH * this.maxBytes) / 1024 / 1024);
     const resourceLimits = { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: YOUNG_GENERATION };
     const worker = new Worker(__filename, { workerData: READER, resourceLimits });
-    const thread = { worker, remote: Remote.ofThread<ThreadFunctions>(worker) };
+    const thread = { worker, remote: Remote.ofThread<ReaderFunctions>(worker) };
     const forget = () => {
       if (this.#thread === thread) this.#thread = undefined;
     };
@@ -121,7 +121,7 @@ class ReaderThread {
 }
 
 if (workerData === READER && parentPort !== null)
-  Remote.ofThread(parentPort).serve<ThreadFunctions>({
+  Remote.ofThread(parentPort).serve<ReaderFunctions>({
     async read({ module, name, message }) {
       const { buffer, byteOffset, byteLength } = message.body;
       const body = Buffer.from(buffer, byteOffset, byteLength);

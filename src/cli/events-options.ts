@@ -20,15 +20,9 @@ export interface Values extends LogSource, EventFilter {
   readonly follow?: boolean;
   readonly position?: string;
   readonly asReceived?: boolean;
-  readonly sign?: readonly SecretOfSender[];
+  readonly sign?: readonly { readonly sender: Sender; readonly file: string }[];
   readonly skipRefused?: boolean;
   readonly tries?: number;
-}
-
-/** A sender, and the file with the secret with which it signs. */
-interface SecretOfSender {
-  readonly sender: Sender;
-  readonly file: string;
 }
 
 /** Options that choose some of the events; one must match all that are given. */

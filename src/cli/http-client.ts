@@ -85,10 +85,9 @@ export class HttpClient {
   }
 
   /** Sends one request, and resolves to its answer if that is whole. User and password of the address go as Basic authentication. */
-  async ask(url: URL, question: OutgoingRequest): Promise<HttpAnswer | NoAnswerError> {
-    const answer = await this.send(url, question);
-    if (answer instanceof NoAnswerError || answer.cutOff === undefined) return answer;
-    return new NoAnswerError(answer.cutOff);
+  async ask(url: URL, outgoing: OutgoingRequest): Promise<HttpAnswer | NoAnswerError> {
+    const answer = await this.send(url, outgoing);
+    return answer instanceof NoAnswerError || answer.cutOff === undefined ? answer : new NoAnswerError(answer.cutOff);
   }
 
   /** Sends as {@link ask} does. The body may be cut off: there is no answer only if the header did not come in time. */

@@ -137,7 +137,7 @@ export class LineTooLongError extends Error {
 export async function* linesOf(bytes: AsyncIterable<Buffer>, maxBytes = MAX_LINE_BYTES): AsyncGenerator<Buffer> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
-  const hold = (part: Buffer): void => {
+  const collect = (part: Buffer): void => {
     pendingBytes += part.length;
     if (pendingBytes > maxBytes) throw new LineTooLongError(`It is longer than ${String(maxBytes)} bytes.`);
     pending.push(part);
@@ -145,13 +145,13 @@ export async function* linesOf(bytes: AsyncIterable<Buffer>, maxBytes = MAX_LINE
   for await (const chunk of bytes) {
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
-      hold(chunk.subarray(start, end));
+      collect(chunk.subarray(start, end));
       yield pending.length === 1 ? chunk.subarray(start, end) : Buffer.concat(pending);
       pending = [];
       pendingBytes = 0;
       start = end + 1;
     }
-    if (start < chunk.length) hold(chunk.subarray(start));
+    if (start < chunk.length) collect(chunk.subarray(start));
   }
   if (pendingBytes > 0) yield Buffer.concat(pending);
 }

@@ -25,13 +25,13 @@ export class EnvFile {
     for (const [i, row] of content.split(/\r\n|\n|\r/).entries()) {
       if (/^\s*(?:#|$)/.test(row)) continue;
       const wrong = (problem: string) => new ConfigError(`${file}, line ${String(i + 1)}: ${problem}`);
-      const [, name, rest] = ENTRY.exec(row.trim()) ?? [];
-      if (name === undefined || rest === undefined)
+      const [, name, text] = ENTRY.exec(row.trim()) ?? [];
+      if (name === undefined || text === undefined)
         throw wrong('must be NAME=VALUE, a comment that begins with #, or empty');
       const before = this.#lines.get(name);
       if (before !== undefined) throw wrong(`${name} is already set in line ${String(before)}`);
       this.#lines.set(name, i + 1);
-      const { value, problem } = valueOf(rest);
+      const { value, problem } = valueOf(text);
       if (problem !== undefined) throw wrong(`${name} ${problem}`);
       texts.push([name, value]);
     }
@@ -59,12 +59,12 @@ export class EnvFile {
   }
 }
 
-function valueOf(rest: string): { readonly value: string; readonly problem?: string } {
-  if (!/^["'`]/.test(rest)) {
-    const value = rest.replace(/(?:^|\s+)#.*$/, '');
+function valueOf(text: string): { readonly value: string; readonly problem?: string } {
+  if (!/^["'`]/.test(text)) {
+    const value = text.replace(/(?:^|\s+)#.*$/, '');
     return value.includes('#') ? { value, problem: 'contains a #: put the value in single quotes' } : { value };
   }
-  const [quoted, double, single, backquoted] = QUOTED.exec(rest) ?? [];
+  const [quoted, double, single, backquoted] = QUOTED.exec(text) ?? [];
   const value = double ?? single ?? backquoted ?? '';
   if (quoted === undefined) return { value, problem: 'must end with the quote that it begins with, on the same line' };
   return double?.includes('\\')

@@ -1,7 +1,7 @@
 import type { XmlElement } from '../xml/xml-tree';
 import { detached, shortened } from '../util/text';
 import { parseTime } from '../util/time';
-import { CallError, type ParameterValues } from '../service/call';
+import { CallError, type ParameterValues, type SimpleValue } from '../service/call';
 
 export const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
 
@@ -130,14 +130,10 @@ function readText({ name, type }: Parameter, text: string): SimpleValue {
     // A copy: an operation may keep it while it waits, long after the message is gone.
     return typeof value === 'string' ? detached(value) : value;
   } catch (error) {
-    if (!(error instanceof SimpleTypeError)) throw error;
-    throw new CallError(
-      `Cannot convert ${shortened(text)} to ${type.className}.\nParameter name: ${name} ---> ${error.message}`,
-    );
+    const problem = `Cannot convert ${shortened(text)} to ${type.className}.\nParameter name: ${name}`;
+    throw new CallError(`${problem} ---> ${(error as Error).message}`);
   }
 }
-
-type SimpleValue = NonNullable<ParameterValues[string]>;
 
 /** A simple type of XML Schema (XML Schema Part 2: Datatypes, 2nd edition) that a parameter can have. */
 interface SimpleType {
@@ -146,23 +142,18 @@ interface SimpleType {
   /** The .NET class that stands for it in messages, as in those of ASP.NET. */
   readonly className: string;
   readonly example: string;
-  /** Reads a value as it is written. @throws {SimpleTypeError} it is not one of this type. */
+  /** Reads a value as it is written. @throws it is not one of this type; the error quotes nothing of it. */
   read(this: void, text: string): SimpleValue;
 }
 
 export type BuiltInName = 'string' | 'boolean' | 'int' | 'long' | 'decimal' | 'dateTime';
-
-/** Thrown for a text that is not a value of a type. The message says why, and quotes nothing of the text. */
-export class SimpleTypeError extends Error {
-  override readonly name = 'SimpleTypeError';
-}
 
 /** The built-in types by name. A dateTime without a time zone is taken as UTC; a decimal is a text, since it is exact. */
 export const BUILT_IN: Readonly<Record<BuiltInName, SimpleType>> = {
   string: builtIn('string', 'System.String', 'text', (text) => text),
   boolean: builtIn('boolean', 'System.Boolean', 'true', (text) => {
     const value = BOOLEANS.get(withoutOuterSpace(text).toLowerCase());
-    if (value === undefined) throw new SimpleTypeError('String was not recognized as a valid Boolean.');
+    if (value === undefined) throw new Error('String was not recognized as a valid Boolean.');
     return value;
   }),
   int: builtIn('int', 'System.Int32', '10', (text) => Number(wholeNumber(text, 32, 'an Int32'))),
@@ -171,7 +162,7 @@ export const BUILT_IN: Readonly<Record<BuiltInName, SimpleType>> = {
   dateTime: builtIn('dateTime', 'System.DateTime', '2026-01-31T12:00:00Z', (text) => {
     const written = withoutOuterSpace(text);
     const time = parseTime(HAS_ZONE.test(written) ? written : `${written}Z`);
-    if (time === undefined) throw new SimpleTypeError('String was not recognized as a valid DateTime.');
+    if (time === undefined) throw new Error('String was not recognized as a valid DateTime.');
     return new Date(time);
   }),
 };
@@ -210,13 +201,13 @@ function decimal(text: string): string {
 
 function numeral(text: string, form: RegExp, what: string): string {
   const written = withoutOuterSpace(text);
-  if (!form.test(written)) throw new SimpleTypeError('Input string was not in a correct format.');
+  if (!form.test(written)) throw new Error('Input string was not in a correct format.');
   if (written.length > MAX_NUMBER_LENGTH) throw outOfRange(what);
   return written;
 }
 
-function outOfRange(what: string): SimpleTypeError {
-  return new SimpleTypeError(`Value was either too large or too small for ${what}.`);
+function outOfRange(what: string): Error {
+  return new Error(`Value was either too large or too small for ${what}.`);
 }
 
 const SPACE: ReadonlySet<string> = new Set(' \n\r\t');

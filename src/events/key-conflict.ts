@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { JsonText } from './cloudevents/json-text';
-import type { NewEvent } from './stored-event';
+import { type NewEvent, StoredEvent } from './stored-event';
 
 type Compared = Pick<NewEvent, 'attributes' | 'arrival'> & { readonly data: string | null | undefined };
 
@@ -21,7 +21,8 @@ export const KeyConflict = {
       return { key, differs: 'caller' };
     const isSame =
       own.signedBody === undefined || other.signedBody === undefined
-        ? event.data === first.data && (own.signedBody !== undefined || typeOf(event) === typeOf(first))
+        ? event.data === first.data &&
+          (own.signedBody !== undefined || StoredEvent.typeOf(event) === StoredEvent.typeOf(first))
         : own.signedBody === other.signedBody;
     return isSame ? undefined : { key, differs: 'data' };
   },
@@ -33,7 +34,7 @@ export const KeyConflict = {
   apart(event: NewEvent, { key, differs }: KeyConflict): NewEvent | undefined {
     if (key === 'idempotencyKey' && differs === 'data') return undefined;
     const caller = callerIn(event);
-    const data = caller.signedBody === undefined ? [typeOf(event), event.data] : [];
+    const data = caller.signedBody === undefined ? [StoredEvent.typeOf(event), event.data] : [];
     const what = key === 'webhookId' ? digestOf(JSON.stringify([caller, ...data])) : (caller.keyName ?? '');
     return { ...event, [key]: `${event[key] ?? ''}${APART}${what}` };
   },
@@ -54,8 +55,4 @@ export function digestOf(content: string | Buffer): string {
 function callerIn({ arrival }: Pick<NewEvent, 'arrival'>): Readonly<Record<string, string | undefined>> {
   const { keyName, signedWith, signedBody } = Object(new JsonText(arrival).parsed()?.value) as Record<string, string>;
   return { keyName, signedWith, signedBody };
-}
-
-function typeOf({ attributes }: Pick<NewEvent, 'attributes'>): unknown {
-  return (new JsonText(attributes).parsed()?.value as { readonly type?: unknown } | undefined)?.type;
 }

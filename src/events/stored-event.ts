@@ -1,3 +1,5 @@
+import { JsonText } from './cloudevents/json-text';
+
 /** An event on its way into the log, which adds its position. */
 export interface NewEvent {
   /** CloudEvents `id`; with `source` it names the event. */
@@ -41,23 +43,24 @@ const BASE64 = /^"[A-Za-z\d+/]*={0,2}"\s*$/;
 /** Says which part of an event cannot be read, if there is one: a disk may damage them. */
 function problemOf(event: Pick<StoredEvent, 'attributes' | 'data' | 'arrival'>): string | undefined {
   const { attributes, data, arrival } = event;
-  if (!isJson(attributes, '{')) return 'its attributes cannot be read';
+  if (!isObject(attributes)) return 'its attributes cannot be read';
   if (data !== undefined) {
     const [start = '', name] = MEMBER.exec(data) ?? [];
     // A slice is no copy: that would take as long again.
     const value = data.slice(start.length);
-    if (name === undefined || !(name === 'data' ? isJson(value) : BASE64.test(value))) return 'its data cannot be read';
+    const isReadable = name === 'data' ? new JsonText(value).parsed() !== undefined : BASE64.test(value);
+    if (name === undefined || !isReadable) return 'its data cannot be read';
   }
-  return isJson(arrival, '{') ? undefined : 'its arrival cannot be read';
+  return isObject(arrival) ? undefined : 'its arrival cannot be read';
 }
 
-function isJson(text: string, start = ''): boolean {
-  try {
-    JSON.parse(text);
-    return text.trimStart().startsWith(start);
-  } catch {
-    return false;
-  }
+function isObject(json: string): boolean {
+  return json.trimStart().startsWith('{') && new JsonText(json).parsed() !== undefined;
+}
+
+/** The type of an event; undefined if the disk has damaged it. */
+function typeOf({ attributes }: Pick<NewEvent, 'attributes'>): unknown {
+  return (new JsonText(attributes).parsed()?.value as { readonly type?: unknown } | undefined)?.type;
 }
 
 /** Writes an event of the log in the JSON format of CloudEvents 1.0, with its position as the extension `sequence`. */
@@ -82,4 +85,4 @@ export function wireBytes(text: string): number {
   return size;
 }
 
-export const StoredEvent = { problemOf, json: eventJson };
+export const StoredEvent = { problemOf, typeOf, json: eventJson };

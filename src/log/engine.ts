@@ -1,4 +1,3 @@
-import { JsonText } from '../events/cloudevents/json-text';
 import type { KeyConflict } from '../events/key-conflict';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
@@ -122,9 +121,4 @@ export function typePrefix(type: string | undefined): string | undefined {
 export function isOfType(type: string, own: unknown): boolean {
   const prefix = typePrefix(type);
   return prefix === undefined ? own === type : typeof own === 'string' && own.startsWith(prefix);
-}
-
-/** The type in the attributes of an event; undefined if the disk has damaged them. */
-export function typeIn(attributes: string): unknown {
-  return (new JsonText(attributes).parsed()?.value as { readonly type?: unknown } | undefined)?.type;
 }

@@ -90,7 +90,7 @@ const JETSTREAM: EngineChoice = {
       engine: 'NATS JetStream',
       async open(settings) {
         const { openJetStreamLog } = await import('./jetstream/event-log.js');
-        return openJetStreamLog({ create: true, ...settings, ...address });
+        return openJetStreamLog({ ...settings, ...address });
       },
     };
   },
@@ -108,7 +108,7 @@ const POSTGRES: EngineChoice = {
       engine: 'PostgreSQL',
       async open(settings) {
         const { openPostgresLog } = await import('./postgres/event-log.js');
-        return openPostgresLog({ create: true, ...settings, ...address });
+        return openPostgresLog({ ...settings, ...address });
       },
     };
   },

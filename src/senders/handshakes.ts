@@ -43,12 +43,8 @@ const json = (value: object): HandshakeAnswer => ({ contentType: 'application/js
 
 export type JsonMembers = Readonly<Record<string, unknown>>;
 
-/** The members of a JSON object; none if a value is anything else. */
-export function membersOf(value: unknown): JsonMembers {
-  return typeof value === 'object' && value !== null ? (value as JsonMembers) : {};
-}
-
-const OUTBOUND = 'http://soap.sforce.com/2005/09/outbound';
+/** The members of a JSON object; any other value has none of those that are looked for. */
+export const membersOf = (value: unknown): JsonMembers => Object(value) as JsonMembers;
 
 /** How an outbound message begins. */
 const NOTIFICATIONS =
@@ -57,7 +53,8 @@ const NOTIFICATIONS =
 const ACKNOWLEDGEMENT =
   '<?xml version="1.0" encoding="utf-8"?>\n' +
   '<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"><soapenv:Body>' +
-  `<notificationsResponse xmlns="${OUTBOUND}"><Ack>true</Ack></notificationsResponse></soapenv:Body></soapenv:Envelope>`;
+  '<notificationsResponse xmlns="http://soap.sforce.com/2005/09/outbound"><Ack>true</Ack></notificationsResponse></soapenv:Body>' +
+  '</soapenv:Envelope>';
 
 export const HANDSHAKES = {
   /** Events API (https://api.slack.com/events/url_verification). Lark and Feishu ask in the same way, and take JSON alone. */

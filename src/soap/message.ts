@@ -57,9 +57,9 @@ function charsetOf(body: Buffer, given: Charset | undefined, hints: string[]): C
   const charset = Charset.ofXml(body, given?.name && !given.isDeniedBy(body) ? given : undefined);
   if (charset.isKnown) return charset;
   const announced = Charset.ofXml(body);
-  const taken = announced.isKnown ? announced : Charset.utf8;
+  const used = announced.isKnown ? announced : Charset.utf8;
   hints.push(
-    `A SOAP message has the character set ${shortened(charset.name)}, which is not known. It was read as ${taken.name}.`,
+    `A SOAP message has the character set ${shortened(charset.name)}, which is not known. It was read as ${used.name}.`,
   );
-  return taken;
+  return used;
 }

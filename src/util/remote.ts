@@ -30,13 +30,16 @@ export class Remote<Functions extends Callable<Functions>> {
   ) {}
 
   /** Returns the functions of another thread, given as its worker or, in the worker, as its port. They fail once it has ended. */
-  static ofThread<Functions extends Callable<Functions>>(thread: Worker | MessagePort): Remote<Functions> {
+  static ofThread<Functions extends Callable<Functions>>(
+    thread: Worker | MessagePort,
+    described?: (error: unknown) => string,
+  ): Remote<Functions> {
     const remote = new Remote<Functions>((message) => {
       thread.postMessage(message);
-    });
+    }, described);
     thread.on('message', remote.receive).on('error', remote.end);
     thread.on('exit', () => {
-      remote.end(new Error('the thread has ended'));
+      remote.end(new Error('a thread of the service has ended'));
     });
     return remote;
   }

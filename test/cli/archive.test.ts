@@ -1,10 +1,14 @@
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { exportEvents, followEvents, importEvents, printEvents } from '../../src/cli/archive';
+import { importEvents } from '../../src/cli/archive';
 import { linesOf } from '../../src/cli/terminal';
 import { EventLogError } from '../../src/log/engine';
 import { openMemoryLog } from '../../src/log/memory/event-log';
+import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
+import { useTemporaryFolder } from '../support/temporary-folder';
+import { startToolHere } from '../support/tool-here';
 
 const line = (id: number) => `${JSON.stringify({ specversion: '1.0', id: String(id), source: '/s', type: 't' })}\n`;
 
@@ -66,33 +70,20 @@ describe('the lines of a file', () => {
   });
 });
 
-it('prints JSON on a terminal with escapes for what a terminal would act on', async () => {
-  const data = '"data":{"a":\t"\u009b2J\u202e\u007f\u{e0041}é"}';
-  const log = openMemoryLog();
-  await log.append(newEvent({ data }));
-  const before = Object.getOwnPropertyDescriptor(process.stdout, 'isTTY');
-  Object.defineProperty(process.stdout, 'isTTY', { value: true, configurable: true });
-  const printed: string[] = [];
-  const write = jest.spyOn(process.stdout, 'write').mockImplementation((text: unknown, ...done: unknown[]) => {
-    printed.push(String(text));
-    (done.at(-1) as () => void)();
-    return true;
+describe('on a terminal', () => {
+  const folder = useTemporaryFolder();
+
+  it('JSON is printed with escapes for what a terminal would act on', async () => {
+    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
+    await log.append(newEvent({ data: '"data":{"a":\t"\u009b2J\u202e\u007f\u{e0041}é"}' }));
+    await log.close();
+    for (const command of ['print --json', 'export -', 'follow --since 0 --json']) {
+      const variables = { EVENT_LOG: 'sqlite:events.db' };
+      const tool = startToolHere(command.split(' '), variables, folder.path, { isTerminal: true });
+      await eventually('it is printed', () => tool.output() !== '');
+      await tool.end('SIGTERM');
+      expect(tool.output()).toContain('"a": "\\u009b2J\\u202e\\u007f\\udb40\\udc41é"');
+      expect(JSON.parse(tool.output())).toMatchObject({ data: { a: '\u009b2J\u202e\u007f\u{e0041}é' } });
+    }
   });
-  jest.spyOn(console, 'error').mockReturnValue();
-  const stop = new AbortController();
-  const start = { after: 0 };
-  await printEvents(log, { json: true }, stop.signal);
-  await exportEvents('-', log, start, stop.signal);
-  const following = followEvents(log, { since: start, json: true }, stop.signal);
-  await eventually('it is printed', () => printed.length === 3);
-  stop.abort();
-  await following;
-  if (before === undefined) Reflect.deleteProperty(process.stdout, 'isTTY');
-  else Object.defineProperty(process.stdout, 'isTTY', before);
-  write.mockRestore();
-  await log.close();
-  for (const line of printed) {
-    expect(line).toContain('"a": "\\u009b2J\\u202e\\u007f\\udb40\\udc41é"');
-    expect(JSON.parse(line)).toMatchObject({ data: { a: '\u009b2J\u202e\u007f\u{e0041}é' } });
-  }
 });

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Socket, type AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HttpClient, type HttpAnswer, type Reach } from '../../src/cli/http-client';
@@ -112,22 +111,16 @@ describe('the HTTP client of the tool', () => {
   });
 
   describe('with a proxy in the environment', () => {
-    const proxied: string[] = [];
     afterEach(() => {
       for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) Reflect.deleteProperty(process.env, name);
     });
 
     it('asks it, but not for this machine, nor for what NO_PROXY names', async () => {
-      const proxy = createHttpServer((request, response) => {
-        proxied.push(`${String(request.method)} ${String(request.url)}`);
-        response.end('proxied');
-      });
-      await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-      ended.push(() => proxy.close());
-      process.env.HTTP_PROXY = `http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}`;
+      const proxy = await startServer(() => ({ status: 200, body: 'proxied' }));
+      process.env.HTTP_PROXY = proxy.url;
       process.env.NO_PROXY = 'direct.invalid';
       expect(await ask(clientOf(), 'http://target.invalid:8080/a?b=c')).toMatchObject({ body: Buffer.from('proxied') });
-      expect(proxied).toEqual(['GET http://target.invalid:8080/a?b=c']);
+      expect(proxy.received).toMatchObject([{ method: 'GET', path: 'http://target.invalid:8080/a?b=c' }]);
       const unknown = none(expect.stringMatching(/name (?:is unknown|cannot be looked up)/));
       expect(await post(clientOf(), 'http://direct.invalid')).toEqual(unknown);
       const here = await startServer(() => ({ status: 200, body: 'here' }));
@@ -135,12 +128,7 @@ describe('the HTTP client of the tool', () => {
     });
 
     it('names a proxy that makes no tunnel to a target with TLS', async () => {
-      const proxy = createHttpServer().on('connect', (_request, socket: Socket) => {
-        socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
-      });
-      await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-      ended.push(() => proxy.close());
-      const address = `http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}`;
+      const address = await startSocketServer((socket) => socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n'));
       process.env.HTTPS_PROXY = address;
       const refused = none(`through the proxy ${address} of HTTPS_PROXY: its answer was 502 Bad Gateway`);
       expect(await post(clientOf(), 'https://target.invalid')).toEqual(refused);
@@ -175,8 +163,10 @@ describe('the HTTP client of the tool', () => {
     expect(await ask(client, url)).toEqual(none(cutOff));
   });
 
-  it('takes a body that ends with the connection', async () => {
+  it('takes a body that ends with the connection, unless it has another length', async () => {
     const url = await startSocketServer((socket) => socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nwhole'));
     expect(await ask(clientOf(), url)).toMatchObject({ body: Buffer.from('whole') });
+    const half = await startSocketServer((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'));
+    expect(await ask(clientOf(), half)).toEqual(none('the connection was closed before the answer was complete'));
   });
 });

@@ -155,25 +155,13 @@ describe('the configuration', () => {
       ['WEBHOOK_SECRETS', 'WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'after whsec_'],
       ['WEBHOOK_SECRETS', 'whsec_MfKQ9r8GKYqrT', '16 bytes'],
       ['WEBHOOK_SECRETS', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwM', 'base64'],
-      [
-        'WEBHOOK_SECRETS',
-        'whpk_Sy8lLHV2nY7YSvU9d2r4mjsVlFoFnaZIzzSLI0PTuU8=',
-        'the secret that is shared with the sender',
-      ],
-      [
-        'WEBHOOK_SECRETS',
-        '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=',
-        'PEM',
-      ],
+      ['WEBHOOK_SECRETS', 'whpk_Sy8lLHV2nY7YSvU9d2r4mjsVlFoFnaZIzzSLI0PTuU8=', 'the secret that is shared with'],
+      ['WEBHOOK_SECRETS', '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbL', 'PEM'],
       ['WEBHOOK_SECRETS', 'a secret\twith a tab', 'printable'],
-      [
-        'READ_KEYS',
-        "a-key-of-sixteen-or-more,'another-key-of-sixteen'",
-        'remove the quotes, which belong to the value',
-      ],
+      ['READ_KEYS', "a-key-of-sixteen-or-more,'another-key-of-sixteen'", 'remove the quotes'],
       [
         'WEBHOOK_SECRETS',
-        'a secret of sixteen,whsec_not-base-64-at-all,another secret of it',
+        'a secret of sixteen,whsec_not-base-64,another secret of it',
         'number 2 of the list is wrong',
       ],
       ['FORWARD_SECRETS', `whsec_${'A'.repeat(32)},whsec_short`, 'number 2 of the list is wrong'],
@@ -207,16 +195,9 @@ describe('the configuration', () => {
     'nats://h/A?password=Geheim&replicas=3',
     'nuts://h/A?replicas=Geheim',
   ])('never shows the password in %s', (value) => {
-    const message = (() => {
-      try {
-        readConfig({ EVENT_LOG: value });
-      } catch (error) {
-        return (error as Error).message;
-      }
-      throw new Error('it was accepted');
-    })();
-    expect(message).toMatch(/^EVENT_LOG=/);
-    expect(message).not.toMatch(/Geheim/i);
+    const read = () => readConfig({ EVENT_LOG: value });
+    expect(read).toThrow(/^EVENT_LOG=/);
+    expect(read).not.toThrow(/Geheim/i);
   });
 
   it('names every variable that is wrong', () => {

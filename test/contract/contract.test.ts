@@ -9,16 +9,10 @@ import { temporaryFolder } from '../support/temporary-folder';
 const run = () => Promise.resolve('');
 
 describe('the contract', () => {
-  it('reads the operations and their documentation from the WSDL', async () => {
-    const contract = await Contract.load('http://tempuri.org/');
-    expect(contract.serviceName).toBe('WebHook');
-    expect(contract.operations.map(({ name }) => name)).toEqual(expect.arrayContaining(ORIGINAL_OPERATIONS));
-    for (const { documentation } of contract.operations) expect(documentation).not.toBe('');
-  });
-
   it('reads from the extended WSDL what the operations take', async () => {
     const contract = await Contract.load('http://tempuri.org/');
     const [recordEvent, getEvents, helloWorld] = contract.operations;
+    expect(contract.operations.map(({ name }) => name)).toEqual(expect.arrayContaining(ORIGINAL_OPERATIONS));
     expect(recordEvent).toMatchObject({ parameters: [], takesAnyXml: true });
     expect(getEvents?.parameters.map(({ name, type, isRequired }) => [name, type.name, isRequired])).toEqual([
       ['after', 'string', false],
@@ -28,7 +22,8 @@ describe('the contract', () => {
       ['wait', 'string', false],
       ['type', 'string', false],
     ]);
-    for (const { documentation } of getEvents?.parameters ?? []) expect(documentation).not.toBe('');
+    for (const { documentation } of [...contract.operations, ...(getEvents?.parameters ?? [])])
+      expect(documentation).not.toBe('');
     expect(helloWorld).toMatchObject({ parameters: [], takesAnyXml: false });
     expect(contract.describe('GetEvents')).toBe(getEvents);
     for (const name of ['getevents', 'toString', '']) expect(contract.describe(name)).toBeUndefined();
@@ -51,12 +46,6 @@ describe('the contract', () => {
     expect(wsdl).toContain('targetNamespace="http://example.com/a&amp;b/"');
     expect(wsdl.match(/location="http:\/\/host\/&quot;&lt;"/g)).toHaveLength(4);
     expect(wsdl).not.toMatch(/\{namespace\}|\{address\}/);
-  });
-
-  it('fills in a namespace as it stands', async () => {
-    const contract = await Contract.load("http://example.com/$$$&$'$1/");
-    expect(contract.wsdl('http://host/')).toContain(`targetNamespace="http://example.com/$$$&amp;$'$1/"`);
-    expect(contract.action("http://example.com/$$$&$'$1/HelloWorld")).toBe('HelloWorld');
   });
 
   const ADD = /<wsdl:operation name="Add">.*?<\/wsdl:operation>/gs;

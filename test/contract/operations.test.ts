@@ -124,11 +124,8 @@ describe('a body of JSON', () => {
   it.each([
     ['{"a":1}', 'Missing parameter: b.'],
     ['{"a":null,"b":1}', 'Missing parameter: a.'],
-    ['{"a":{},"b":1}', 'The parameter a must be a string, a number, true or false, or an array of these.'],
-    ['{"a":[1,2],"b":1}', 'The parameter a must be given once.'],
     ['{"a":true,"b":1}', 'Cannot convert true to System.Int32.'],
     ['{"a":"\\ud800","b":1}', 'The parameter a must be valid Unicode text; in a URL, percent-encoded UTF-8.'],
-    ['{"a":1,"a":2}', 'The body must be a JSON object of the parameters, each given once.'],
     ['[1,2]', 'The body must be a JSON object of the parameters, each given once.'],
   ])('%s is refused: %s', async (body, message) => {
     const answer = await post('Add', body);

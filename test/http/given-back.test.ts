@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { readConfig } from '../../src/config/config';
 import { HttpServer } from '../../src/http/server';
-import { eventually } from '../support/eventually';
+import { eventually, succeeds } from '../support/eventually';
 import { expectNothingHeldAfterEach } from '../support/nothing-held';
 import { openConnection, sendRaw, untilClosed } from '../support/raw';
 import { startService } from '../support/service';
@@ -14,7 +14,10 @@ const request = (line: string, ...fields: readonly string[]) =>
   `${[`${line} HTTP/1.1`, 'Host: localhost', ...fields].join('\r\n')}\r\n\r\n`;
 expectNothingHeldAfterEach();
 
-it('a server that is closed has no timer left', async () => {
+it.each([0, 1])('a server that is closed, or cannot listen (%i), has no timer left', async (isTaken) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const port = isTaken * (other.address() as AddressInfo).port;
   const timers = new Set<number>();
   let isServing = true;
   const hook = createHook({
@@ -22,12 +25,14 @@ it('a server that is closed has no timer left', async () => {
     destroy: (id) => timers.delete(id),
   }).enable();
   const server = new HttpServer({ pages: new Map(), limits: readConfig({}).limits });
-  await server.listen({ port: 0, host: '127.0.0.1' });
   expect(timers.size).toBeGreaterThan(0);
-  await server.close();
+  const isListening = await succeeds(server.listen({ port, host: '127.0.0.1' }));
+  expect(isListening).toBe(isTaken === 0);
+  if (isListening) await server.close();
   isServing = false;
   await eventually('the timers are gone', () => timers.size === 0);
   hook.disable();
+  await new Promise((resolve) => other.close(resolve));
 });
 
 it.each([0, 1])('a service of whose two ports one is taken (%i) leaves the other closed', async (taken) => {

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { BUILD } from '../../src/config/package-info';
 import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
 import { eventually } from '../support/eventually';
-import { childrenOf, logLines, runToEnd, startProcess } from '../support/process';
+import { childrenOf, runToEnd, startProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { MAIN } from '../support/tool';
 
@@ -24,7 +25,11 @@ describe('the service as a process', () => {
     });
     expect(stdout).toContain(id);
     expect(await service.end('SIGTERM')).toBe(0);
-    const messages = logLines(service.output()).map(({ msg }) => msg);
+    const [first, ...lines] = service.output().trim().split('\n');
+    expect(first).toBe(`WebHook answers at ${service.url}`);
+    const messages = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+    const started = { level: 'info', url: service.url, pid: service.child.pid, version: BUILD.version };
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject(started);
     const answered = Array<string>(5).fill('answered');
     expect(messages).toEqual(['started', ...answered, 'refused', 'answered', 'stopping', 'stopped']);
   });

@@ -1,12 +1,8 @@
-import { join } from 'node:path';
-import { openSqliteLog } from '../../src/log/sqlite/event-log';
-import { newEvent } from '../support/events';
 import { callOperation, eventsOf, requestOf } from '../support/bindings';
 import { send } from '../support/http';
 import { useJetStream } from '../support/jetstream';
 import { logLines, startProcess, type ServiceProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
-import { startTool } from '../support/tool';
 import { describeWith } from '../support/tools';
 
 /** As nats-server has it by default, less the room for a message's header. */
@@ -89,25 +85,5 @@ describeWith({ 'nats-server': 'nats-server' }, 'a service whose NATS takes small
     expect(await recorded()).toEqual([]);
     expect((await post('"small"', 'application/json', key)).status).toBe(200);
     expect(await recorded()).toHaveLength(1);
-  });
-
-  describe('for another log', () => {
-    const file = () => join(folder.path, 'events.db');
-    const run = async (variables: Readonly<Record<string, string>>, ...args: readonly string[]) => {
-      const tool = startTool(args, { EVENT_LOG: `sqlite:${file()}`, ...variables }, folder.path);
-      return [await tool.ended, tool.errors()];
-    };
-    beforeEach(async () => {
-      const log = await openSqliteLog({ file: file() });
-      await log.append(newEvent({ id: 'large', data: `"data":"${LARGE}"` }), newEvent({ id: 'small' }));
-      await log.close();
-    });
-
-    it('says which event it cannot import', async () => {
-      await start();
-      await run({}, 'export', 'events.ndjson');
-      const [code, errors] = await run({ EVENT_LOG: name }, 'import', 'events.ndjson');
-      expect([code, errors]).toEqual([1, expect.stringMatching(/^The import stopped.*: The event large has /)]);
-    });
   });
 });

@@ -1,67 +1,204 @@
-import { createHmac } from 'node:crypto';
-import { Sender } from '../../src/senders/sender';
+import { Webhook } from 'standardwebhooks';
+import { Sender, type SenderSecrets } from '../../src/senders/sender';
+import { DELIVERIES, SECRETS, type Fields } from '../support/deliveries';
 
+/** In seconds since 1970. */
 const NOW = 1_800_000_000;
-const KEY = Buffer.from('k'.repeat(24));
-const SECRETS = [`whsec_${KEY.toString('base64')}`, 'a secret'];
-const BODY = Buffer.from('{"a":1}');
+const KNOWN: SenderSecrets = {
+  webhookSecrets: SECRETS.WEBHOOK_SECRETS.split(','),
+  stripeSecrets: ['an-earlier-secret', SECRETS.STRIPE_SECRETS],
+  shopifySecrets: [SECRETS.SHOPIFY_SECRETS],
+  slackSecrets: [SECRETS.SLACK_SECRETS],
+  gitlabTokens: ['an-earlier-token', SECRETS.GITLAB_TOKENS],
+};
 
-const NOT_VALID = 'The webhook-signature is not valid.';
-const BAD_ID = 'The webhook-id of the signature is not valid.';
-const NO_TIME = 'The webhook-timestamp is missing or not valid.';
-const NOT_GITHUB_FOR_BODY = 'The x-hub-signature-256 is not valid for this body.';
-const NOT_GITHUB = 'The x-hub-signature-256 is not valid.';
+const BODY = '{"a":"ä"}';
 
-const sign = (key: Buffer | string, text: string | Buffer) => createHmac('sha256', key).update(text);
-const SIGNATURE = `v1,${sign(KEY, `msg.${String(NOW)}.${BODY.toString()}`).digest('base64')}`;
-const standard = (given: Record<string, string | undefined> = {}) => ({
-  'webhook-id': 'msg',
-  'webhook-timestamp': String(NOW),
-  'webhook-signature': SIGNATURE,
-  ...given,
+const at = (seconds: number) => jest.spyOn(Date, 'now').mockReturnValue(seconds * 1000);
+beforeEach(() => at(NOW));
+afterEach(() => jest.restoreAllMocks());
+
+/** Resolves to the name of who signed, to why nobody did, or to undefined if there is no signature. */
+async function signerOf(headers: Record<string, string | undefined>, body: string | Buffer = BODY, secrets = KNOWN) {
+  const found = await Sender.signaturesFor(secrets).in(headers)?.signerOf(Buffer.from(body));
+  return typeof found === 'object' ? found.sender.name : found;
+}
+
+const lowerCase = (fields: Fields) =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]));
+
+/** Signs as a sender does now. */
+function signed(name: string, id: string, body: string, secrets = KNOWN): Fields {
+  const { signature } = Sender.named(name) ?? {};
+  const keys = signature && (secrets[signature.setting] ?? []).flatMap((secret) => signature.signingKey(secret) ?? []);
+  return signature?.sign(id, Buffer.from(body), keys?.slice(-1) ?? []) ?? {};
+}
+
+describe.each(DELIVERIES.filter(({ signedBy, isNamedByFields }) => signedBy !== undefined && !isNamedByFields))(
+  'the signature of $what',
+  ({ signedBy = '', fields, body }) => {
+    const setting = Sender.named(signedBy)?.signature?.setting ?? 'webhookSecrets';
+    let headers: Fields;
+    beforeEach(() => {
+      headers = lowerCase(fields(body, 'an-id'));
+    });
+
+    it('is valid, and is no signature without a secret for it', async () => {
+      expect(await signerOf(headers, body)).toBe(signedBy);
+      expect(await signerOf(headers, body, { ...KNOWN, [setting]: undefined })).toBeUndefined();
+    });
+
+    it('is written anew as the sender writes it', () => {
+      expect(headers).toMatchObject(signed(signedBy, 'an-id', body));
+    });
+
+    it('is not valid for another body, under another secret, or with other fields', async () => {
+      const other = [`whsec_${Buffer.alloc(24).toString('base64')}`, 'another-secret-16'];
+      expect(await signerOf(headers, body, { ...KNOWN, [setting]: other })).toMatch(
+        / is not valid( for this body)?\.$/,
+      );
+      if (signedBy !== 'GitLab') expect(await signerOf(headers, `${body} `)).toMatch(/ is not valid for this body\.$/);
+      for (const [field, value] of Object.entries(signed(signedBy, 'an-id', body)))
+        for (const changed of [`${value.slice(0, -4)}AAA0`, value.slice(0, -2), ''].filter(
+          () => !field.endsWith('-id'),
+        ))
+          expect((await signerOf({ ...headers, [field]: changed }, body)) ?? 'not valid').toMatch(
+            /not valid|seconds from/,
+          );
+    });
+
+    it('counts for five minutes, if it covers the time', async () => {
+      const isTimed = !['GitHub', 'GitLab', 'Shopify'].includes(signedBy);
+      for (const [seconds, problem] of [
+        [-300, undefined],
+        [300, undefined],
+        [-301, 'more than 300 seconds from the time'],
+        [301, 'more than 300 seconds from the time'],
+      ] as const) {
+        at(NOW + seconds);
+        expect(await signerOf(headers, body)).toContain(isTimed && problem ? problem : signedBy);
+      }
+    });
+  },
+);
+
+it.each<[name: string, time: number, secrets: SenderSecrets, headers: Fields, body: string]>([
+  ...(['webhook', 'svix'] as const).map((prefix): [string, number, SenderSecrets, Fields, string] => [
+    prefix === 'svix' ? 'Svix' : 'Standard Webhooks',
+    1_614_265_330,
+    { webhookSecrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] },
+    {
+      [`${prefix}-id`]: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      [`${prefix}-timestamp`]: '1614265330',
+      [`${prefix}-signature`]: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    },
+    '{"test": 2432232314}',
+  ]),
+  [
+    'X-Hub-Signature-256',
+    0,
+    { webhookSecrets: ["It's a Secret to Everybody"] },
+    { 'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17' },
+    'Hello, World!',
+  ],
+  [
+    'Slack',
+    1_531_420_618,
+    { slackSecrets: ['8f742231b10e8888abcd99yyyzzz85a5'] },
+    {
+      'x-slack-request-timestamp': '1531420618',
+      'x-slack-signature': 'v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503',
+    },
+    'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar' +
+      '&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com' +
+      '%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN' +
+      '&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c',
+  ],
+])(
+  'the signature that the documentation of %s prints is valid, and written so',
+  async (name, time, secrets, headers, body) => {
+    at(time + 0.999);
+    expect(await signerOf(headers, body, secrets)).toBe(name);
+    expect(signed(name, 'msg_p5jXN8AQM9LWM0D4loKWxJek', body, secrets)).toEqual(headers);
+  },
+);
+
+it('header fields that sign a message are what the reference implementation signs, with each of the secrets', () => {
+  const secrets = ['one', 'two'].map((key) => `whsec_${Buffer.from(`${key}-${'k'.repeat(24)}`).toString('base64')}`);
+  const headers = Sender.standardHeaders(secrets, 'msg_1', Buffer.from(BODY));
+  const signatures = secrets.map((secret) => new Webhook(secret).sign('msg_1', new Date(NOW * 1000), BODY));
+  expect(headers).toMatchObject({ 'webhook-id': 'msg_1', 'webhook-signature': signatures.join(' ') });
 });
-const HEX = sign('a secret', BODY).digest('hex');
-const github = (value: string) => ({ 'x-hub-signature-256': value });
 
-describe('the check of signatures', () => {
-  const problemOf = async (headers: Record<string, string | undefined>) => {
-    const found = await Sender.signaturesFor({ webhookSecrets: SECRETS }).in(headers)?.signerOf(BODY);
-    return typeof found === 'object' ? 'valid' : found;
-  };
-  beforeEach(() => jest.spyOn(Date, 'now').mockReturnValue(NOW * 1000));
-  afterEach(() => jest.restoreAllMocks());
+const BAD_STANDARD = 'The webhook-signature is not valid.';
+const BAD_TIME = 'The webhook-timestamp is missing or not valid.';
+const BAD_HUB = 'The x-hub-signature-256 is not valid.';
+const BAD_STRIPE = 'The stripe-signature is not valid.';
 
-  it.each<[string, Record<string, string | undefined>, string | undefined]>([
-    ['the eighth of many signatures', { 'webhook-signature': `${'v1,AAAA '.repeat(7)}${SIGNATURE} v1,x` }, 'valid'],
-    ['the ninth of many', { 'webhook-signature': `${'v1,AAAA '.repeat(8)}${SIGNATURE}` }, NOT_VALID],
-    ['an id with a full stop', { 'webhook-id': 'a.b' }, BAD_ID],
-    ['no id, as of another kind', { 'webhook-id': undefined }, undefined],
-    ['bare digits, as GoCardless has', { 'webhook-signature': HEX }, undefined],
-    ['a time with text after it', { 'webhook-timestamp': `${String(NOW)}x` }, NO_TIME],
-    ['a time of 13 digits', { 'webhook-timestamp': '1'.repeat(13) }, NO_TIME],
-  ])('of Standard Webhooks answers for %s', async (_what, given, problem) => {
-    expect(await problemOf(standard(given))).toBe(problem);
+describe('a signature', () => {
+  let own: Fields;
+  let hex: string;
+  let stripe: string;
+  beforeEach(() => {
+    own = signed('Standard Webhooks', 'msg', BODY);
+    hex = (signed('GitHub', '', BODY)['x-hub-signature-256'] ?? '').replace('sha256=', '');
+    stripe = signed('Stripe', '', BODY)['stripe-signature'] ?? '';
+  });
+  const amongOthers = (others: number) => stripe.replace(',', `,${'v1=00,'.repeat(others)}`);
+
+  it.each<[string, () => Record<string, string | undefined>, string | undefined]>([
+    [
+      'eighth of many',
+      () => ({ 'webhook-signature': `${'v1,AAAA '.repeat(7)}${String(own['webhook-signature'])} v1,x` }),
+      'Standard Webhooks',
+    ],
+    [
+      'ninth of many',
+      () => ({ 'webhook-signature': `${'v1,AAAA '.repeat(8)}${String(own['webhook-signature'])}` }),
+      BAD_STANDARD,
+    ],
+    ['with a full stop in the id', () => ({ 'webhook-id': 'a.b' }), 'The webhook-id of the signature is not valid.'],
+    ['without an id, as of another kind', () => ({ 'webhook-id': undefined }), undefined],
+    ['of bare digits, as GoCardless has', () => ({ 'webhook-signature': hex }), undefined],
+    ['with text after its time', () => ({ 'webhook-timestamp': `${String(NOW)}x` }), BAD_TIME],
+    ['with a time of 13 digits', () => ({ 'webhook-timestamp': '1'.repeat(13) }), BAD_TIME],
+  ])('%s is checked', async (_what, given, expected) => {
+    expect(await signerOf({ ...own, ...given() })).toBe(expected);
   });
 
-  it.each([
-    ['capital letters', `SHA256=${HEX.toUpperCase()}`, 'valid'],
-    ['text before it', `xsha256=${HEX}`, NOT_GITHUB],
-    ['text after it', `sha256=${HEX}00`, NOT_GITHUB],
-  ])('of GitHub answers for %s', async (_what, value, problem) => {
-    expect(await problemOf(github(value))).toBe(problem);
-  });
-
-  it('of Jira and Bitbucket is under the older name, which has SHA-1 from GitHub', async () => {
-    expect(await problemOf({ 'x-hub-signature': `sha256=${HEX}` })).toBe('valid');
-    expect(await problemOf({ 'x-hub-signature': `sha1=${HEX.slice(0, 40)}` })).toBeUndefined();
-  });
-
-  it('is enough where another one beside it is not valid', async () => {
-    expect(await problemOf({ ...standard({ 'webhook-signature': 'v1,AAAA' }), ...github(`sha256=${HEX}`) })).toBe(
-      'valid',
-    );
-    expect(await problemOf({ ...standard(), ...github('') })).toBe('valid');
-    const other = `v1,${Buffer.alloc(32).toString('base64')}`;
-    expect(await problemOf({ ...standard({ 'webhook-signature': other }), ...github('') })).toBe(NOT_GITHUB_FOR_BODY);
+  it.each<[string, () => Fields, string | undefined]>([
+    ['capital letters', () => ({ 'x-hub-signature-256': `SHA256=${hex.toUpperCase()}` }), 'X-Hub-Signature-256'],
+    ['text before it', () => ({ 'x-hub-signature-256': `xsha256=${hex}` }), BAD_HUB],
+    ['text after it', () => ({ 'x-hub-signature-256': `sha256=${hex}00` }), BAD_HUB],
+    ['the older name', () => ({ 'x-hub-signature': `sha256=${hex}` }), 'X-Hub-Signature-256'],
+    ['SHA-1 under the older name', () => ({ 'x-hub-signature': `sha1=${hex.slice(0, 40)}` }), undefined],
+    ['spaces', () => ({ 'stripe-signature': stripe.replace(',', ' , ') }), 'Stripe'],
+    ['one of an old scheme', () => ({ 'stripe-signature': stripe.replace(',', ',v0=00,') }), 'Stripe'],
+    ['an old scheme', () => ({ 'stripe-signature': stripe.replace('v1', 'v0') }), BAD_STRIPE],
+    ['seven others', () => ({ 'stripe-signature': amongOthers(7) }), 'Stripe'],
+    ['eight others', () => ({ 'stripe-signature': amongOthers(8) }), BAD_STRIPE],
+    [
+      'no time',
+      () => ({ 'stripe-signature': stripe.replace('t=', 'x=') }),
+      'The time (t=) in stripe-signature is missing or not valid.',
+    ],
+    [
+      'another time',
+      () => ({ 'stripe-signature': stripe.replace(String(NOW), String(NOW + 1)) }),
+      'The stripe-signature is not valid for this body.',
+    ],
+    ['a wrong one beside it', () => ({ ...own, 'x-hub-signature-256': '' }), 'Standard Webhooks'],
+    [
+      'a right one beside it',
+      () => ({ ...own, 'webhook-signature': 'v1,AAAA', 'x-hub-signature-256': `sha256=${hex}` }),
+      'X-Hub-Signature-256',
+    ],
+    [
+      'a wrong one beside it that could be valid',
+      () => ({ ...own, 'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}`, 'x-hub-signature-256': '' }),
+      'The x-hub-signature-256 is not valid for this body.',
+    ],
+  ])('with %s is checked', async (_what, headers, expected) => {
+    expect(await signerOf(headers())).toBe(expected);
   });
 });

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { useJetStream } from '../support/jetstream';
 import { describeWithPostgres, usePostgres } from '../support/postgres';
-import { runToEnd, startProcess } from '../support/process';
+import { startProcess } from '../support/process';
 import { startTarget } from '../support/target';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { runTool, startTool } from '../support/tool';
@@ -131,16 +131,5 @@ describeWithNats('the programs with an event log on JetStream', () => {
     });
     expect(await record('secret-mark')).not.toBe(id);
     await service.end('SIGTERM');
-  });
-
-  it('say what is wrong without the password', async () => {
-    const log = await newLog();
-    const missing = await tool(log, 'print', '--since', '1h');
-    expect(missing.code).toBe(1);
-    expect(missing.errors).toMatch(/the stream \S+ does not exist/);
-    const { code, output } = await runToEnd({ EVENT_LOG: log.replace('p%40ss', 'Geheim') }, folder.path);
-    expect(code).toBe(1);
-    expect(output).toContain('cannot be opened');
-    expect(missing.errors + output).not.toMatch(/p@ss|p%40ss|Geheim/);
   });
 });

@@ -6,16 +6,14 @@ import { DiscardPolicy, StorageType, type StreamConfig } from '@nats-io/jetstrea
 import { nanos } from '@nats-io/transport-node';
 import type { NewEvent } from '../../src/events/stored-event';
 import { EventTooLargeError } from '../../src/log/engine';
-import type { EventLog } from '../../src/log/event-log';
 import { openJetStreamLog } from '../../src/log/jetstream/event-log';
 import { encodeEvent } from '../../src/log/jetstream/message';
 import { describeEventLog } from '../log/event-log-suite';
 import { everyEvent, outcome, newEvent } from '../support/events';
-import { eventually } from '../support/eventually';
+import { eventually, succeeds } from '../support/eventually';
 import { failureOf, useJetStream } from '../support/jetstream';
 import { natsOperator, startNats, type NatsServer } from '../support/nats';
 import { temporaryFolder } from '../support/temporary-folder';
-import { watching } from '../support/watching';
 import { startTcpProxy } from '../support/tcp-proxy';
 import { describeWith } from '../support/tools';
 
@@ -61,7 +59,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
           }
         });
         await nats.restart();
-        while (!(await isReady(log))) await setTimeout(50);
+        await eventually('the log is ready', () => succeeds(log.check()));
         expect(await outcome(log.append(newEvent(same)))).toEqual({ id, recorded: false });
         expect((await log.stats()).events).toBe(1);
       },
@@ -146,33 +144,8 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
       expect(Date.now() - started).toBeLessThan(10_000);
       for (const failure of failures) expect(failure).toMatch(/did not answer in time|no NATS server can be reached/);
       lost.child.kill('SIGCONT');
-      while (!(await isReady(log))) await setTimeout(50);
+      await eventually('the log is ready', () => succeeds(log.check()));
       expect(await outcome(log.append(newEvent({ id: 'after' })))).toEqual({ id: 'after', recorded: true });
-    });
-
-    it('tells those who watch it what was recorded while it was lost, and all after that', async () => {
-      const log = await open();
-      await log.append(newEvent());
-      const watch = watching(log);
-      await watch.reaches(1);
-      const { port } = lost;
-      for (let i = 2; i <= 6; i += 2) {
-        await lost.end('SIGKILL');
-        lost = await startNats(lostFolder.path, port);
-        while (!(await isReady(log))) await setTimeout(50);
-        await log.append(newEvent());
-        await watch.reaches(i);
-        await log.append(newEvent());
-        await watch.reaches(i + 1);
-      }
-      await stop(lost.child);
-      // Long enough for the connection to be given up.
-      for (let i = 0; i < 3; i++) await failureOf(log.read(everyEvent));
-      lost.child.kill('SIGCONT');
-      while (!(await isReady(log))) await setTimeout(50);
-      await log.append(newEvent());
-      await watch.reaches(8);
-      watch.end();
     });
 
     it('cannot be opened where no server answers, and says where it looked', async () => {
@@ -285,11 +258,4 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
 async function stop({ pid }: ChildProcess): Promise<void> {
   process.kill(pid ?? 0, 'SIGSTOP');
   while (!/^State:\s+T/m.test(await readFile(`/proc/${String(pid)}/status`, 'utf8'))) await setTimeout(1);
-}
-
-function isReady(log: EventLog): Promise<boolean> {
-  return log.check().then(
-    () => true,
-    () => false,
-  );
 }

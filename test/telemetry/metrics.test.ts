@@ -42,19 +42,32 @@ describe('GET /metrics', () => {
     for (let i = 0; i < 3; i++) {
       await callOperation(service.url, 'httpget', 'RecordEvent', '', { 'Idempotency-Key': 'the same' });
     }
+    const { bytes } = await service.log.stats();
+    expect(bytes).toBeGreaterThan(0);
+    expect(Object.fromEntries(await metricsAt(service.url))).toMatchObject({
+      webhook_events_recorded_total: 1,
+      webhook_events_duplicate_total: 2,
+      webhook_commit_events_sum: 3,
+      webhook_commit_duration_seconds_count: 3,
+      webhook_log_events: 1,
+      webhook_log_bytes: bytes,
+      webhook_calls_in_flight: 0,
+      webhook_calls_waiting: 0,
+      webhook_connections: 1,
+      webhook_ready: 1,
+      [`webhook_build_info{version="${BUILD.version}",commit="${BUILD.commit}"}`]: 1,
+    });
+  });
+
+  it('times a call and its commit in seconds, as a clock here does', async () => {
+    const start = performance.now();
+    for (let i = 0; i < 10; i++) await callOperation(service.url, 'soap11', 'RecordEvent');
+    const seconds = (performance.now() - start) / 1000;
     const metrics = await metricsAt(service.url);
-    expect(metrics.get('webhook_events_recorded_total')).toBe(1);
-    expect(metrics.get('webhook_events_duplicate_total')).toBe(2);
-    expect(metrics.get('webhook_commit_events_sum')).toBe(3);
-    expect(metrics.get('webhook_commit_duration_seconds_count')).toBe(3);
-    expect(metrics.get('webhook_log_events')).toBe(1);
-    expect(metrics.get('webhook_log_bytes')).toBe((await service.log.stats()).bytes);
-    expect(metrics.get('webhook_log_bytes')).toBeGreaterThan(0);
-    expect(metrics.get('webhook_calls_in_flight')).toBe(0);
-    expect(metrics.get('webhook_calls_waiting')).toBe(0);
-    expect(metrics.get('webhook_connections')).toBe(1);
-    expect(metrics.get('webhook_ready')).toBe(1);
-    expect(metrics.get(`webhook_build_info{version="${BUILD.version}",commit="${BUILD.commit}"}`)).toBe(1);
+    const sum = metrics.get(calls('soap11', 'RecordEvent', 'ok').replace('_count', '_sum'));
+    expect(sum).toBeGreaterThan(0);
+    expect(sum).toBeLessThan(seconds);
+    expect(metrics.get('webhook_commit_duration_seconds_sum')).toBeLessThan(2 * seconds);
   });
 
   it('counts a failed call as failed', async () => {
@@ -77,32 +90,7 @@ describe('GET /metrics', () => {
     }
     expect((await send(new URL('/webhooks/Services/WebHooks.asmx/HelloWorld', admin).href)).status).toBe(404);
     await apart.stop();
-  });
-});
-
-describe('the metrics', () => {
-  it('time a call and its commit in seconds, as a clock here does', async () => {
-    const service = await startService();
-    const start = performance.now();
-    for (let i = 0; i < 10; i++) await callOperation(service.url, 'soap11', 'RecordEvent');
-    const seconds = (performance.now() - start) / 1000;
-    const metrics = await metricsAt(service.url);
-    const labels = '{binding="soap11",operation="RecordEvent",outcome="ok"}';
-    for (const name of ['webhook_commit_duration_seconds_sum', `webhook_call_duration_seconds_sum${labels}`]) {
-      expect(metrics.get(name)).toBeGreaterThan(0);
-      expect(metrics.get(name)).toBeLessThan(seconds);
-    }
-    await service.stop();
-  });
-});
-
-describe('the admin address', () => {
-  it('is closed with the service', async () => {
-    const service = await startService({ ADMIN_PORT: '0' });
-    const url = new URL('/healthz', service.adminUrl).href;
-    expect((await send(url)).status).toBe(200);
-    await service.stop();
-    await expect(send(url)).rejects.toThrow('ECONNREFUSED');
+    await expect(send(admin)).rejects.toThrow('ECONNREFUSED');
   });
 });
 

@@ -4,7 +4,7 @@ import { XmlElement } from '../../xml/xml-tree';
 import { NoAnswerError, statusText, type HttpAnswer, type HttpClient } from '../http-client';
 import { quoted } from '../terminal';
 import { callsOf, type ComparedCall } from './calls';
-import { canonicalLines, differenceOf, type Difference } from './canonical';
+import { canonicalLines, differenceOf } from './canonical';
 import { readService, type ComparedService } from './wsdl';
 
 export interface Tally {
@@ -63,7 +63,7 @@ async function compareCalls(
       await print([`${title}: could not be compared`, ...problems]);
       continue;
     }
-    const { places, lines } = compareAnswers(call, before, after);
+    const { places, lines } = differenceOf(answerLines(call, before), answerLines(call, after));
     differences += places;
     await print([`${title}: ${places === 0 ? 'same' : count(places)}`, ...lines]);
   }
@@ -97,11 +97,6 @@ function count(differences: number): string {
 }
 
 const COMPARED_FIELDS = ['Content-Type', 'Cache-Control', 'WWW-Authenticate', 'Location', 'Retry-After'];
-
-/** Says how the answers of the two services to a call differ. */
-export function compareAnswers(call: ComparedCall, old: HttpAnswer, other: HttpAnswer): Difference {
-  return differenceOf(answerLines(call, old), answerLines(call, other));
-}
 
 function answerLines({ method, compares }: ComparedCall, answer: HttpAnswer): string[] {
   const first = statusText(answer.status);

@@ -13,7 +13,7 @@ import {
 } from '../events-options';
 import type { ReceivedForm, Signer } from './message';
 import { Sender } from '../../senders/sender';
-import { misuse, quoted, textOf } from '../terminal';
+import { misuse, quoted } from '../terminal';
 import { option, repeatable, ToolCommand } from '../tool-command';
 import { withSource } from '../tool-log';
 
@@ -59,18 +59,15 @@ export function forwardCommand(): ToolCommand {
     });
 }
 
-/** @throws the secret cannot be read, or is not one of the sender's; the message is one line. */
 async function receivedForm({ asReceived = false, sign = [] }: Values): Promise<ReceivedForm | undefined> {
   if (!asReceived) return undefined;
   const { Contract } = await import('../../contract/contract.js');
-  const { signerOf } = await import('./message.js');
+  const { signerIn } = await import('./message.js');
   const contract = await Contract.load(ProcessConfig.ofTool('namespace').namespace);
   const signers = new Map<Sender, Signer>();
   for (const { sender, file } of sign) {
-    const signer = signerOf(sender, await textOf(file));
-    if (signer === undefined) throw new Error(`${file} does not hold a secret of ${sender.name}.`);
     if (signers.has(sender)) throw misuse(`--sign ${sender.shortName} is given twice.`);
-    signers.set(sender, signer);
+    signers.set(sender, await signerIn(file, sender));
   }
   return { contract, signers };
 }

@@ -6,7 +6,7 @@ import { LogChange, type ReadableLog } from '../../log/readable-log';
 import type { Values } from '../events-options';
 import { matcherOf, positionBefore, selectedEvents, type EventSelection } from '../tool-log';
 import { eventLine, eventsText } from '../terminal';
-import { missingBetween, PositionFile, refuseChange, type ForwardPosition } from './position';
+import { missingBetween, PositionFile, refuseChange } from './position';
 
 /** Thrown when a target does not take an event and never will; the message is one line and says what to do. */
 class RefusedError extends Error {
@@ -134,18 +134,12 @@ async function forwardSelected(
   if (!isFound) throw new Error('No event was found.');
 }
 
-/** Where forwarding begins, and the file that keeps the position, if there is one. */
-interface KeptPosition {
-  readonly file: PositionFile | undefined;
-  readonly position: ForwardPosition;
-}
-
 /**
  * Reads the position after which forwarding begins, and keeps other forwarders from it.
  *
  * @throws another forwarder goes on from it, the file is damaged, or its position is not one of this log.
  */
-async function keptPosition(log: ReadableLog, { position: name, since }: Values): Promise<KeptPosition> {
+async function keptPosition(log: ReadableLog, { position: name, since }: Values) {
   const file = name === undefined ? undefined : new PositionFile(name);
   await file?.lock();
   let position = await file?.read();
@@ -165,7 +159,7 @@ async function forwardAfter(
   log: ReadableLog,
   target: Target,
   progress: ForwardProgress,
-  { file, position: { sequence: after, event } }: KeptPosition,
+  { file, position: { sequence: after, event } }: Awaited<ReturnType<typeof keptPosition>>,
   { follow = false, skipRefused = false, ...filter }: Values,
   stop: AbortSignal,
 ): Promise<void> {

@@ -6,6 +6,7 @@ import { Arrival } from '../../events/arrival';
 import { StoredEvent } from '../../events/stored-event';
 import { receivedRequest } from '../../pages/received-request';
 import { Sender } from '../../senders/sender';
+import { textOf } from '../terminal';
 
 /** How events are posted. */
 export interface PostedForm {
@@ -123,6 +124,13 @@ export function signerOf({ signature }: Sender, secret: string): Signer | undefi
   if (signature === undefined || key === undefined || key.length === 0) return undefined;
   const idField = signature.field.replace(/-signature$/, '-id');
   return (sent, id, body) => signature.sign(signedId(sent[idField]) ?? id, body, [key]);
+}
+
+/** @throws the file cannot be read, or holds no secret of the sender; the message is one line. */
+export async function signerIn(file: string, sender: Sender): Promise<Signer> {
+  const signer = signerOf(sender, await textOf(file));
+  if (signer === undefined) throw new Error(`${file} does not hold a secret of ${sender.name}.`);
+  return signer;
 }
 
 /** The id of a request, if it can be signed: with a full stop in it the signed text could be cut in another place. */

@@ -30,7 +30,7 @@ export function triggerCommand(): ToolCommand {
 
 async function trigger(name: string, given: string | undefined, { to, secretFile, data }: Values): Promise<void> {
   const { eventsOf, sampleOf } = await import('./samples.js');
-  const { signerOf } = await import('./message.js');
+  const { signerIn, signerOf } = await import('./message.js');
   const { answerText, clientFor } = await import('./target.js');
   const sender = Sender.named(name);
   const events = eventsOf(name);
@@ -41,14 +41,12 @@ async function trigger(name: string, given: string | undefined, { to, secretFile
       `There is no sample ${quoted(event)} of ${name}, only ${events.join(', ')}: give the body with --data.`,
     );
   const { id, body, headers } = sample;
-  const secret = secretFile === undefined ? to === undefined && secretOfService(sender) : await textOf(secretFile);
-  const signer = secret ? signerOf(sender, secret) : undefined;
-  if (signer === undefined && secretFile !== undefined)
-    throw new Error(`${secretFile} does not hold a secret of ${sender.name}.`);
+  const isOwn = to === undefined;
+  const [ownSigner] = isOwn ? secretsOfService(sender).flatMap((secret) => signerOf(sender, secret) ?? []) : [];
+  const signer = secretFile === undefined ? ownSigner : await signerIn(secretFile, sender);
   const url = to ?? serviceAddress();
   const began = performance.now();
   // As `--ready`, the certificate of this machine's service has another name.
-  const isOwn = to === undefined;
   const answer = await clientFor({ isInsecure: isOwn, isDirect: isOwn }).ask(url, {
     method: 'POST',
     headers: { ...headers, ...signer?.(headers, id, body) },
@@ -61,10 +59,8 @@ async function trigger(name: string, given: string | undefined, { to, secretFile
   console.log(line);
 }
 
-/** The first secret of a sender that the settings of the service have. */
-function secretOfService({ signature }: Sender): string | undefined {
-  const { access } = ProcessConfig.ofTool('access');
-  return signature && access[signature.setting]?.find((secret) => signature.signingKey(secret) !== undefined);
+function secretsOfService({ signature }: Sender): readonly string[] {
+  return (signature && ProcessConfig.ofTool('access').access[signature.setting]) ?? [];
 }
 
 function serviceAddress(): URL {

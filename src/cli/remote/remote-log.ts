@@ -110,8 +110,8 @@ export class RemoteLog implements ReadableLog {
             event = undefined;
             break;
           }
-          const rest = isSeen ? page.slice(1) : page;
-          if (rest.length > 0) yield rest;
+          const unseen = isSeen ? page.slice(1) : page;
+          if (unseen.length > 0) yield unseen;
           const last = page.at(-1);
           event = last;
           after = last?.position ?? after;

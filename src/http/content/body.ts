@@ -2,9 +2,8 @@ import { createInflateRaw, createUnzip } from 'node:zlib';
 import type { Config } from '../../config/config';
 import { HTTP_ERRORS, RequestError } from '../errors';
 import { MessageMemory, type HttpRequest } from '../request';
-import { Turns } from './unstreamed-message';
+import { GrowingBuffer, Turns } from './unstreamed-message';
 import type { HttpResponse } from '../response';
-import { GrowingBuffer } from './growing-buffer';
 import { Semaphore } from '../../util/promises';
 import { Charset } from './media-type';
 
@@ -63,16 +62,17 @@ export class BodyReader {
    * Resolves to the body after `Content-Encoding` is undone; a text that is not coded is left as it is. Sends `100 Continue` to a caller
    * that waits for it, once the header fields are accepted. Call it once for each request.
    *
-   * @param unproved - the limit of a caller who has proved nothing; such callers share a part of the memory and of the connections.
-   * @throws {RequestError} the body is larger than allowed (413, or as `unproved` says), in an unknown content coding (415), broken or
+   * @param unproved - most bytes of a caller who has proved nothing; such callers share a part of the memory and of the connections.
+   * @throws {RequestError} the body is larger than allowed (413, or 401 for want of a proof), in an unknown content coding (415), broken or
    * cut short (400), or no memory is left for it (503). What remains of it is then not read.
    */
-  read(request: HttpRequest, response: HttpResponse, unproved?: BodyLimit): Promise<Buffer> {
+  read(request: HttpRequest, response: HttpResponse, unproved?: number): Promise<Buffer> {
     if (unproved === undefined) return this.#read(request, response, this.#limit);
     if (this.#awaited >= this.#maxAwaited) return Promise.reject(HTTP_ERRORS.unproved('bodies that are awaited'));
     this.#awaited++;
-    const { maxBytes, refusal } = unproved.maxBytes < this.#limit.maxBytes ? unproved : this.#limit;
-    return this.#read(request, response, { maxBytes, refusal, isUnproved: true }).finally(() => this.#awaited--);
+    const own = { maxBytes: unproved, refusal: () => HTTP_ERRORS.keyInHeader(unproved) };
+    const limit = unproved < this.#limit.maxBytes ? own : this.#limit;
+    return this.#read(request, response, { ...limit, isUnproved: true }).finally(() => this.#awaited--);
   }
 
   #read(request: HttpRequest, response: HttpResponse, limit: BodyLimit): Promise<Buffer> {

@@ -2,7 +2,8 @@ import { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { Deferred, Semaphore } from '../../util/promises';
 import { HTTP_ERRORS, type RequestError } from '../errors';
-import { GrowingBuffer } from './growing-buffer';
+
+const EMPTY = Buffer.alloc(0);
 
 /**
  * A message whose body is read whole past the stream, and which never emits 'end' if it has none. A stream takes 15 to 20 % of a call
@@ -110,6 +111,43 @@ interface Gathering {
   readonly whole: Deferred<Buffer>;
   readonly refusal: ((bytes: number) => RequestError | undefined) | undefined;
   readonly turns: Turns | undefined;
+}
+
+/** Bytes that arrive in pieces, in one buffer that doubles: pieces of one byte would take more than a hundred times their length. */
+export class GrowingBuffer {
+  #bytes: Buffer = EMPTY;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Adds bytes at the end. A first piece is kept as it is, and must not change afterwards. */
+  add(piece: Buffer): void {
+    const length = this.#length + piece.length;
+    if (this.#length === 0) this.#bytes = piece;
+    else {
+      if (length > this.#bytes.length) {
+        const bytes = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#length));
+        this.#bytes.copy(bytes, 0, 0, this.#length);
+        this.#bytes = bytes;
+      }
+      piece.copy(this.#bytes, this.#length);
+    }
+    this.#length = length;
+  }
+
+  /** Returns all bytes and forgets them. They take at most about twice their length in memory. */
+  take(): Buffer {
+    const bytes = this.#length === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#length);
+    this.#bytes = EMPTY;
+    this.#length = 0;
+    if (bytes.buffer.byteLength <= 2 * bytes.length) return bytes;
+    // `Buffer.from` would keep the memory from which Node gives small buffers, 64 KiB since version 24.
+    const copy = Buffer.allocUnsafeSlow(bytes.length);
+    bytes.copy(copy);
+    return copy;
+  }
 }
 
 /**

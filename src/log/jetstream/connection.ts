@@ -153,17 +153,15 @@ function authenticatorOf(login: JetStreamLogin): Authenticator {
   return credsAuthenticator(read);
 }
 
-class DeadlineError extends Error {}
-
 /** Thrown if a stream takes no messages as it is set up now: only an operator can mend that. */
 export class StreamSettingsError extends Error {}
 
 function unreachable(cause?: unknown): Error {
-  return new DeadlineError('no NATS server can be reached', { cause });
+  return new Error('no NATS server can be reached', { cause });
 }
 
 function unanswered(): Error {
-  return new DeadlineError('NATS did not answer in time');
+  return new Error('NATS did not answer in time');
 }
 
 /** Whether waiting may mend a failure. */
@@ -181,7 +179,6 @@ function mayPass(error: unknown): boolean {
 function explained(error: unknown): unknown {
   if (error instanceof JetStreamApiError && NO_RESOURCES.has(error.code))
     return new Error(`JetStream has no room for more events: ${error.message}`);
-  if ([DeadlineError, StreamSettingsError, JetStreamApiError].some((own) => error instanceof own)) return error;
   if (error instanceof errors.TimeoutError) return unanswered();
   const cause = (error as Error).cause;
   const request = error instanceof errors.RequestError ? error : cause;

@@ -13,11 +13,7 @@ import { logStreams, type BeginCall, type LogStreams, type Stream } from './stre
 import { SEARCH_WINDOW, StreamWalk, TypeSearch, type Part } from './walk';
 
 /** Which event log of a NATS cluster is opened, and how. */
-export type JetStreamOptions = JetStreamAddress &
-  EventLogSettings & {
-    /** Whether missing streams are made; otherwise they have to exist, with any settings. */
-    readonly create: boolean;
-  };
+export type JetStreamOptions = JetStreamAddress & EventLogSettings;
 
 /** How far the clocks of an instance and a server may differ, in milliseconds. */
 const CLOCK_TOLERANCE = 600_000;
@@ -30,13 +26,14 @@ const COUNTING_CONSUMERS = 8;
 
 /** @throws {EventLogError} no server answers in time, the user is refused, or a stream has other settings. The message names the servers. */
 export async function openJetStreamLog(options: JetStreamOptions): Promise<EventLog> {
-  const { create, stream, replicas, retention, timeout, servers } = options;
+  const { create = true, stream, replicas, retention, timeout, servers } = options;
   let connection: JetStreamConnection | undefined;
   try {
     const deadline = performance.now() + timeout;
     connection = await JetStreamConnection.open(options, timeout);
     const streams = logStreams(connection, stream, deadline);
     if (create) await provideStreams(streams, replicas, retention);
+    // With any settings.
     else await streams.events.requireInfo();
     return new EventLog(new JetStreamEngine(connection, options), options);
   } catch (cause) {

@@ -1,5 +1,5 @@
-import type { StoredEvent } from '../../events/stored-event';
-import { EventLogError, isOfType, typeIn } from '../engine';
+import { StoredEvent } from '../../events/stored-event';
+import { EventLogError, isOfType } from '../engine';
 import { decodeEvent } from './message';
 import type { Message, Stream } from './stream';
 
@@ -146,7 +146,7 @@ export class TypeSearch {
     let isFound = false;
     try {
       for await (const event of new StreamWalk(events, SEARCH_WINDOW).events({ ...part, after: reached })) {
-        if (isOfType(type, typeIn(event.attributes))) {
+        if (isOfType(type, StoredEvent.typeOf(event))) {
           isFound = true;
           yield event;
         }

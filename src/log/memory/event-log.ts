@@ -1,6 +1,6 @@
 import { KeyConflict } from '../../events/key-conflict';
-import type { NewEvent, StoredEvent } from '../../events/stored-event';
-import { isOfType, typeIn, type Appended, type Engine, type Retention } from '../engine';
+import { type NewEvent, StoredEvent } from '../../events/stored-event';
+import { isOfType, type Appended, type Engine, type Retention } from '../engine';
 import { EventLog } from '../event-log';
 import { pageFrom, type EventQuery } from '../queries';
 import { searchStep } from '../search';
@@ -65,7 +65,7 @@ class MemoryEngine implements Engine {
   readonly read: Engine['read'] = (query) => {
     const { id, type } = query;
     const isAsked = (event: StoredEvent): boolean =>
-      (id === undefined || event.id === id) && (type === undefined || isOfType(type, typeIn(event.attributes)));
+      (id === undefined || event.id === id) && (type === undefined || isOfType(type, StoredEvent.typeOf(event)));
     return pageFrom(this.#between(query, isAsked), query);
   };
 

@@ -63,13 +63,9 @@ export class PostgresConnection {
    *
    * @param action - `isRepeated` says that an earlier attempt may have done its work, and its answer was lost.
    * @param deadline - when it fails for want of an answer; may be Infinity.
-   * @param retries - until when it is run again.
    */
-  async run<T>(
-    action: (client: PoolClient, isRepeated: boolean) => Promise<T>,
-    deadline: number,
-    retries = Math.min(deadline, this.deadline()),
-  ): Promise<T> {
+  async run<T>(action: (client: PoolClient, isRepeated: boolean) => Promise<T>, deadline: number): Promise<T> {
+    const retries = Math.min(deadline, this.deadline());
     let reason: Error | undefined;
     for (let isRepeated = false; ;) {
       const pool = this.#pool;
@@ -78,8 +74,9 @@ export class PostgresConnection {
       try {
         client = await connected(pool, retries);
         const done = action(client, isRepeated);
-        if (deadline === Infinity) return await done;
-        return await within(done, deadline - performance.now(), () => new ServerTimeoutError());
+        return deadline === Infinity
+          ? await done
+          : await within(done, deadline - performance.now(), () => new ServerTimeoutError());
       } catch (error) {
         failure = error as Error;
         // An earlier attempt may have failed for a better reason than that it was cut short, or asked for TLS.

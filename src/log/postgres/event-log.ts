@@ -9,10 +9,8 @@ import { checkRecording, recordEvents } from './recorder';
 import { provideTables, TOTAL } from './schema';
 
 /** @throws {EventLogError} no host answers in time or takes writes, the user is refused, or the tables are of another version. */
-export async function openPostgresLog(
-  options: PostgresAddress & EventLogSettings & { readonly create: boolean },
-): Promise<EventLog> {
-  const { hosts, database, sslrootcert, connections, create } = options;
+export async function openPostgresLog(options: PostgresAddress & EventLogSettings): Promise<EventLog> {
+  const { hosts, database, sslrootcert, connections, create = true } = options;
   let connection: PostgresConnection | undefined;
   try {
     const authorities = sslrootcert === undefined ? undefined : await readFile(sslrootcert, 'utf8');

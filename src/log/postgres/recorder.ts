@@ -6,7 +6,7 @@ import type { Appended } from '../engine';
 import { withWarning, type PostgresConnection } from './connection';
 import { DIGESTS, shown } from './schema';
 
-/** How long a check is tried again, in milliseconds: `/readyz` waits for a second. */
+/** How long a check may take, in milliseconds: `/readyz` waits for a second. */
 const CHECK_TIME = 800;
 
 /**
@@ -99,18 +99,13 @@ export async function recordEvents(
  * @param failed - events that were not recorded, which are tried first.
  */
 export async function checkRecording(connection: PostgresConnection, failed: readonly NewEvent[]): Promise<void> {
-  const retries = performance.now() + CHECK_TIME;
-  await connection.run(
-    async (client) => {
-      if (failed.length > 0) {
-        await client.query('BEGIN');
-        await insert(connection, client, failed).finally(() => client.query('ROLLBACK'));
-      }
-      await insert(connection, client, []);
-    },
-    connection.deadline(),
-    retries,
-  );
+  await connection.run(async (client) => {
+    if (failed.length > 0) {
+      await client.query('BEGIN');
+      await insert(connection, client, failed).finally(() => client.query('ROLLBACK'));
+    }
+    await insert(connection, client, []);
+  }, performance.now() + CHECK_TIME);
 }
 
 /** Resolves to the places, from 1, of the events that are new. @throws {Error} not committed, or not as durably as the log promises. */

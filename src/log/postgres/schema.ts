@@ -31,7 +31,6 @@ const SCHEMA = `
   CREATE UNIQUE INDEX IF NOT EXISTS webhook_events_idempotency ON webhook_events (idempotency_digest);
   CREATE UNIQUE INDEX IF NOT EXISTS webhook_events_webhook ON webhook_events (webhook_digest);
   CREATE INDEX IF NOT EXISTS webhook_events_time ON webhook_events (recorded_at);
-  DROP INDEX IF EXISTS webhook_events_type;
   CREATE INDEX IF NOT EXISTS webhook_events_types ON webhook_events (${TYPE_START}, sequence);
   CREATE TABLE IF NOT EXISTS webhook_log (version integer NOT NULL, last bigint NOT NULL);
   CREATE TABLE IF NOT EXISTS webhook_gaps (gaps bigint NOT NULL);
@@ -49,11 +48,13 @@ export const TOTAL = '((SELECT last FROM webhook_log) - (SELECT gaps FROM webhoo
 
 /** Makes missing tables, if it may. @throws {Error} they have another version, or are missing. */
 export async function provideTables(connection: PostgresConnection, create: boolean): Promise<void> {
-  const [tables] = await connection.query<Record<'found' | 'complete', boolean>>(
-    `SELECT to_regclass('webhook_gaps') IS NOT NULL AS found, to_regclass('webhook_events_types') IS NOT NULL AS complete`,
+  const [tables] = await connection.query<{ found: boolean }>(
+    `SELECT to_regclass('webhook_gaps') IS NOT NULL AS found`,
   );
-  if (create && tables?.complete !== true) await connection.query(SCHEMA);
-  else if (tables?.found !== true) throw new Error('the database has no tables of an event log');
+  if (tables?.found !== true) {
+    if (!create) throw new Error('the database has no tables of an event log');
+    await connection.query(SCHEMA);
+  }
   const [log] = await connection.query<{ version: number }>('SELECT version FROM webhook_log');
   if (log?.version === VERSION) return;
   throw new Error(`its tables have the version ${String(log?.version)}, and this release reads ${String(VERSION)}`);

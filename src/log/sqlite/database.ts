@@ -32,8 +32,6 @@ interface Statement {
   all(...values: readonly SqlValue[]): unknown[];
 }
 
-const DEFAULT_BUSY_TIMEOUT = 5000;
-
 /** Longest pause between two attempts to get a lock, in milliseconds: a commit takes 1 to 3. SQLite's own back-off waits up to 100. */
 const LOCK_PAUSE = 0.2;
 
@@ -50,14 +48,15 @@ export class Database {
   readonly #statements = new Map<string, Statement>();
   /** Where a symbolic link leads: beside it are the other files. */
   #path: string;
-  #opened: OpenedFiles | undefined;
+  /** Those that were opened. */
+  files: OpenedFiles | undefined;
 
-  private constructor({ file, create = true, busyTimeout = DEFAULT_BUSY_TIMEOUT, opened: files }: SqliteOptions) {
+  private constructor({ file, create = true, busyTimeout = 5000, opened }: SqliteOptions) {
     this.#file = resolve(file);
     this.busyTimeout = busyTimeout;
     this.#path = pathOf(this.#file);
-    this.#opened = files;
-    if (files === undefined) requireUsable(this.#file, create);
+    this.files = opened;
+    if (opened === undefined) requireUsable(this.#file, create);
     else this.verifyFiles();
     this.#database = openedDatabase(this.#file);
   }
@@ -65,9 +64,9 @@ export class Database {
   /** @throws the database cannot be opened, or is not one of this program and version; the message does not name the path. */
   static async open(options: SqliteOptions): Promise<Database> {
     const database = new Database(options);
-    const { create = true, maxPages, opened: files } = options;
+    const { create = true, maxPages, opened } = options;
     await database.#whenUnlocked(() => {
-      provideSchema(database.#database, create && files === undefined);
+      provideSchema(database.#database, create && opened === undefined);
       database.execute('PRAGMA journal_mode = WAL');
     });
     database.execute('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
@@ -80,16 +79,11 @@ export class Database {
       database.execute('SELECT 1 FROM events LIMIT 1');
     });
     database.#path = pathOf(database.#file);
-    database.#opened ??= filesAt(database.#file, database.#path);
+    database.files ??= filesAt(database.#file, database.#path);
     // Also where they were away for a moment.
     database.verifyFiles();
     if (!isReadOnly(database.#file)) database.flushWal();
     return database;
-  }
-
-  /** Those that were opened. */
-  get files(): OpenedFiles | undefined {
-    return this.#opened;
   }
 
   /** Prepares a statement once: parsing it may cost as much as an insert. */
@@ -112,7 +106,7 @@ export class Database {
 
   /** @throws the files at the path are not those that were opened: SQLite would go on with those wherever they are moved. */
   verifyFiles(): void {
-    requireSame(filesAt(this.#file, this.#path), this.#opened);
+    requireSame(filesAt(this.#file, this.#path), this.files);
   }
 
   /** Runs an action that sees the database at one moment. @throws as {@link verifyFiles}. */
@@ -219,16 +213,17 @@ export function isBusy(error: unknown): boolean {
   return (error as Error).message === 'database is locked';
 }
 
-/** The message of an error without the path, which callers must not see. */
-export function withoutPath(error: unknown): string {
-  const { errstr, syscall, code, message } = error as NodeJS.ErrnoException & { errstr?: string };
-  if (syscall !== undefined) return code ?? message;
-  return (codeOf(error) === SQLITE_CANTOPEN ? errstr : undefined) ?? message;
+interface SqliteError {
+  readonly errcode?: number;
+  readonly errstr?: string;
 }
 
-function codeOf(error: unknown): number {
+/** The message of an error without the path, which callers must not see. */
+export function withoutPath(error: unknown): string {
+  const { errcode = 0, errstr, syscall, code, message } = error as NodeJS.ErrnoException & SqliteError;
+  if (syscall !== undefined) return code ?? message;
   // The higher bits say why.
-  return ((error as { errcode?: number }).errcode ?? 0) % 256;
+  return (errcode % 256 === SQLITE_CANTOPEN ? errstr : undefined) ?? message;
 }
 
 function openedDatabase(file: string): DatabaseSyncInstance {

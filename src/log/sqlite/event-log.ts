@@ -35,12 +35,7 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<EventLog
   return new EventLog(await openEngine(options), options);
 }
 
-/**
- * Replaces the events of a log by those of a backup; the log is copied beside the file before. Others can have it open.
- *
- * @returns the name of the copy, if the log had events.
- * @throws {EventLogError} nothing was changed.
- */
+/** As `EventLogLocation.restore`. Others can have the log open. */
 export async function restoreSqliteLog(backup: string, file: string): Promise<string | undefined> {
   if (!existsSync(backup)) throw new EventLogError(`There is no backup at ${backup}.`);
   const engine = await openEngine({ file });
@@ -196,18 +191,9 @@ class DatabaseThread {
   async #start(): Promise<OpenThread> {
     const workerData: SqliteOptions = { ...this.#options, opened: this.files };
     const worker = new Worker(join(__dirname, 'thread.js'), { workerData, resourceLimits: YOUNG_GENERATION });
-    const database = new Remote<ThreadFunctions>((message) => {
-      worker.postMessage(message);
-    });
-    worker.on('message', (message) => {
-      database.receive(message);
-    });
-    worker.on('error', (error) => {
-      database.end(error);
-    });
+    const database = Remote.ofThread<ThreadFunctions>(worker);
     worker.on('exit', () => {
       this.#opened = undefined;
-      database.end(new Error('the database thread ended'));
     });
     try {
       await database.ask('open');

@@ -123,11 +123,8 @@ async function restore(database: Database, backup: string): Promise<void> {
 /** Before `open` a thread has no other function. */
 export type ThreadFunctions = ReturnType<typeof operationsOn> & { open(): Promise<void> };
 
-const owner = new Remote<object>((message) => parentPort?.postMessage(message), withoutPath);
-parentPort?.on('message', (message) => {
-  owner.receive(message);
-});
-owner.serve({
+const owner = parentPort && Remote.ofThread(parentPort, withoutPath);
+owner?.serve({
   async open() {
     owner.serve(operationsOn(await Database.open(workerData as SqliteOptions)));
   },

@@ -29,8 +29,8 @@ export function eventsPages(endpoint: Endpoint): Router {
   // Not `get`: Express would answer OPTIONS itself, without the methods of the handlers that follow.
   router.all(endpoint.path, (request, response, next) => {
     const parameters = parametersOf(request.url);
-    const isLook = request.method === 'GET' || request.method === 'HEAD';
-    if (!isLook || (!parameters.has('events') && !parameters.has('event'))) next();
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (!isRead || (!parameters.has('events') && !parameters.has('event'))) next();
     else SECURITY_HEADERS(request, response, () => void pages.answer(response, parameters).catch(next));
   });
   return router;

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { GrowingBuffer } from '../../../src/http/content/growing-buffer';
+import { GrowingBuffer } from '../../../src/http/content/unstreamed-message';
 
 /** A piece of bytes that stands anywhere in the memory it is a part of. */
 function pieceOf(length: number, before: number, after: number, seed: number): Buffer {

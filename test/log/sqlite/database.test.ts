@@ -111,7 +111,15 @@ describe('the database of a log', () => {
       ['kept', 1],
       ['next', 3],
     ]);
-    await log.close();
+    // Also those that are forgotten in the backup, in a log that gave fewer.
+    const [later = '', other = ''] = ['later.db', 'other.db'].map((name) => join(folder.path, name));
+    await log.forget([1, 3]);
+    await log.upkeep?.backup(later);
+    expect(await restoreSqliteLog(later, other)).toBeUndefined();
+    const restored = await openSqliteLog({ file: other });
+    await restored.append(newEvent());
+    expect(await restored.stats()).toMatchObject({ events: 1, last: 4 });
+    for (const one of [log, restored]) await one.close();
   });
 
   it('overwrites the events that it deletes', async () => {

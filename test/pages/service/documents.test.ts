@@ -83,11 +83,12 @@ describe('the documents on the endpoint', () => {
     expect(body).toContain('Returns the newest recorded events, oldest first');
   });
 
-  it('an unknown operation gets a page with 404 that escapes its name', async () => {
-    const { status, body } = await get('?op=%3Cscript%3E');
+  it('an unknown operation gets a page with 404 that lists the others, and escapes and shortens its name', async () => {
+    const { status, body } = await get(`?op=%3Cscript%3E${'x'.repeat(5000)}`);
     expect(status).toBe(404);
-    expect(body).toContain('<code>&lt;script&gt;</code>');
-    expect(body).not.toContain('<script>&');
+    expect(body).toContain(`<code>&lt;script&gt;${'x'.repeat(192)}…</code>`);
+    expect(body).toContain('?op=GetEvents">GetEvents</a>');
+    expect(body).not.toMatch(/<script>x|x{193}/);
   });
 
   it.each(PAGES)('the page %j is valid, loads nothing from elsewhere, and allows only its own code', async (query) => {

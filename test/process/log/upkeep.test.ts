@@ -1,12 +1,14 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Retention } from '../../../src/log/engine';
 import type { EventLog } from '../../../src/log/event-log';
-import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog, restoreSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { outcome, newEvent } from '../../support/events';
 import { directly } from '../../support/sqlite';
+import { TOOL } from '../../support/tool';
 
 describe('the upkeep of a SQLite event log', () => {
   const folder = useTemporaryFolder();
@@ -120,5 +122,29 @@ describe('the upkeep of a SQLite event log', () => {
     directly(file, sql);
     const log = await open();
     expect(await log.verify()).toContainEqual(expect.stringMatching(finding));
+  });
+
+  it('restores no backup that is damaged, missing or something else, and changes nothing then', async () => {
+    const log = await open();
+    await log.append(newEvent({ id: 'kept' }));
+    const [damaged, notes, missing] = ['damaged.db', 'notes.txt', 'missing.db'].map((name) => join(folder.path, name));
+    await log.upkeep?.backup(damaged ?? '');
+    await writeFile(damaged ?? '', Buffer.alloc(4096, 0xff), { flag: 'r+' });
+    await writeFile(notes ?? '', 'these are my notes '.repeat(100));
+    for (const other of [damaged, notes, missing])
+      await expect(restoreSqliteLog(other ?? '', file)).rejects.toThrow(other);
+    expect((await log.scan({ after: 0, limit: 10 })).map(({ id }) => id)).toEqual(['kept']);
+    expect((await readdir(folder.path)).filter((name) => /missing|replaced/.test(name))).toEqual([]);
+  });
+
+  it('leaves nothing of a backup behind where the disk has no room for it', async () => {
+    const log = await open();
+    for (let i = 0; i < 8; i++) await log.append(newEvent({ data: `"data":"${'x'.repeat(1_000_000)}"` }));
+    const script = `ulimit -f 4000; exec '${process.execPath}' '${TOOL}' backup full/copy.db`;
+    await mkdir(join(folder.path, 'full'));
+    const options = { cwd: folder.path, env: { EVENT_LOG: 'sqlite:events.db' }, encoding: 'utf8' } as const;
+    const { status, stderr } = spawnSync('sh', ['-c', script], options);
+    expect([status, stderr]).toEqual([1, 'The event log could not be copied: disk I/O error\n']);
+    expect(await readdir(join(folder.path, 'full'))).toEqual([]);
   });
 });

@@ -93,16 +93,6 @@ describe('the service as a process', () => {
     );
   });
 
-  it('says that it made a new, empty log, with its absolute path, and only then', async () => {
-    const text = `New, empty log made at ${join(folder.path, 'data', 'events.db')}`;
-    for (const isNew of [true, false]) {
-      const service = await startProcess({}, folder.path);
-      await service.end('SIGTERM');
-      const warnings = logLines(service.output()).filter(({ level }) => level === 'warn');
-      expect(warnings.map(({ msg }) => msg)).toEqual(isNew ? [text] : []);
-    }
-  });
-
   describe.each([{}, { WORKERS: '2' }])('with %j', (workers) => {
     const host = '127.0.0.1';
 

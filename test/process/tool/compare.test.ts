@@ -45,15 +45,11 @@ describe('the program that compares two services', () => {
   });
 
   it.each([
-    ['', "Missing required argument 'old'. See --help."],
     ['a', "Missing required argument 'new'. See --help."],
-    ['a b c', 'Too many arguments. Expected 2 arguments but got 3. See --help.'],
-    ['a b --insecur', "Unknown option '--insecur'. Did you mean --insecure? See --help."],
     ['a b --write .env', "Unknown option '--write'. See --help."],
-    ['a b --ca', "Option '--ca <file>' argument missing. See --help."],
     ['a b --ca nowhere', 'nowhere cannot be read: there is no such file or folder.'],
   ])('refuses the arguments %j', async (args, errors) => {
-    expect(await run(...args.split(' ').filter(Boolean))).toEqual({ code: 2, output: '', errors: `${errors}\n` });
+    expect(await run(...args.split(' '))).toEqual({ code: 2, output: '', errors: `${errors}\n` });
   });
 
   it('prints the settings of an old service as an .env file', async () => {

@@ -13,7 +13,7 @@ import { callOperation, eventsOf } from '../../support/bindings';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { TOOL } from '../../support/tool';
 import { runToolHere, startToolHere } from '../../support/tool-here';
-import { directly, openDirectly, rowsOf } from '../../support/sqlite';
+import { directly, rowsOf } from '../../support/sqlite';
 import { itUnless, missingLinux } from '../../support/tools';
 
 describe('the tool for the event log', () => {
@@ -116,6 +116,8 @@ describe('the tool for the event log', () => {
         "The CloudEvent's attribute type must not be empty.\n",
     );
     expect((await stored(file)).map(({ id, data }) => [id, data])).toEqual([['a', '"data":[1]']]);
+    await writeFile(archive, Buffer.from(JSON.stringify({ ...event, subject: '\u00e4' }), 'latin1'));
+    expect((await run(['import', archive])).errors).toMatch(/^Line 1 of .* already in the log: It is not UTF-8\.\n$/);
   });
 
   it('imports what hostile senders recorded, unchanged', async () => {
@@ -141,79 +143,53 @@ describe('the tool for the event log', () => {
     expect(await stored(other)).toEqual(await stored(file));
   });
 
-  describe('that verifies', () => {
-    it('has a line for each event that is damaged', async () => {
-      await fill(4);
-      const database = openDirectly(file);
-      for (const [i, change] of [
-        "attributes = 'x'",
-        'data = \'"data":{\'',
-        'data = \'"data_base64":"!"\'',
-        'arrival = 7',
-      ].entries()) {
-        database.exec(`UPDATE events SET ${change} WHERE sequence = ${String(i + 1)}`);
-      }
-      database.close();
-      const { code, output, errors } = await run(['verify']);
-      expect(output.replaceAll(/0{19}/g, '').split('\n')).toEqual([
-        'Event 1: its attributes cannot be read.',
-        'Event 2: its data cannot be read.',
-        'Event 3: its data cannot be read.',
-        'Event 4: its arrival cannot be read.',
-        '',
-      ]);
-      expect({ code, errors }).toEqual({ code: 1, errors: '4 events verified. Findings: 4.\n' });
-    });
-
-    it('names pages that are damaged', async () => {
-      await fill(500);
-      const bytes = await readFile(file);
-      bytes.fill(0xff, 20 * 4096, 24 * 4096);
-      await writeFile(file, bytes);
-      const { code, output } = await run(['verify']);
-      expect(code).toBe(1);
-      expect(output).toMatch(/^The file is damaged: /);
-    });
+  it('names pages that are damaged', async () => {
+    await fill(500);
+    const bytes = await readFile(file);
+    bytes.fill(0xff, 20 * 4096, 24 * 4096);
+    await writeFile(file, bytes);
+    const { code, output } = await run(['verify']);
+    expect(code).toBe(1);
+    expect(output).toMatch(/^The file is damaged: /);
   });
 
-  it('exports every event but those that are damaged, which it reports by their positions', async () => {
-    await fill(5);
-    directly(
-      file,
-      `UPDATE events SET attributes = 'x' WHERE sequence = 2; UPDATE events SET arrival = 'x' WHERE sequence = 3`,
-    );
+  it('names events that are damaged in verify, leaves them out of export and follow, and removes them', async () => {
+    await fill(6);
+    for (const [i, change] of [
+      "attributes = 'x'",
+      `data = '"data":{'`,
+      `data = '"data_base64":"!"'`,
+      'arrival = 7',
+      "data = CAST(x'2264617461223a2261ff6222' AS TEXT)",
+    ].entries())
+      directly(file, `UPDATE events SET ${change} WHERE sequence = ${String(i + 1)}`);
+    const problems = ['attributes', 'data', 'data', 'arrival'].map((what) => `its ${what} cannot be read.\n`);
+    const said = (between: string) =>
+      problems.map((problem, i) => `Event ${String(i + 1)}${between}: ${problem}`).join('');
+    const plain = async (args: string[]) => {
+      const { code, output, errors } = await run(args);
+      return [code, output.replaceAll(/0{19}/g, ''), errors.replaceAll(/0{19}/g, '')];
+    };
+    expect(await plain(['verify'])).toEqual([1, said(''), '6 events verified. Findings: 4.\n']);
     const archive = join(folder.path, 'events.ndjson');
-    const { code, errors } = await run(['export', archive]);
-    expect({ code, errors: errors.replaceAll(/0{19}/g, '') }).toEqual({
-      code: 1,
-      errors:
-        'Event 2 is left out: its attributes cannot be read.\n' +
-        'Event 3 is left out: its arrival cannot be read.\n3 events exported.\n',
-    });
-    const other = join(folder.path, 'other.db');
-    expect(await run(['import', archive], other)).toMatchObject({ code: 0 });
-    expect((await stored(other)).map(({ id }) => id)).toEqual(
-      (await stored(file)).filter((_, i) => i !== 1 && i !== 2).map(({ id }) => id),
-    );
-  });
-
-  it('prints every event but those that are damaged', async () => {
-    await fill(4);
-    directly(
-      file,
-      `UPDATE events SET attributes = 'x' WHERE sequence = 2;
-       UPDATE events SET data = CAST(x'2264617461223a2261ff6222' AS TEXT) WHERE sequence = 3`,
-    );
+    expect(await plain(['export', archive])).toEqual([1, '', `${said(' is left out')}2 events exported.\n`]);
+    const exported = (await readFile(archive, 'utf8')).trimEnd().split('\n');
+    expect(exported.map((line) => (JSON.parse(line) as { data: unknown }).data)).toMatchObject(['a\ufffdb', undefined]);
     const tool = start(['follow', '--since', '0']);
-    await eventually('all is printed', () => tool.output().split('\n').length === 4);
+    await eventually('the others are printed', () => tool.output() === `${exported.join('\n')}\n`);
     expect(await tool.end('SIGTERM')).toBe(0);
-    const events = tool
-      .output()
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
-    expect(events.map(({ sequence }) => Number(sequence))).toEqual([1, 3, 4]);
-    expect(events[1]).toMatchObject({ data: 'a\ufffdb' });
+    expect(tool.errors()).toBe(
+      `Waiting for events after 0.\n${said(' is left out')}2 events printed.\n`.replace(
+        /Event (?=\d)/g,
+        'Event 0000000000000000000',
+      ),
+    );
+    expect(await plain(['forget', '2'])).toEqual([
+      0,
+      'Event 2, which is damaged\n',
+      expect.stringMatching(/^1 removed\./),
+    ]);
+    expect((await plain(['verify']))[2]).toBe('5 events verified. Findings: 3.\n');
   });
 
   describe('that removes events', () => {
@@ -266,17 +242,6 @@ describe('the tool for the event log', () => {
       }
     });
 
-    it('removes one that is damaged', async () => {
-      await fill(3);
-      directly(file, `UPDATE events SET data = '"data":"lost' WHERE sequence = 2`);
-      expect(await run(['forget', '2'])).toMatchObject({
-        code: 0,
-        output: 'Event 2, which is damaged\n',
-        errors: expect.stringMatching(/^1 removed\./) as string,
-      });
-      expect(await run(['verify'])).toMatchObject({ code: 0, errors: '2 events verified. The log is whole.\n' });
-    });
-
     it('removes one beside a running service, whose pages, totals and waiting readers go on', async () => {
       const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
       const record = (mark: string) => callOperation(service.url, 'soap11', 'RecordEvent', `<a>${mark}</a>`);
@@ -292,24 +257,6 @@ describe('the tool for the event log', () => {
       expect((await waiting).body.toString()).toContain(third);
       expect(await run(['verify'])).toMatchObject({ errors: '1 events verified. The log is whole.\n' });
       await service.end('SIGTERM');
-    });
-
-    it('removes none of several events that have a name', async () => {
-      const log = await openSqliteLog({ file });
-      for (const source of ['/a', '/b']) await log.append(newEvent({ id: 'same', source }));
-      await log.append(newEvent({ id: '2' }));
-      await log.close();
-      const [one, two, three] = ['1', '2', '3'].map((position) => position.padStart(20, '0'));
-      const { code, errors } = await run(['forget', 'same', '2']);
-      expect({ code, errors }).toEqual({
-        code: 1,
-        errors:
-          '0 removed.\n' +
-          `same names several events. Give the whole sequence of each that is meant: ${one}, ${two}.\n` +
-          `2 names several events. Give the whole sequence of each that is meant: ${two}, ${three}.\n`,
-      });
-      expect((await run(['forget', two ?? ''])).errors).toMatch(/^1 removed\./);
-      expect((await stored(file)).map(({ id }) => id)).toEqual(['same', '2']);
     });
   });
 
@@ -354,18 +301,6 @@ describe('the tool for the event log', () => {
       if (signal === 'SIGTERM') expect(left).toEqual([]);
     },
   );
-
-  it('names the line that is not UTF-8', async () => {
-    const archive = join(folder.path, 'latin1.ndjson');
-    const line = (id: string) =>
-      JSON.stringify({ specversion: '1.0', id, source: '/old', type: 't', subject: '\u00e4' });
-    await writeFile(archive, Buffer.from(`${line('a')}\n${line('b')}\n`, 'latin1'));
-    const { code, errors } = await run(['import', archive]);
-    expect([code, errors]).toEqual([
-      1,
-      `Line 1 of ${archive} cannot be imported. Before it: 0 recorded, 0 already in the log: It is not UTF-8.\n`,
-    ]);
-  });
 
   it.each([
     ['missing', 'there is no such file or folder'],
@@ -423,26 +358,14 @@ describe('the tool for the event log', () => {
     expect(service.output()).not.toContain('no such setting');
   });
 
-  it('copies the log while the service runs, to a file that is a complete log', async () => {
+  it('copies the log while the service runs, and puts the copy in the place of the log, which is copied before', async () => {
+    await fill(2);
     const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
-    const id = await callOperation(service.url, 'soap11', 'RecordEvent');
     const copy = join(folder.path, 'copy.db');
     expect(await run(['backup', copy])).toMatchObject({ code: 0, errors: `${copy} is a copy of the log.\n` });
-    await callOperation(service.url, 'soap11', 'RecordEvent');
-    await service.end('SIGTERM');
     expect(rowsOf(copy, 'PRAGMA file.integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
-    const restored = await startProcess({ EVENT_LOG: `sqlite:${copy}` }, folder.path);
-    expect(eventsOf(await callOperation(restored.url, 'httpget', 'GetEvents')).map((event) => event.id)).toEqual([id]);
-    await restored.end('SIGTERM');
-  });
-
-  it('puts a backup in the place of the log, which is copied, also beside a service that has it open', async () => {
-    await fill(2);
-    const backup = join(folder.path, 'backup.db');
-    await run(['backup', backup]);
-    const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
     await callOperation(service.url, 'httpget', 'RecordEvent');
-    const { code, errors } = await run(['restore', backup]);
+    const { code, errors } = await run(['restore', copy]);
     const [, before = ''] = /^Restored\. (.*) is a copy of the log as it was before\.\n$/.exec(errors) ?? [];
     expect([code, before]).toEqual([0, expect.stringContaining(`${file}.replaced-`)]);
     expect([await stored(file), await stored(before)].map(({ length }) => length)).toEqual([2, 3]);

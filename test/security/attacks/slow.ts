@@ -12,7 +12,6 @@ function many(name: string, answer: RegExp, mistreat: (socket: Socket) => () => 
   return {
     name: `${name}, ${String(CONNECTIONS)} connections`,
     answer,
-    parallel: 0,
     async once(url) {
       const each = async (): Promise<string> => {
         const socket = await openConnection(url);
@@ -42,22 +41,23 @@ const drip = (first: string | Buffer, again: (i: number) => string | Buffer) => 
 const nothing = (): void => undefined;
 
 const HEAD = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${KEY}\r\n`;
+const CHUNKED = 'Transfer-Encoding: chunked';
 
-/** What the bombs become: more than any message may have. */
+/** Sends one part, and then something small again and again, more slowly than it may. */
+const slow = (name: string, field: string, again: (i: number) => string | Buffer, first: string | Buffer = '') =>
+  many(name, /^408 /, drip(Buffer.concat([Buffer.from(`${HEAD}${field}\r\n\r\n`), Buffer.from(first)]), again));
+
+/** Sends a compressed body up to its last bytes, which come one by one. What it becomes is more than any message may have. */
+function slowBomb(coding: string, bytes: Buffer): Attack {
+  const sent = bytes.length - 100;
+  const field = `Content-Encoding: ${coding}\r\nContent-Length: ${String(bytes.length)}`;
+  const again = (i: number) => bytes.subarray(sent + i, sent + i + 1);
+  return slow(`slow bombs, ${coding}`, field, again, bytes.subarray(0, sent));
+}
+
 const BOMB = Buffer.alloc(10_000_000, 'x');
 const GZIP_BOMB = gzipSync(BOMB);
-
-/** Sends a compressed body up to its last bytes, which come one by one, and more slowly than they may. */
-function slowBomb(name: string, coding: string, bytes: Buffer): Attack {
-  const sent = bytes.length - 100;
-  const head = `${HEAD}Content-Encoding: ${coding}\r\nContent-Length: ${String(bytes.length)}\r\n\r\n`;
-  const first = Buffer.concat([Buffer.from(head), bytes.subarray(0, sent)]);
-  return many(
-    name,
-    /^408 /,
-    drip(first, (i) => bytes.subarray(sent + i, sent + i + 1)),
-  );
-}
+const chunk = (i: number) => Buffer.from(`1\r\n${String.fromCharCode(GZIP_BOMB[i] ?? 0)}\r\n`, 'latin1');
 
 /** Attacks with time: many connections that give or take next to nothing. They end by the service's time-outs. */
 export const SLOW_ATTACKS: readonly Attack[] = [
@@ -66,30 +66,12 @@ export const SLOW_ATTACKS: readonly Attack[] = [
     /^408 /,
     drip('GET / HTTP/1.1\r\n', () => 'X: y\r\n'),
   ),
-  many(
-    'slow bodies',
-    /^408 /,
-    drip(`${HEAD}Content-Length: 100000\r\n\r\n`, () => 'x'),
-  ),
-  many(
-    'slow chunks',
-    /^408 /,
-    drip(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`, () => '1\r\nx\r\n'),
-  ),
-  slowBomb('slow bombs, gzip', 'gzip', GZIP_BOMB),
-  slowBomb('slow bombs, deflate', 'deflate', deflateSync(BOMB)),
-  many(
-    'slow bombs, gzip in chunks',
-    /^408 /,
-    drip(`${HEAD}Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n`, (i) =>
-      Buffer.concat([Buffer.from('1\r\n'), GZIP_BOMB.subarray(i, i + 1), Buffer.from('\r\n')]),
-    ),
-  ),
-  many(
-    'slow bodies that are not gzip',
-    /^408 /,
-    drip(`${HEAD}Content-Encoding: gzip\r\nContent-Length: 100000\r\n\r\n`, () => '\x1f'),
-  ),
+  slow('slow bodies', 'Content-Length: 100000', () => 'x'),
+  slow('slow chunks', CHUNKED, () => '1\r\nx\r\n'),
+  slowBomb('gzip', GZIP_BOMB),
+  slowBomb('deflate', deflateSync(BOMB)),
+  slow('slow bombs, gzip in chunks', `Content-Encoding: gzip\r\n${CHUNKED}`, chunk),
+  slow('slow bodies that are not gzip', 'Content-Encoding: gzip\r\nContent-Length: 100000', () => '\x1f'),
   many('nothing sent', /^408 /, () => nothing),
   many('half-open', /^closed$|^408 |^400 /, (socket) => {
     socket.write(`${HEAD}Content-Length: 10\r\n\r\nx`);
@@ -109,7 +91,6 @@ export const SLOW_ATTACKS: readonly Attack[] = [
   {
     name: 'large bodies that stop short, 100 connections',
     answer: /503/,
-    parallel: 0,
     async once(url) {
       const body = Buffer.alloc(4_000_000, 'x');
       const each = async (): Promise<string> => {
@@ -126,7 +107,6 @@ export const SLOW_ATTACKS: readonly Attack[] = [
   {
     name: 'connections opened and reset, 2,000',
     answer: /^200$/,
-    parallel: 0,
     async once(url) {
       for (let i = 0; i < 20; i++) {
         const sockets = await Promise.all(Array.from({ length: 100 }, () => openConnection(url)));

@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { Contract } from '../../../../src/contract/contract';
 import { signerOf, type ReceivedForm } from '../../../../src/cli/forward/message';
@@ -21,15 +21,12 @@ interface Sent {
   readonly differs: readonly string[];
 }
 
-const hmac = (secret: string, text: string, encoding: 'hex' | 'base64') =>
-  createHmac('sha256', secret).update(text).digest(encoding);
-const NOW = String(Math.floor(Date.now() / 1000));
 const JSON_TYPE = { 'content-type': 'application/json' };
 const STRIPE = '{\n  "id": "evt_1",\n  "type": "invoice.paid"\n}';
 const COMMAND = 'token=x&command=%2Fdeploy&text=now+or%20never';
 const STANDARD_SECRET = `whsec_${Buffer.from('k'.repeat(24)).toString('base64')}`;
-const STANDARD = '{"type":"contact.created"}';
 const ACTION = `"${NAMESPACE}RecordEvent"`;
+const SOAP_11 = { place: '', headers: { 'content-type': 'text/xml; charset=utf-8', soapaction: ACTION } };
 
 /** The message of a client that writes it as the interface document shows it. */
 const soapMessage = (prefix: string, namespace: string, body: string) =>
@@ -77,47 +74,32 @@ const SENT: Readonly<Record<string, Sent>> = {
     ]),
   ),
   GitHub: {
-    headers: {
-      ...JSON_TYPE,
-      'user-agent': 'GitHub-Hookshot/1',
-      'x-github-event': 'push',
-      'x-github-delivery': 'd1',
-      'x-hub-signature-256': `sha256=${hmac("It's a Secret", '{"ref":"ä","n":1.10}', 'hex')}`,
-    },
+    headers: { ...JSON_TYPE, 'x-github-event': 'push', 'x-github-delivery': 'd1', 'x-hub-signature-256': 'sha256=ab' },
     body: '{"ref":"ä","n":1.10}',
     differs: ['x-hub-signature-256'],
   },
   Stripe: {
-    headers: {
-      'content-type': 'application/json; charset=utf-8',
-      'stripe-signature': `t=${NOW},v1=${hmac('s', `${NOW}.${STRIPE}`, 'hex')}`,
-    },
+    headers: { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': 't=1,v1=ab' },
     body: STRIPE,
     differs: ['body', 'stripe-signature'],
   },
   Slack: {
-    headers: {
-      'content-type': 'application/x-www-form-urlencoded',
-      'x-slack-request-timestamp': NOW,
-      'x-slack-signature': `v0=${hmac('s', `v0:${NOW}:${COMMAND}`, 'hex')}`,
-    },
+    headers: { 'content-type': FORM, 'x-slack-request-timestamp': '1', 'x-slack-signature': 'v0=ab' },
     body: COMMAND,
     differs: ['body', 'content-length', 'x-slack-signature'],
   },
   'Standard Webhooks': {
-    headers: { ...JSON_TYPE, ...Sender.standardHeaders([STANDARD_SECRET], 'msg_1', Buffer.from(STANDARD)) },
-    body: STANDARD,
+    headers: { ...JSON_TYPE, ...Sender.standardHeaders([STANDARD_SECRET], 'msg_1', Buffer.from('{}')) },
+    body: '{"type":"contact.created"}',
     differs: ['webhook-signature'],
   },
   'SOAP 1.1': {
-    place: '',
-    headers: { 'content-type': 'text/xml; charset=utf-8', soapaction: ACTION },
+    ...SOAP_11,
     body: soapMessage('soap', SOAP_11_NAMESPACE, OWN),
     differs: [],
   },
   'SOAP 1.1 of another client': {
-    place: '',
-    headers: { 'content-type': 'text/xml; charset=utf-8', soapaction: ACTION },
+    ...SOAP_11,
     body: OTHER,
     differs: ['body', 'content-length'],
   },
@@ -128,13 +110,12 @@ const SENT: Readonly<Record<string, Sent>> = {
     differs: ['body', 'content-length'],
   },
   'SOAP without a payload': {
-    place: '',
-    headers: { 'content-type': 'text/xml; charset=utf-8', soapaction: ACTION },
+    ...SOAP_11,
     body: soapMessage('soap', SOAP_11_NAMESPACE, `<RecordEvent xmlns="${NAMESPACE}" />`),
     differs: [],
   },
   'a form': {
-    headers: { 'content-type': 'application/x-www-form-urlencoded', cookie: 'session=heim' },
+    headers: { 'content-type': FORM, cookie: 'session=heim' },
     body: 'b=1+2&b=%26&a=%C3%A4',
     differs: ['cookie'],
   },
@@ -148,7 +129,7 @@ const SENT: Readonly<Record<string, Sent>> = {
     differs: [],
   },
   'a form that cannot be decoded': {
-    headers: { 'content-type': 'application/x-www-form-urlencoded; charset=euc-jp' },
+    headers: { 'content-type': `${FORM}; charset=euc-jp` },
     body: 'a=%FF',
     differs: [],
   },
@@ -175,7 +156,7 @@ const SENT: Readonly<Record<string, Sent>> = {
       connection: 'x-hop, close',
       'x-hop': '1',
       te: 'trailers',
-      authorization: 'Bearer heim',
+      authorization: 'a heim',
     },
     differs: ['authorization', 'connection', 'te', 'x-hop'],
   },
@@ -200,17 +181,13 @@ describe('a request that is sent as it arrived', () => {
   });
 
   /** Sends a request exactly so, to the service and to the receiver. */
-  const sendRaw = (url: string, { method = 'POST', headers, body = '' }: Sent) =>
-    new Promise<number | undefined>((resolve, reject) => {
-      const { origin } = new URL(url);
-      const outgoing = request(origin, { path: url.slice(origin.length), method, headers, agent: false }, (answer) => {
-        answer.resume().on('end', () => {
-          resolve(answer.statusCode);
-        });
-      });
-      outgoing.on('error', reject);
-      outgoing.end(body);
-    });
+  const sendRaw = async (url: string, { method = 'POST', headers, body = '' }: Sent) => {
+    const { origin } = new URL(url);
+    const outgoing = request(origin, { path: url.slice(origin.length), method, headers, agent: false }).end(body);
+    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    await once(answer.resume(), 'end');
+    return answer.statusCode;
+  };
   const recorded = async (sent: Sent): Promise<StoredEvent> => {
     const { last } = await service.log.stats();
     const isSoap = /xml/.test(sent.headers['content-type'] ?? '');
@@ -283,23 +260,14 @@ describe('a request that is sent as it arrived', () => {
   it('is a CloudEvent for an event of a batch, and for one whose arrival is not known', async () => {
     const events = [{ specversion: '1.0', id: 'b1', source: '/s', type: 't', data: { a: 1 } }];
     const batch = { 'content-type': 'application/cloudevents-batch+json' };
-    const { headers, body } = await forwarded(
-      await recorded({ headers: batch, body: JSON.stringify(events), differs: [] }),
-      '',
-    );
+    const event = await recorded({ headers: batch, body: JSON.stringify(events), differs: [] });
+    const { headers, body } = await forwarded(event, '');
     expect(headers['content-type']).toBe('application/cloudevents+json; charset=utf-8');
     expect(JSON.parse(body.toString())).toMatchObject(events[0] as object);
-    const imported = {
-      ...newEvent({ data: '"data":1', arrival: '{"headers":{"a b":"c","x":"\\n","y":"1"}}' }),
-      position: 1,
-    };
-    const alone = await forwarded(imported, '');
-    expect([alone.method, alone.headers.y, alone.headers['a b'], alone.headers.x]).toEqual([
-      'POST',
-      '1',
-      undefined,
-      undefined,
-    ]);
+    const imported = newEvent({ data: '"data":1', arrival: '{"headers":{"a b":"c","x":"\\n","y":"1"}}' });
+    const alone = await forwarded({ ...imported, position: 1 }, '');
+    expect(alone.method).toBe('POST');
+    expect([alone.headers.y, alone.headers['a b'], alone.headers.x]).toEqual(['1', undefined, undefined]);
     expect(JSON.parse(alone.body.toString())).toMatchObject({ id: imported.id, data: 1 });
   });
 
