@@ -40,7 +40,7 @@ export interface Retention {
   readonly maxAge?: number | undefined;
 }
 
-/** What became of an event that was given to the log. */
+/** The outcome for an event that was given to the log. */
 export interface Appended {
   /** The event's id; for a repetition, that of the first. */
   readonly id: string;

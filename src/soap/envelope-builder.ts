@@ -75,9 +75,9 @@ export class EnvelopeBuilder {
   #security: SecurityHeaderReader | undefined;
   #insideSecurity = false;
   #scope = NO_DECLARATIONS;
-  /** What soap:Envelope holds, as far as that is soap:Body, tag included; only if attributes of soap:Body say something. */
+  /** The content of soap:Envelope that is soap:Body, tags included. Set only if soap:Body has attributes of its own. */
   #envelope: ElementContent | undefined;
-  /** What soap:Body holds. */
+  /** The content of soap:Body. */
   #body: ElementContent | undefined;
   /** The first element of the body, its content, and the arguments in it if it is an operation's. */
   #element: ElementName | undefined;

@@ -33,7 +33,7 @@ const NONE: readonly RegExp[] = [];
 export class Secrets {
   /** The longest first: one may be part of another. */
   #values: readonly { readonly plain: string; readonly pattern: () => RegExp }[] = [];
-  /** What begins an escaped character of a value: not `\"`, which JSON of almost every request has, unless a value has a quote. */
+  /** The beginnings of escaped characters. A `\"`, which the JSON of almost every request has, is one only if a value has a quote. */
   #escapes = ESCAPES_BUT_QUOTES;
 
   constructor(values: readonly string[] = []) {

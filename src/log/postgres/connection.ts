@@ -203,7 +203,7 @@ const WARNING = '01000';
 /** PostgreSQL's documentation, section 55.7. */
 const CANCEL_REQUEST = 80877102;
 
-/** What the types of the library leave out. */
+/** Members that the types of the library leave out. */
 type Cancellable = PoolClient &
   Partial<Record<'processID' | 'secretKey', number | null> & Pick<Client, 'host' | 'port'>>;
 

@@ -163,7 +163,7 @@ export class EventFeed {
     this.#last = lines.last;
   }
 
-  /** Drops the oldest lines until at most so many bytes are kept. */
+  /** Drops the oldest lines until at most `most` bytes are kept. */
   #drop(most: number): void {
     for (const [after, { bytes, pieces }] of this.#kept) {
       if (this.#keptBytes <= most) break;
