@@ -133,3 +133,16 @@ it('looks at once for what it has recorded itself', async () => {
   }
   await log.close();
 });
+
+it('closes the engine once the last call has ended', async () => {
+  const answer = new Deferred<never[]>();
+  const close = jest.fn(() => Promise.resolve());
+  const log = logOn({ read: () => answer.promise, close });
+  const read = log.read(everyEvent);
+  const closed = log.close();
+  await turn();
+  expect(close).not.toHaveBeenCalled();
+  answer.resolve([]);
+  await Promise.all([read, closed]);
+  expect(close).toHaveBeenCalledTimes(1);
+});

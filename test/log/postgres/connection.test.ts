@@ -1,8 +1,10 @@
 import { DatabaseError, Pool } from 'pg';
 import { postgresAddress, type PostgresAddress } from '../../../src/log/postgres/address';
 import { PostgresConnection } from '../../../src/log/postgres/connection';
+import { checkRecording } from '../../../src/log/postgres/recorder';
 import { Deferred } from '../../../src/util/promises';
 import { eventually } from '../../support/eventually';
+import { newEvent } from '../../support/events';
 
 const connectionTo = (address: string, timeout = 60_000) =>
   new PostgresConnection(postgresAddress(address) as PostgresAddress, { timeout, retention: {} }, undefined);
@@ -38,6 +40,19 @@ it('a connection that comes after the deadline is given back', async () => {
   await expect(connection.query('SELECT 1')).rejects.toThrow('no answer in time');
   late.resolve();
   await eventually('it is given back', () => client.release.mock.calls.length === connect.mock.calls.length);
+  connect.mockRestore();
+  await connection.close();
+});
+
+it('a check that finds no room gives its connection back outside of a transaction', async () => {
+  const query = jest.fn((text: string) =>
+    /^\w+$/.test(text) ? Promise.resolve() : Promise.reject(new DatabaseError('disk full', 0, 'error')),
+  );
+  const client = { on: () => client, off: () => client, query, release: () => undefined };
+  const connect = jest.spyOn(Pool.prototype, 'connect').mockResolvedValue(client as never);
+  const connection = connectionTo('postgres://user@h/database');
+  await expect(checkRecording(connection, [newEvent()])).rejects.toThrow('disk full');
+  expect([query.mock.calls.at(0), query.mock.calls.at(-1)]).toEqual([['BEGIN'], ['ROLLBACK']]);
   connect.mockRestore();
   await connection.close();
 });
