@@ -1,3 +1,5 @@
+import { AccessControl } from '../../src/access/access-control';
+import { readConfig } from '../../src/config/config';
 import { Secrets } from '../../src/util/secrets';
 
 it.each([
@@ -6,4 +8,15 @@ it.each([
   ["/x%3Faccess_token=a,b'c%26d", '/x%3Faccess_token=***%26d'],
 ])('an unknown access_token is cut out whole: %s', (text, cut) => {
   expect(new Secrets().cut(text)).toBe(cut);
+});
+
+it('keys are cut out without their names, and whole where one begins with another', () => {
+  const config = readConfig({
+    RECORD_KEYS: 'shop sixteen-characters',
+    READ_KEYS: 'report sixteen-characters-and-more,a"quote\\with-backslash',
+  });
+  const secrets = new Secrets(AccessControl.secretsIn(config));
+  expect(secrets.cut('shop sixteen-characters report sixteen%2Dcharacters-and-more')).toBe('shop *** report ***');
+  const json = '{"a":"a\\"quote\\\\with-backslash","b":"sixteen\\u002dcharacters"}';
+  expect(secrets.cutJson(json)).toBe('{"a":"***","b":"***"}');
 });
