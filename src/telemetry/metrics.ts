@@ -68,7 +68,7 @@ export class Metrics {
         registers,
         aggregator,
         async collect() {
-          const value = within(Promise.resolve(read()), STATE_TIMEOUT, () => new Error('too late'));
+          const value = within(Promise.resolve().then(read), STATE_TIMEOUT, () => new Error('too late'));
           // Where the state is unknown, /readyz and the log lines say why.
           await value.then((known) => this.set(Number(known))).catch(() => undefined);
         },
