@@ -54,7 +54,7 @@ function parametersOf(url: string): URLSearchParams {
   return new URLSearchParams([...query].map(([name, value]): [string, string] => [name.toLowerCase(), value]));
 }
 
-/** Of an event only the position. */
+/** One event, of which only the position is used. */
 const ONE = { limit: 1, maxBytes: 1 };
 
 class EventsPages {
