@@ -99,8 +99,8 @@ export class EventLog extends LocalLog {
   append<Events extends readonly NewEvent[]>(...events: Events): Promise<{ [Place in keyof Events]: Appended }>;
   append(...events: readonly NewEvent[]): Promise<Appended[]> {
     const failure = events.length === 1 ? 'The event could not be recorded.' : 'The events could not be recorded.';
-    return this.#call(failure, async () => {
-      if (events.length === 0) return [];
+    return this.#call(failure, () => {
+      if (events.length === 0) return Promise.resolve([]);
       return this.#group?.add(events, sizeOf(events)) ?? this.#commit(events, 0);
     });
   }

@@ -69,7 +69,7 @@ export class StreamWalk {
     for (let done = 0; done < to - from + 1;) {
       const size = this.#windowSize(Math.min(most, to - from + 1 - done));
       const window = Array.from({ length: size }, (_, i) => (first === 'oldest' ? from + done + i : to - done - i));
-      for (const message of await this.#fetch(window, (position) => this.stream.at(position))) {
+      for (const message of await this.#fetch(window)) {
         if (passed !== undefined) yield* await this.#between(passed, message.seq);
         yield message;
         passed = message.seq;
@@ -94,20 +94,14 @@ export class StreamWalk {
   async *onSubjects(subjects: readonly string[], { after, before, first, most }: Part): AsyncGenerator<StoredEvent> {
     // Together they may be large: only their positions are kept until their order is known.
     const positions: number[] = [];
-    for await (const { seq } of this.#eachOf(subjects, (subject) => this.stream.last(subject)))
+    for (const subject of subjects) {
+      const { seq = 0 } = (await this.stream.last(subject)) ?? {};
       if (seq > after && seq < before) positions.push(seq);
-    positions.sort((a, b) => (first === 'oldest' ? a - b : b - a));
-    for await (const message of this.#eachOf(positions.slice(0, most), (position) => this.stream.at(position))) {
-      const event = storedEvent(message);
-      if (event !== undefined) yield event;
     }
-  }
-
-  async *#eachOf<T>(items: readonly T[], get: Get<T>): AsyncGenerator<Message> {
-    for (let done = 0; done < items.length;) {
-      const some = items.slice(done, done + this.#windowSize(items.length - done));
-      yield* await this.#fetch(some, get);
-      done += some.length;
+    positions.sort((a, b) => (first === 'oldest' ? a - b : b - a));
+    for (const position of positions.slice(0, most)) {
+      const event = await this.at(position);
+      if (event !== undefined) yield event;
     }
   }
 
@@ -115,14 +109,13 @@ export class StreamWalk {
     return Math.min(this.windowMessages, most, Math.max(1, Math.floor(WINDOW_BYTES / this.#bytesEach)));
   }
 
-  async #fetch<T>(items: readonly T[], get: Get<T>): Promise<Message[]> {
-    const found = (await Promise.all(items.map(get))).filter((message) => message !== undefined);
+  async #fetch(positions: readonly number[]): Promise<Message[]> {
+    const messages = await Promise.all(positions.map((position) => this.stream.at(position)));
+    const found = messages.filter((message) => message !== undefined);
     if (found.length > 0) this.#bytesEach = Math.max(1, ...found.map(({ data }) => data.length));
     return found;
   }
 }
-
-type Get<T> = (item: T) => Promise<Message | undefined>;
 
 function storedEvent({ seq, data }: Message): StoredEvent | undefined {
   const decoded = decodeEvent(data);
