@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { startProcess } from '../support/process';
-import { openConnection, untilClosed } from '../support/raw';
+import { openConnection, untilClosed } from '../support/wire';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { eventually } from '../support/eventually';
 import { metricsAt } from '../support/metrics';
 import { logLines, runToEnd, startProcess } from '../support/process';
-import { openConnection, untilClosed } from '../support/raw';
+import { openConnection, untilClosed } from '../support/wire';
 import { temporaryFolder, useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
