@@ -70,18 +70,17 @@ function ofType(type: string | undefined): [sql: string, value: string | undefin
 
 /** As `Engine.read`. */
 export async function readEvents(connection: PostgresConnection, query: EventQuery): Promise<StoredEvent[]> {
-  const { id, position, type, after, before, since, limit, maxBytes } = query;
+  const { id, type, after, before, since, limit, maxBytes } = query;
   const where = new Conditions()
     .add('recorded_at >= to_timestamp(?)', timestamp(since))
     .add('sequence > ?', after)
     .add('sequence < ?', before)
-    .add('sequence = ?', position)
     .add(...ofType(type));
   if (id !== undefined) {
     const [start, end] = digestRange(id);
     where.add('id_digest >= ?', start).add('id_digest < ?', end);
   }
-  const isNamed = id !== undefined || position !== undefined;
+  const isNamed = id !== undefined;
   const most = maxBytes ?? (isNamed ? Number.MAX_SAFE_INTEGER : PAGE_BYTES);
   const isCut = maxBytes === undefined ? 'false' : `size > ${String(most)}${isNamed ? ' AND place > 1' : ''}`;
   const counted = isNamed ? 'size' : `CASE WHEN ${isCut} THEN octet_length(attributes) ELSE size END`;
