@@ -119,11 +119,11 @@ class HttpCall extends IncomingCall {
       throw HTTP_ERRORS.method(isBelow ? METHOD_BELOW : this.bindings.methodText, allow);
     if (!protocols.bindings.has(binding)) throw protocols.callRefusal(binding, name, allow);
     this.operation = operationNamed(name, contract);
-    if (request.hadUnreadBody && this.needs === 'record') throw HTTP_ERRORS.bodyOfGet();
   }
 
   override read(body: Buffer): void {
-    this.#body = body;
+    if (this.binding === 'httppost') this.#body = body;
+    else if (body.length > 0 && this.needs === 'record') throw HTTP_ERRORS.bodyOfGet();
   }
 
   override get target(): string {
