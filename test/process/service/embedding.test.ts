@@ -217,7 +217,7 @@ describe('a program with the package', () => {
         'POST /hook application/cloudevents+json string',
         "[ { sequence: '00000000000000000002', status: 404 } ]",
         'sign as github goes with asReceived: CloudEvents are signed as standard-webhooks.',
-        `sign needs a sender, one of ${Sender.signing.join(', ')}, and a secret of that sender.`,
+        `sign needs a sender, one of ${Sender.recognised.join(', ')}, and a secret of that sender.`,
         'Invalid URL',
         ...Array<string>(3).fill('POST /hook application/cloudevents+json undefined'),
         expect.stringMatching(
