@@ -198,6 +198,10 @@ export abstract class IncomingCall implements Call {
     return this.ticket.whileIdle(wait);
   }
 
+  reserve(bytes: number): void {
+    this.response.reserve(bytes);
+  }
+
   hint(key: string, message: string): void {
     this.endpoint.observer.hint(key, message);
   }
