@@ -283,8 +283,8 @@ export class EventLog extends LocalLog {
 }
 
 /** Asks for the event at a position as that between its neighbours. */
-function betweenNeighbours({ position = 0, after = 0, before = Infinity, id, limit }: EventQuery): EventQuery {
-  return { id, after: Math.max(after, position - 1), before: Math.min(before, position + 1), limit };
+function betweenNeighbours({ position = 0, after = 0, before = Infinity, ...query }: EventQuery): EventQuery {
+  return { ...query, after: Math.max(after, position - 1), before: Math.min(before, position + 1) };
 }
 
 function sizeOf(events: readonly NewEvent[]): number {
