@@ -14,6 +14,10 @@ export interface LogUnderTest {
   remove(): Promise<void>;
 }
 
+const TIMES = Object.fromEntries(
+  Object.entries({ a: 30, b: 10, c: 20, d: 20, e: 40, f: 5 }).map(([id, recordedAt]) => [id, { recordedAt }]),
+);
+
 /** Searches on until a limit is reached or nothing is left to look at: how far one call comes depends on the machine. */
 async function searchedToEnd(log: EventLog, query: SearchQuery): Promise<SearchResult> {
   const result = await log.search(query);
@@ -24,16 +28,6 @@ async function searchedToEnd(log: EventLog, query: SearchQuery): Promise<SearchR
   const rest = await searchedToEnd(log, { ...query, ...place, limit });
   const parts = query.after === undefined ? [result, rest] : [rest, result];
   return { ...rest, reached: rest.reached ?? reached, events: parts.flatMap(({ events }) => events) };
-}
-
-/** Searches a log to its end, and records events by their ids. */
-function searching(log: () => EventLog) {
-  const search = (query: Partial<SearchQuery> = {}) => searchedToEnd(log(), { limit: 100, ...query });
-  const found = async (query: Partial<SearchQuery>) => (await search(query)).events.map(({ id }) => id);
-  const record = async (events: Readonly<Record<string, Partial<NewEvent>>>) => {
-    for (const [id, event] of Object.entries(events)) await log().append(newEvent({ id, ...event }));
-  };
-  return { search, found, record };
 }
 
 /**
@@ -64,6 +58,10 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
     });
     const ids = async (query: Partial<EventQuery> = {}) =>
       (await log.read({ ...everyEvent, ...query })).map((event) => event.id);
+    /** Records events by their ids. */
+    const record = (events: Readonly<Record<string, Partial<NewEvent>>>) =>
+      log.append(...Object.entries(events).map(([id, event]) => newEvent({ id, ...event })));
+    const search = (query: Partial<SearchQuery> = {}) => searchedToEnd(log, { limit: 100, ...query });
     /** The pages of a scan from the beginning. */
     const scanned = async (query: { readonly limit: number; readonly since?: number }) => {
       const pages: (readonly StoredEvent[])[] = [];
@@ -176,7 +174,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       const positionOf = async (id: string) => (await log.read({ ...everyEvent, id }))[0]?.position ?? -1;
 
       it('the given events, and no other', async () => {
-        for (const id of ['a', 'b', 'c', 'd']) await log.append(newEvent({ id, data: `"data":"x${id}x"` }));
+        await log.append(...['a', 'b', 'c', 'd'].map((id) => newEvent({ id, data: `"data":"x${id}x"` })));
         const [b, d] = [await positionOf('b'), await positionOf('d')];
         expect((await log.forget([d, b, d + 10])).sort((one, next) => one - next)).toEqual([b, d]);
         expect(await log.forget([b])).toEqual([]);
@@ -300,7 +298,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
     });
 
     it('reads the newest or the next events, oldest first, or those with an id', async () => {
-      for (const id of ['a', 'b', 'c', 'd']) await log.append(newEvent({ id }));
+      await record({ a: {}, b: {}, c: {}, d: {} });
       const [first] = await log.read({ ...everyEvent, limit: 1, after: 0 });
       expect(first).toMatchObject({ id: 'a', position: start + 1 });
       expect(await ids({ limit: 2 })).toEqual(['c', 'd']);
@@ -369,7 +367,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         ['d', []],
       ] as const) {
         expect([type, await found({ type })]).toEqual([type, matching]);
-        const { events } = await searching(() => log).search({ type });
+        const { events } = await search({ type });
         expect(events.map(({ id }) => Number(id)).reverse()).toEqual(matching);
       }
       const first = start + 1;
@@ -441,8 +439,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
     });
 
     it('scans the events since a time, wherever they stand', async () => {
-      const times = { a: 30, b: 10, c: 20, d: 20, e: 40, f: 5 };
-      for (const [id, recordedAt] of Object.entries(times)) await log.append(newEvent({ id, recordedAt }));
+      await record(TIMES);
       const since = async (time: number, limit: number) => {
         const pages = await scanned({ limit, since: time });
         expect(Math.max(0, ...pages.map(({ length }) => length))).toBeLessThanOrEqual(limit);
@@ -548,7 +545,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
     });
 
     describe('searched', () => {
-      const { search, found, record } = searching(() => log);
+      const found = async (query: Partial<SearchQuery>) => (await search(query)).events.map(({ id }) => id);
       const attributes = (given: Readonly<Record<string, string>>) =>
         JSON.stringify({ specversion: '1.0', id: 'x', source: '/', type: 'test', ...given });
 
@@ -699,8 +696,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       });
 
       it('keeps to a time range, wherever its events stand', async () => {
-        const times = { a: 30, b: 10, c: 20, d: 20, e: 40, f: 5 };
-        for (const [id, recordedAt] of Object.entries(times)) await log.append(newEvent({ id, recordedAt }));
+        await record(TIMES);
         const range = async (from: number | undefined, to?: number) => (await found({ from, to })).join('');
         expect(await range(20)).toBe('edca');
         expect(await range(21)).toBe('ea');

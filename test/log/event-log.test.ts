@@ -55,6 +55,15 @@ it('lets other calls run after an answer of many bytes, before the next is read'
   await log.close();
 });
 
+it('asks the engine for the event at a position as that between its neighbours', async () => {
+  const read = jest.fn(() => Promise.resolve([]));
+  const log = logOn({ read });
+  await log.read({ position: 5, id: 'a', limit: 1 });
+  await log.read({ position: 5, after: 7, before: 9, limit: 1 });
+  expect(read.mock.calls).toEqual([[{ id: 'a', after: 4, before: 6, limit: 1 }], [{ after: 7, before: 6, limit: 1 }]]);
+  await log.close();
+});
+
 it('counts the data of events when calls share a commit', async () => {
   const commits: number[] = [];
   const log = logOn({
