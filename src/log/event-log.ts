@@ -11,7 +11,7 @@ import {
 } from './engine';
 import { GroupCommit } from './group-commit';
 import type { EventQuery, FoundEvent, LogStats, SearchQuery, SearchResult, Start } from './queries';
-import { followed, foundIn, pagesOf, type FollowStart, type OnLogChange, type ReadableLog } from './readable-log';
+import { foundIn, pagesOf, type FollowStart, type OnLogChange, type ReadableLog, watched } from './readable-log';
 
 /** How long a search goes on, in milliseconds. */
 const SEARCH_TIME = 500;
@@ -154,7 +154,7 @@ export class EventLog implements ReadableLog {
   }
 
   follow(start: FollowStart, stop: AbortSignal, changed: OnLogChange): AsyncGenerator<readonly StoredEvent[]> {
-    return followed(this, start, stop, changed);
+    return watched(this, start, stop, changed);
   }
 
   find(search: Omit<SearchQuery, 'limit'>, stop: AbortSignal, gone: (position: number) => void) {

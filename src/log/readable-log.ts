@@ -88,15 +88,39 @@ export async function* pagesOf(
   }
 }
 
+/** @param next - reads the events after a position; it ends when it is time to look whether the log is still the same. */
 export async function* followed(
+  log: Scanned,
+  { after, event }: FollowStart,
+  stop: AbortSignal,
+  changed: OnLogChange,
+  next: (after: number) => AsyncIterable<readonly StoredEvent[]>,
+): AsyncGenerator<readonly StoredEvent[]> {
+  // The user may ask for a start after the end of the log.
+  let hasReached = false;
+  while (!stop.aborted) {
+    const change = hasReached ? await LogChange.at(log, after, event) : undefined;
+    if (change !== undefined) {
+      after = changed(change, after, (await log.stats()).last);
+      event = undefined;
+    }
+    hasReached ||= (await log.stats()).last >= after;
+    for await (const page of next(after)) {
+      yield page;
+      const last = page.at(-1);
+      event = last;
+      after = last?.position ?? after;
+      hasReached = true;
+    }
+  }
+}
+
+export async function* watched(
   log: Scanned & { watch(listener: (newest: number) => void): () => void },
   start: FollowStart,
   stop: AbortSignal,
   changed: OnLogChange,
 ): AsyncGenerator<readonly StoredEvent[]> {
-  let { after, event } = start;
-  // The user may ask for a start after the end of the log.
-  let hasReached = false;
   let news = new Deferred();
   const wake = (): void => {
     news.resolve();
@@ -106,23 +130,11 @@ export async function* followed(
   const timer = setInterval(wake, WAIT).unref();
   stop.addEventListener('abort', wake);
   try {
-    while (!stop.aborted) {
+    yield* followed(log, start, stop, changed, async function* (after) {
       news = new Deferred();
-      const change = hasReached ? await LogChange.at(log, after, event) : undefined;
-      if (change !== undefined) {
-        after = changed(change, after, (await log.stats()).last);
-        event = undefined;
-      }
-      hasReached ||= (await log.stats()).last >= after;
-      for await (const page of pagesOf(log, { after })) {
-        yield page;
-        const last = page.at(-1);
-        event = last;
-        after = last?.position ?? after;
-        hasReached = true;
-      }
+      yield* pagesOf(log, { after });
       if (!stop.aborted) await news.promise;
-    }
+    });
   } finally {
     endWatch();
     clearInterval(timer);
