@@ -157,7 +157,7 @@ describe('the service as a process', () => {
     });
     const { code, output } = await runToEnd({}, folder.path, ['--port', '9000']);
     expect([code, output]).toEqual([2, expect.stringContaining('Unknown argument "--port". Settings are environment')]);
-    expect(output).toContain('put PORT=VALUE before the command, or into .env');
+    expect(output).toContain('put NAME=VALUE before the command, or into .env');
   });
 
   it('loads no event log but the one that is chosen, and not what reads old character sets', async () => {
