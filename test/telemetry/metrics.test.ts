@@ -3,17 +3,13 @@ import { REFUSALS } from '../../src/http/errors';
 import { BINDINGS, callOperation, requestOf } from '../support/bindings';
 import { send } from '../support/http';
 import { metricsAt } from '../support/metrics';
-import { startService, type TestService } from '../support/service';
+import { startService, useService } from '../support/service';
 
 const calls = (binding: string, operation: string, outcome: string) =>
   `webhook_call_duration_seconds_count{binding="${binding}",operation="${operation}",outcome="${outcome}"}`;
 
 describe('GET /metrics', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.stop());
+  const service = useService();
 
   it('has a series for each reason before the first refusal', async () => {
     const metrics = await metricsAt(service.url);
@@ -95,11 +91,7 @@ describe('GET /metrics', () => {
 });
 
 describe('X-Request-Id', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.stop());
+  const service = useService();
 
   const idOf = async (headers: Record<string, string>) =>
     (await send(`${service.url}/HelloWorld`, { headers })).headers['x-request-id'];
