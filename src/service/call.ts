@@ -62,7 +62,7 @@ export class CallError extends Error {
  */
 export interface Operation {
   /** The access that a caller needs where keys are set. */
-  readonly access: keyof AccessControl['credentials'];
+  readonly access: keyof AccessControl['rules']['credentials'];
   /** The media type of a result that is a document in its own right. */
   readonly resultType?: string;
   /** Names that callers could take for parameters of this operation. A call that gives one is refused, not served without it. */

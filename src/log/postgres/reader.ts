@@ -70,12 +70,11 @@ function ofType(type: string | undefined): [sql: string, value: string | undefin
 
 /** As `Engine.read`. */
 export async function readEvents(connection: PostgresConnection, query: EventQuery): Promise<StoredEvent[]> {
-  const { id, position, type, after, before, since, limit, maxBytes } = query;
+  const { id, type, after, before, since, limit, maxBytes } = query;
   const where = new Conditions()
     .add('recorded_at >= to_timestamp(?)', timestamp(since))
     .add('sequence > ?', after)
     .add('sequence < ?', before)
-    .add('sequence = ?', position)
     .add(...ofType(type));
   if (id !== undefined) {
     const [start, end] = digestRange(id);

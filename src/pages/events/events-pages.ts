@@ -63,7 +63,7 @@ class EventsPages {
   #inProgress = 0;
 
   constructor(private readonly endpoint: Endpoint) {
-    this.#needsKey = endpoint.access.credentials.record.includes('key');
+    this.#needsKey = endpoint.access.rules.credentials.record.includes('key');
     this.#pages = preparedPages(endpoint);
     this.#downloads = new Downloads(endpoint);
   }
