@@ -4,11 +4,11 @@ import type { Router } from 'express';
 import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
-import type { CallContent, ParameterValues, Service } from '../service/call';
+import type { CallContent, ParameterValues } from '../service/call';
 import { Sender } from '../senders/sender';
 import type { Contract } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
-import { readContent, type HttpContent } from './http-content';
+import { readContent } from './http-content';
 import { readParameters } from './http-parameters';
 import { errorIn, NOT_SNIFFED, resultIn, stringReply, type Representation } from './reply-format';
 
@@ -26,6 +26,7 @@ function bindingsOf({ namespace, protocols: { bindings: on } }: Contract) {
 }
 
 type HttpBindings = ReturnType<typeof bindingsOf>;
+type DescribedOperation = NonNullable<ReturnType<Contract['describe']>>;
 
 /** Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods are calls too, which are refused. */
 export function routeOperations(router: Router, endpoint: Endpoint): void {
@@ -112,10 +113,11 @@ class HttpCall extends IncomingCall {
     const { protocols } = contract;
     const { name, isBelow } = this.#target;
     const allow = isBelow ? ALLOW_BELOW : this.bindings.allow;
-    const asked = { method, headers, query: request.queryString, hasBody: false };
-    if (binding === 'httpget') this.#handshake = Sender.handshakeOf(this.#handshakes(), asked);
-    const methods = isBelow ? METHODS_BELOW : [binding === 'httpget' ? 'GET' : 'POST'];
-    if (this.#handshake === undefined && !methods.includes(method))
+    const handshakes = this.#handshakes();
+    if (binding === 'httpget' && handshakes.length > 0)
+      this.#handshake = Sender.handshakeOf(handshakes, { method, headers, query: request.queryString, hasBody: false });
+    const isServed = isBelow ? METHODS_BELOW.includes(method) : method === (binding === 'httpget' ? 'GET' : 'POST');
+    if (this.#handshake === undefined && !isServed)
       throw HTTP_ERRORS.method(isBelow ? METHOD_BELOW : this.bindings.methodText, allow);
     if (!protocols.bindings.has(binding)) throw protocols.callRefusal(binding, name, allow);
     this.operation = operationNamed(name, contract);
@@ -150,8 +152,9 @@ class HttpCall extends IncomingCall {
   override async invoke(name: string): Promise<string> {
     const operation = this.endpoint.service[name];
     if (operation === undefined) throw new Error(`The service object has no operation ${name}.`);
-    const parameters = this.#parameters(name, operation);
-    const result = await operation.run(this, parameters instanceof Promise ? await parameters : parameters);
+    const described = this.endpoint.contract.describe(name);
+    const parameters = described?.parameters.length ? await this.#parameters(described, operation.refuses) : {};
+    const result = await operation.run(this, parameters);
     const answer = this.#handshake?.answer ?? (operation.access === 'record' ? this.#ownAnswer() : undefined);
     this.#result = answer
       ? { headers: NOT_SNIFFED, ...answer }
@@ -181,9 +184,9 @@ class HttpCall extends IncomingCall {
     this.response.reply(status, answer.contentType, answer.body, { ...answer.headers, ...headers });
   }
 
-  protected override readContent(): CallContent | Promise<CallContent> {
+  protected override async readContent(): Promise<CallContent> {
     const { request, headers, method, keyScope, caller } = this;
-    const content = this.readWith(CONTENT, {
+    const content = await this.readWith(CONTENT, {
       body: this.#body,
       query: request.queryString,
       headers,
@@ -192,23 +195,16 @@ class HttpCall extends IncomingCall {
       signedBy: caller.signedBy?.sender.name,
       handshakes: this.#handshakes(),
     });
-    return content instanceof Promise ? content.then((read) => this.#answered(read)) : this.#answered(content);
-  }
-
-  #answered(content: HttpContent): CallContent {
-    if (content.batch !== undefined || content.attributes !== undefined) return content;
     this.#handshake ??= content.handshake;
-    return { ...content, handshake: this.#handshake };
+    return content;
   }
 
   protected override forgetMessage(): void {
     this.#body = EMPTY;
   }
 
-  #parameters(called: string, { refuses = [] }: Service[string]): ParameterValues | Promise<ParameterValues> {
-    const operation = this.endpoint.contract.describe(called);
-    if (operation === undefined || operation.parameters.length === 0) return {};
-    const given = this.readWith(PARAMETERS, {
+  async #parameters(operation: DescribedOperation, refuses: readonly string[] = []): Promise<ParameterValues> {
+    const texts = await this.readWith(PARAMETERS, {
       body: this.#body,
       query: this.request.queryString,
       headers: this.headers,
@@ -217,9 +213,7 @@ class HttpCall extends IncomingCall {
         ...refuses.map((name) => ({ name, isRequired: false })),
       ],
     });
-    const values = (texts: Awaited<typeof given>) =>
-      operation.values((parameter) => texts.get(parameter.name) ?? [], refuses);
-    return given instanceof Promise ? given.then(values) : values(given);
+    return operation.values(({ name }) => texts.get(name) ?? [], refuses);
   }
 }
 

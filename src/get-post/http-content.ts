@@ -38,7 +38,7 @@ interface HttpMessage extends Pick<HttpInput, 'query' | 'headers' | 'body'> {
 }
 
 /** The content of a call, and the answer to its sender's question if it is one. */
-export type HttpContent = CallContent & { readonly handshake?: ReturnType<typeof Sender.handshakeOf> };
+type HttpContent = CallContent & { readonly handshake?: ReturnType<typeof Sender.handshakeOf> };
 
 /**
  * Reads a CloudEvent in structured or binary content mode, a batch (HTTP Protocol Binding 1.0.2), or any other payload. Beside a
