@@ -1,6 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
-import type { Router } from 'express';
 import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
@@ -28,26 +27,25 @@ function bindingsOf({ namespace, protocols: { bindings: on } }: Contract) {
 type HttpBindings = ReturnType<typeof bindingsOf>;
 type DescribedOperation = NonNullable<ReturnType<Contract['describe']>>;
 
-/** Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods are calls too, which are refused. */
-export function routeOperations(router: Router, endpoint: Endpoint): void {
+/** Returns what answers any method on `{path}/<Operation>`; others than GET, POST and OPTIONS are calls too, which are refused. */
+export function operationHandler(endpoint: Endpoint) {
   const bindings = bindingsOf(endpoint.contract);
-  const answer = (binding: 'httpget' | 'httppost') => (request: HttpRequest, response: HttpResponse) =>
-    new HttpCall(request, response, binding, endpoint, bindings).answer();
-  router
-    // Without a group, which Express would decode or refuse.
-    .route(new RegExp(`^${endpoint.path.replace(/[^\w/]/g, '\\$&')}/.+$`, 'is'))
-    // Comes before GET, or Express would route HEAD there: asking for the header alone must not call the operation.
-    .head(answer('httpget'))
-    .get(answer('httpget'))
-    .options((request, response) => {
+  return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
+    const { method } = request;
+    if (method === 'OPTIONS') {
       answerOptions(request, response, endpoint, bindings);
-    })
-    .all(answer('httppost'));
+      return;
+    }
+    const binding = method === 'GET' || method === 'HEAD' ? 'httpget' : 'httppost';
+    await new HttpCall(request, response, binding, endpoint, bindings).answer();
+  };
 }
 
 const METHODS_BELOW = ['DELETE', 'PATCH', 'POST', 'PUT'];
-const ALLOW_BELOW = [...METHODS_BELOW, 'OPTIONS'].sort().join(', ');
-const METHOD_BELOW = `Below RecordEvent/ events are recorded with ${METHODS_BELOW.join(', ')}.`;
+const BELOW = {
+  allow: [...METHODS_BELOW, 'OPTIONS'].sort().join(', '),
+  methodText: `Below RecordEvent/ events are recorded with ${METHODS_BELOW.join(', ')}.`,
+};
 
 /** Returns the operation that the path names and, with RECORD_PATHS, whether the path goes on below it. */
 function targetOf({ path }: HttpRequest, { config, service, path: endpoint }: Endpoint) {
@@ -62,7 +60,7 @@ function targetOf({ path }: HttpRequest, { config, service, path: endpoint }: En
 function answerOptions(request: HttpRequest, response: HttpResponse, endpoint: Endpoint, bindings: HttpBindings): void {
   const { service, config } = endpoint;
   const { name, isBelow } = targetOf(request, endpoint);
-  const allow = isBelow ? ALLOW_BELOW : bindings.allow;
+  const { allow } = isBelow ? BELOW : bindings;
   const origin = request.headers['webhook-request-origin'];
   if (origin === undefined) {
     response.replyWithoutBody(204, { Allow: allow });
@@ -112,13 +110,12 @@ class HttpCall extends IncomingCall {
     const { contract } = this.endpoint;
     const { protocols } = contract;
     const { name, isBelow } = this.#target;
-    const allow = isBelow ? ALLOW_BELOW : this.bindings.allow;
+    const { allow, methodText } = isBelow ? BELOW : this.bindings;
     const handshakes = this.#handshakes();
     if (binding === 'httpget' && handshakes.length > 0)
       this.#handshake = Sender.handshakeOf(handshakes, { method, headers, query: request.queryString, hasBody: false });
     const isServed = isBelow ? METHODS_BELOW.includes(method) : method === (binding === 'httpget' ? 'GET' : 'POST');
-    if (this.#handshake === undefined && !isServed)
-      throw HTTP_ERRORS.method(isBelow ? METHOD_BELOW : this.bindings.methodText, allow);
+    if (this.#handshake === undefined && !isServed) throw HTTP_ERRORS.method(methodText, allow);
     if (!protocols.bindings.has(binding)) throw protocols.callRefusal(binding, name, allow);
     this.operation = operationNamed(name, contract);
   }
