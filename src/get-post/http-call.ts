@@ -4,6 +4,7 @@ import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { CallContent, ParameterValues } from '../service/call';
+import { Handshake } from '../senders/handshakes';
 import { Sender } from '../senders/sender';
 import type { Contract } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
@@ -92,7 +93,7 @@ function grantedFields(
 class HttpCall extends IncomingCall {
   readonly #target = targetOf(this.request, this.endpoint);
   #body: Buffer = EMPTY;
-  #handshake: ReturnType<typeof Sender.handshakeOf>;
+  #handshake: ReturnType<typeof Handshake.of>;
   #result: Representation = EMPTY_ANSWER;
 
   constructor(
@@ -113,7 +114,7 @@ class HttpCall extends IncomingCall {
     const { allow, methodText } = isBelow ? BELOW : this.bindings;
     const handshakes = this.#handshakes();
     if (binding === 'httpget' && handshakes.length > 0)
-      this.#handshake = Sender.handshakeOf(handshakes, { method, headers, query: request.queryString, hasBody: false });
+      this.#handshake = Handshake.of(handshakes, { method, headers, query: request.queryString, hasBody: false });
     const isServed = isBelow ? METHODS_BELOW.includes(method) : method === (binding === 'httpget' ? 'GET' : 'POST');
     if (this.#handshake === undefined && !isServed) throw HTTP_ERRORS.method(methodText, allow);
     if (!protocols.bindings.has(binding)) throw protocols.callRefusal(binding, name, allow);
@@ -161,8 +162,7 @@ class HttpCall extends IncomingCall {
 
   /** The answer of a call that records, if it is another than the id of the event. */
   #ownAnswer(): Representation | undefined {
-    const sender = Sender.of(this.headers) ?? this.caller.signedBy?.sender;
-    if (this.mediaType?.isForm && sender?.wantsFormsUnanswered) return EMPTY_ANSWER;
+    if (this.mediaType?.isForm && Sender.of(this.headers)?.wantsFormsUnanswered) return EMPTY_ANSWER;
     const { recordAnswer } = this.endpoint.config;
     return recordAnswer === 'empty' && this.binding === 'httppost' ? NO_ANSWER : undefined;
   }

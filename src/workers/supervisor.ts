@@ -77,15 +77,19 @@ export async function supervise(
   await supervisor.start(announce);
 }
 
-/** Reports the first loss of the log's files and the last return: each worker notices by itself. */
+/** Reports the first loss of the log's files and the last return, which may be that of a worker that has just opened them. */
 export function lostFiles(report: (problem: string | undefined) => void) {
   const without = new Set<unknown>();
+  let isLost = false;
   return (worker: Pick<WorkerProcess, 'ended'>, problem: string | undefined): void => {
     if (problem === undefined) without.delete(worker);
-    if (without.size === 0) report(problem);
-    if (problem === undefined) return;
-    without.add(worker);
-    void worker.ended.then(() => without.delete(worker));
+    else {
+      without.add(worker);
+      void worker.ended.then(() => without.delete(worker));
+    }
+    if (without.size > 0 === isLost) return;
+    isLost = !isLost;
+    report(problem);
   };
 }
 
