@@ -52,6 +52,14 @@ describe('the service as a process', () => {
     expect(output).toMatch(/^TLS_CERT \(.*cert\.der\) cannot be used: .* in PEM .*Convert DER with: openssl x509/m);
   });
 
+  it('does not start with a log that cannot be opened, and says why and what to set', async () => {
+    const { code, output } = await runToEnd({ EVENT_LOG: 'sqlite:/proc/none/events.db' }, folder.path);
+    expect([code, output]).toEqual([
+      1,
+      expect.stringMatching(/^The event log .* opened: there is no .* Set EVENT_LOG.*\n$/),
+    ]);
+  });
+
   it.each(['1', '2'])(
     'does not start on an address that is taken, and names the variable: WORKERS=%s',
     async (WORKERS) => {
