@@ -130,7 +130,7 @@ export abstract class IncomingCall implements Call {
     const body = hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
     // Recorded empty, it would use up the key with which the sender repeats the call.
     if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
-    if (caller.isSigned) await caller.verify(body, this.needs);
+    if (caller.signature !== undefined) await caller.verify(body, this.needs);
     // A key may be in a message that is small enough to be read at once: its caller takes a slot below, when all proofs are known.
     const { isUnproved: mayProveInMessage } = caller;
     if (!mayProveInMessage) ticket.takeSlot();

@@ -7,6 +7,7 @@ import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { CallContent, ParameterValues, Service } from '../service/call';
 import { Handshake } from '../senders/handshakes';
 import { Sender } from '../senders/sender';
+import { Binding } from '../config/values';
 import type { Contract } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
 import { readContent, type HttpContent } from './http-content';
@@ -118,7 +119,8 @@ class HttpCall extends IncomingCall {
     const methods = isBelow ? METHODS_BELOW : [binding === 'httpget' ? 'GET' : 'POST'];
     if (this.#handshake === undefined && !methods.includes(method))
       throw HTTP_ERRORS.method(isBelow ? METHOD_BELOW : this.bindings.methodText, allow);
-    if (!protocols.bindings.has(binding)) throw protocols.callRefusal(binding, name, allow);
+    if (!protocols.bindings.has(binding))
+      throw protocols.refusal(`${Binding.names[binding]} is off (PROTOCOLS)`, allow, name);
     this.operation = operationNamed(name, contract);
     if (request.hadUnreadBody && this.needs === 'record') throw HTTP_ERRORS.bodyOfGet();
   }

@@ -18,10 +18,10 @@ export const NO_ARGUMENTS: Arguments = { texts: new Map(), otherNamespace: undef
  * Collects the arguments in the element of an operation: child elements of its namespace, in any order. As in ASP.NET, other
  * elements are ignored, and one with `xsi:nil` was not given.
  */
-export class ArgumentCollector {
-  readonly #texts = new Map<string, string[]>();
-  #otherNamespace: ElementName | undefined;
-  #withElements: string | undefined;
+export class ArgumentCollector implements Arguments {
+  readonly texts = new Map<string, string[]>();
+  otherNamespace: ElementName | undefined;
+  withElements: string | undefined;
   readonly #namespace: string;
   readonly #names: ReadonlySet<string>;
   #open: { readonly name: string; text: string } | undefined;
@@ -31,18 +31,14 @@ export class ArgumentCollector {
     this.#names = names;
   }
 
-  found(): Arguments {
-    return { texts: this.#texts, otherNamespace: this.#otherNamespace, withElements: this.#withElements };
-  }
-
   openChild(tag: Tag): void {
     if (!this.#names.has(tag.local)) return;
-    if (tag.uri !== this.#namespace) this.#otherNamespace ??= { namespace: tag.uri, name: tag.local };
+    if (tag.uri !== this.#namespace) this.otherNamespace ??= { namespace: tag.uri, name: tag.local };
     else if (!isNil(tag)) this.#open = { name: tag.local, text: '' };
   }
 
   openInner(): void {
-    this.#withElements ??= this.#open?.name;
+    this.withElements ??= this.#open?.name;
   }
 
   addText(text: string): void {
@@ -52,8 +48,8 @@ export class ArgumentCollector {
   closeChild(): void {
     if (this.#open === undefined) return;
     const { name, text } = this.#open;
-    const texts = this.#texts.get(name);
-    if (texts === undefined) this.#texts.set(name, [text]);
+    const texts = this.texts.get(name);
+    if (texts === undefined) this.texts.set(name, [text]);
     else texts.push(text);
     this.#open = undefined;
   }

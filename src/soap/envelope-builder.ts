@@ -103,7 +103,7 @@ export class EnvelopeBuilder {
       security: this.#security?.header(),
       hasAddressing: this.#hasAddressing,
       element,
-      arguments: this.#arguments?.found() ?? NO_ARGUMENTS,
+      arguments: this.#arguments ?? NO_ARGUMENTS,
       content: this.#contract.recording.has(operation) ? this.#contentFor(operation) : NO_CONTENT,
       hints,
     };

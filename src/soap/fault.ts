@@ -12,12 +12,7 @@ import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
 /** Fault codes in the words of SOAP 1.1. SOAP 1.2 calls Client and Server Sender and Receiver. */
 type FaultCode = 'Client' | 'Server' | 'MustUnderstand' | 'VersionMismatch';
 
-const CODES_12: Readonly<Record<FaultCode, string>> = {
-  Client: 'Sender',
-  Server: 'Receiver',
-  MustUnderstand: 'MustUnderstand',
-  VersionMismatch: 'VersionMismatch',
-};
+const CODES_12: Readonly<Partial<Record<FaultCode, string>>> = { Client: 'Sender', Server: 'Receiver' };
 
 interface FaultDetails {
   /** HTTP status; 500 if it is not given (SOAP 1.1, section 6.2). */
@@ -129,7 +124,7 @@ function writeFault11(element: XMLBuilder, { code, message, details: { subcode }
 
 function writeFault12(element: XMLBuilder, { code, message, details: { subcode } }: Fault): void {
   const codes = element.ele('soap:Code');
-  codes.ele('soap:Value').txt(`soap:${CODES_12[code]}`);
+  codes.ele('soap:Value').txt(`soap:${CODES_12[code] ?? code}`);
   if (subcode !== undefined) writeQualifiedName(codes.ele('soap:Subcode').ele('soap:Value'), subcode);
   element.ele('soap:Reason').ele('soap:Text').att('xml:lang', 'en').txt(builderText(message));
   if (code !== 'MustUnderstand') element.ele('soap:Detail');
