@@ -165,18 +165,3 @@ describe('a long text of the caller is shortened in the fault', () => {
     expect(body.length).toBeLessThan(1500);
   });
 });
-
-it('says with soap:Server that a refused call may succeed later: one beyond RATE_LIMIT', async () => {
-  const limited = await startService({ RATE_LIMIT: '1/1m' });
-  const ask = (type: string, body: string) =>
-    send(limited.url, { method: 'POST', headers: { 'Content-Type': type }, body });
-  await ask('text/xml', envelope11('HelloWorld'));
-  for (const answer of [
-    await ask('text/xml', envelope11('HelloWorld')),
-    await ask('application/soap+xml', envelope12('HelloWorld')),
-  ]) {
-    expect([answer.status, answer.headers['retry-after']]).toEqual([429, expect.stringMatching(/^\d+$/)]);
-    expect(answer.body).toMatch(/<faultcode>soap:Server<|<soap:Value>soap:Receiver</);
-  }
-  await limited.stop();
-});
