@@ -106,10 +106,10 @@ describe('a known sender', () => {
 });
 
 it('EVENT_TYPE is the type of its events, but for those of CloudEvents', async () => {
-  const { url, stop } = await startService({ EVENT_TYPE: 'a.b' });
+  const service = await startService({ EVENT_TYPE: 'a.b' });
   const json = { 'Content-Type': 'application/json', 'Stripe-Signature': 't=1' };
-  await post(url, '{"id":"evt_1","type":"invoice.paid"}', json);
-  await post(url, '{}', { ...json, 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 'own' });
-  expect((await newestEvents(url)).map(({ type }) => type)).toEqual(['a.b', 'own']);
-  await stop();
+  await post(service.url, '{"id":"evt_1","type":"invoice.paid"}', json);
+  await post(service.url, '{}', { ...json, 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 'own' });
+  expect((await newestEvents(service.url)).map(({ type }) => type)).toEqual(['a.b', 'own']);
+  await service.stop();
 });
