@@ -104,6 +104,8 @@ export async function startApp(
       }
     : observer.lost;
   log.observe({ ...observer, lost });
+  // Those that an earlier worker lost are back.
+  supervisor?.lost(undefined, () => undefined);
   const access = new AccessControl(config, callers);
   const maxResultBytes = config.getEventsMaxBytes - contract.maxBytesAroundResult;
   const service = webhookService(log, config, maxResultBytes, secrets);

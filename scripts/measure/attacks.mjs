@@ -47,6 +47,9 @@ const ATTACKS = {
   exports: [exports],
   followers: [{ ...followers, records: LARGE }],
   'followers who read': [{ ...followers, reads: true, records: LARGE }],
+  'events by id': ['?events=export&id=large', '?event&id=large', '?events=find&text=large', '/GetEvents?id=large'].map(
+    (query) => ({ connections: 300, bytes: () => get(query).repeat(20) }),
+  ),
   'headers, pages': [pages, { ...headers(SHORT_FIELDS), connections: 4500 }],
   everything: [pages, exports, { ...followers, records: LARGE }, bodies, pipelined, headers(LONG_FIELDS), unfinished],
   'long fields': [headers(LONG_FIELDS)],
@@ -92,7 +95,10 @@ async function outcome(folder, transport, what, variables) {
   );
   const [, url] = await service.prints(/WebHook answers at (\S+)/);
   if (workers > 1) await service.prints(new RegExp(`(?:"started"[^]*){${workers}}`));
-  for (let i = 0; i < 3; i++) await called(url, '/RecordEvent', 'x'.repeat(LARGE));
+  for (const source of ['/1', '/2', '/3']) {
+    const headers = { 'ce-specversion': '1.0', 'ce-type': 'large', 'ce-id': 'large', 'ce-source': source };
+    await called(url, '/RecordEvent', 'x'.repeat(LARGE), false, headers);
+  }
   const attacker = fork(fileURLToPath(import.meta.url), [], { execArgv: [] });
   const callers = ordinaryCallers(url);
   await setTimeout(500);
@@ -144,11 +150,11 @@ function ordinaryCallers(url) {
 }
 
 /** Makes a call. Resolves to its status, or to why it has none. */
-function called(url, path, body, agent = false) {
+function called(url, path, body, agent = false, headers = {}) {
   const begin = url.startsWith('https:') ? secureRequest : request;
   const method = body === '' ? 'GET' : 'POST';
   return new Promise((resolve) => {
-    begin(url + path, { method, agent, rejectUnauthorized: false }, (response) => {
+    begin(url + path, { method, agent, headers, rejectUnauthorized: false }, (response) => {
       response.resume().on('close', () => resolve(response.statusCode));
     })
       .on('error', ({ code, message }) => resolve(code ?? message))

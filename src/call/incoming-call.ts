@@ -125,8 +125,8 @@ export abstract class IncomingCall implements Call {
       throw HTTP_ERRORS.mediaTypeTooLong(MAX_MEDIA_TYPE_LENGTH);
     this.mediaType = type === undefined ? undefined : this.endpoint.mediaType(type);
     this.route();
-    const hasBody = this.binding !== 'httpget';
-    const unprovedLimit = hasBody ? caller.beforeBody(this.needs, this.binding !== 'httppost') : undefined;
+    const hasBody = this.binding !== 'httpget' || request.hasBody;
+    const unprovedLimit = hasBody ? caller.beforeBody(this.needs, this.binding.startsWith('soap')) : undefined;
     const body = hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
     // Recorded empty, it would use up the key with which the sender repeats the call.
     if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
@@ -196,6 +196,10 @@ export abstract class IncomingCall implements Call {
     this.forget();
     this.endpoint.bodies.release(this.response);
     return this.ticket.whileIdle(wait);
+  }
+
+  reserve(bytes: number): void {
+    this.response.reserve(bytes);
   }
 
   hint(key: string, message: string): void {

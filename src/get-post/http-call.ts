@@ -122,11 +122,11 @@ class HttpCall extends IncomingCall {
     if (!protocols.bindings.has(binding))
       throw protocols.refusal(`${Binding.names[binding]} is off (PROTOCOLS)`, allow, name);
     this.operation = operationNamed(name, contract);
-    if (request.hadUnreadBody && this.needs === 'record') throw HTTP_ERRORS.bodyOfGet();
   }
 
   override read(body: Buffer): void {
-    this.#body = body;
+    if (this.binding === 'httppost') this.#body = body;
+    else if (body.length > 0 && this.needs === 'record') throw HTTP_ERRORS.bodyOfGet();
   }
 
   override get target(): string {

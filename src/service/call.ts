@@ -25,6 +25,8 @@ export interface Call extends RecordedCall {
   forget(): void;
   /** Suggests a change to the operator; the first of each kind is logged. @param key - names the kind: one of a few. */
   hint(key: string, message: string): void;
+  /** Makes room for an answer with this many bytes. @throws there is none; the caller is asked to try again later. */
+  reserve(bytes: number): void;
   /** The absolute URL under which this caller reaches the endpoint. */
   endpointUrl(): string;
   /**

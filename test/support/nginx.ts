@@ -1,13 +1,9 @@
-import { execFile } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { adapted } from './adapted';
 import { eventually, succeeds } from './eventually';
-import { run as start } from './program.cjs';
-
-const run = promisify(execFile);
+import { send } from './http';
+import { certificateIn, run } from './program.cjs';
 
 const DEPLOYED = join(__dirname, '..', '..', 'deploy', 'nginx.conf');
 
@@ -17,22 +13,23 @@ const TEMPORARY_FILES = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 export const NGINX = { nginx: 'nginx-light', openssl: 'openssl' };
 
 /**
- * Starts nginx with deploy/nginx.conf in front of a service and waits until it answers at an address for which
- * {@link makeCertificate} made the certificate. Its files are in the folder.
+ * Starts nginx with deploy/nginx.conf in front of services, with a certificate of its own, and waits until it answers at an address. Its
+ * files are in the folder, the certificate in `cert.pem`.
  *
  * @param changes - texts of the file, and what comes in their place beside the ports and files of this machine.
  */
 export async function startNginx(
   folder: string,
-  service: string,
+  services: readonly string[],
   url: string,
   changes: Readonly<Record<string, string>> = {},
 ): Promise<{ stop(): Promise<void> }> {
+  const { TLS_CERT, TLS_KEY } = certificateIn(folder);
   const http = adapted(await readFile(DEPLOYED, 'utf8'), {
-    '127.0.0.1:8080': new URL(service).host,
+    '127.0.0.1:8080': services.map((address) => new URL(address).host).join(' max_fails=1 fail_timeout=1s;\n  server '),
     'listen 443 ssl': `listen 127.0.0.1:${new URL(url).port} ssl`,
-    '/etc/ssl/hooks.pem': join(folder, 'certificate.pem'),
-    '/etc/ssl/hooks.key': join(folder, 'key.pem'),
+    '/etc/ssl/hooks.pem': TLS_CERT,
+    '/etc/ssl/hooks.key': TLS_KEY,
     ...changes,
   });
   const configuration = join(folder, 'nginx.conf');
@@ -44,39 +41,15 @@ export async function startNginx(
     `daemon off; pid ${join(folder, 'nginx.pid')}; error_log stderr crit; events { }
      http { access_log off; ${paths.join(' ')}\n${http}\n}`,
   );
-  const nginx = start(['nginx', '-c', configuration, '-e', 'stderr']);
+  const nginx = run(['nginx', '-c', configuration, '-e', 'stderr']);
   const stop = async (): Promise<void> => {
     await nginx.end();
   };
   try {
-    await eventually('nginx answers', () => succeeds(get(url)));
+    await eventually('nginx answers', () => succeeds(send(url)));
   } catch (error) {
     await stop();
     throw new Error(nginx.output(), { cause: error });
   }
   return { stop };
-}
-
-/** Makes `certificate.pem` and `key.pem` for localhost and 127.0.0.1 in a folder. */
-export async function makeCertificate(folder: string): Promise<void> {
-  const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'certificate.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-  await run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...files, ...subject]);
-}
-
-/** Gets a document over HTTPS from a server that `globalAgent` trusts. */
-export function get(url: string): Promise<{ status: number | undefined; text: string }> {
-  return new Promise((resolve, reject) => {
-    request(url, (response) => {
-      let text = '';
-      response.on('data', (chunk: Buffer) => {
-        text += chunk.toString();
-      });
-      response.on('end', () => {
-        resolve({ status: response.statusCode, text });
-      });
-    })
-      .on('error', reject)
-      .end();
-  });
 }

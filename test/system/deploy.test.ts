@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { globalAgent } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { adapted } from '../support/adapted';
+import { send } from '../support/http';
 import { freePort } from '../support/program.cjs';
-import { get, makeCertificate, NGINX, startNginx } from '../support/nginx';
+import { NGINX, startNginx } from '../support/nginx';
 import { startService } from '../support/service';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
@@ -20,25 +20,22 @@ describeWith({ ...NGINX, curl: 'curl' }, 'deploy/nginx.conf', () => {
   it('serves the service under its outer address, which no caller can state, and neither metrics nor too large bodies', async () => {
     const service = await startService({ TRUST_PROXY: 'loopback' });
     const outer = `https://localhost:${String(await freePort())}/webhooks/Services/WebHooks.asmx`;
-    await makeCertificate(folder.path);
-    globalAgent.options.ca = await readFile(join(folder.path, 'certificate.pem'));
-    const nginx = await startNginx(folder.path, service.url, outer);
+    const nginx = await startNginx(folder.path, [service.url], outer);
     try {
-      expect((await get(`${outer}/HelloWorld`)).text).toContain('>Hello World</string>');
-      for (const path of ['/metrics', '/readyz']) expect((await get(new URL(path, outer).href)).status).toBe(404);
+      expect((await send(`${outer}/HelloWorld`)).body).toContain('>Hello World</string>');
+      for (const path of ['/metrics', '/readyz']) expect((await send(new URL(path, outer).href)).status).toBe(404);
       const stated = ['Forwarded: host=a.example', 'X-Forwarded-Host: a.example', 'X-Forwarded-Prefix: /a'];
       expect(await curl(...stated.flatMap((field) => ['-H', field]), `${outer}?WSDL`)).toContain(`location="${outer}"`);
       expect(await statusOf(outer, 4 * 1024 * 1024)).toBe('200');
       expect(await statusOf(outer, 4 * 1024 * 1024 + 1)).toBe('413');
     } finally {
       await nginx.stop();
-      globalAgent.destroy();
       await service.stop();
     }
   });
 
   const curl = async (...args: readonly string[]) =>
-    (await run('curl', ['-s', '--cacert', join(folder.path, 'certificate.pem'), ...args])).stdout;
+    (await run('curl', ['-s', '--cacert', join(folder.path, 'cert.pem'), ...args])).stdout;
 
   async function statusOf(outer: string, bytes: number): Promise<string> {
     const file = join(folder.path, 'body');

@@ -3,8 +3,9 @@ import { globalAgent } from 'node:https';
 import { join } from 'node:path';
 import { createClientAsync } from 'soap';
 import { eventsOf } from '../support/bindings';
+import { send } from '../support/http';
 import { freePort } from '../support/program.cjs';
-import { get, makeCertificate, NGINX, startNginx } from '../support/nginx';
+import { NGINX, startNginx } from '../support/nginx';
 import { startService, type TestService } from '../support/service';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
@@ -19,13 +20,12 @@ describeWith(NGINX, 'the service behind nginx', () => {
     folder = await temporaryFolder();
     const outer = await freePort();
     url = `https://localhost:${String(outer)}/outer/webhooks/Services/WebHooks.asmx`;
-    await makeCertificate(folder.path);
-    globalAgent.options.ca = await readFile(join(folder.path, 'certificate.pem'));
-    nginx = await startNginx(folder.path, service.url, url, {
+    nginx = await startNginx(folder.path, [service.url], url, {
       'location ~* ^/webhooks/': 'location ~* ^/outer/webhooks/',
       'proxy_pass http://webhook;': 'rewrite ^/outer(/.*) $1 break; proxy_pass http://webhook;',
       'X-Forwarded-Prefix ""': 'X-Forwarded-Prefix /outer',
     });
+    globalAgent.options.ca = await readFile(join(folder.path, 'cert.pem'));
   });
   afterAll(async () => {
     await nginx.stop();
@@ -58,15 +58,15 @@ describeWith(NGINX, 'the service behind nginx', () => {
 
   it('passes on a path in other letter case, as IIS does', async () => {
     const other = url.replace('webhooks/Services', 'WebHooks/services');
-    expect((await get(`${other}/HelloWorld`)).text).toContain('Hello World');
-    expect((await get(`${other}/RecordEvent`)).text).toMatch(/>[\da-f-]{36}</);
+    expect((await send(`${other}/HelloWorld`)).body).toContain('Hello World');
+    expect((await send(`${other}/RecordEvent`)).body).toMatch(/>[\da-f-]{36}</);
   });
 
   it('gives pages whose links and samples hold under the outer address', async () => {
-    const { text: page } = await get(`${url}?op=HelloWorld`);
+    const { body: page } = await send(`${url}?op=HelloWorld`);
     expect(page).toContain(`curl &quot;${url}/HelloWorld?&quot;`);
     const action = /action="([^"]*)"/.exec(page)?.[1] ?? '';
     expect(new URL(action, url).href).toBe(`${url}/HelloWorld`);
-    expect((await get(new URL(action, url).href)).text).toContain('Hello World');
+    expect((await send(new URL(action, url).href)).body).toContain('Hello World');
   });
 });

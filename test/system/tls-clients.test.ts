@@ -1,28 +1,17 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
-import { promisify } from 'node:util';
 import { startProcess } from '../support/process';
-import { openConnection, untilClosed } from '../support/raw';
+import { certificateIn } from '../support/program.cjs';
+import { openConnection, untilClosed } from '../support/wire';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
-
-const run = promisify(execFile);
 
 describeWith({ openssl: 'openssl' }, 'TLS_CLIENT_CA at SIGHUP', () => {
   const folder = useTemporaryFolder();
   const file = (name: string) => join(folder.path, name);
-
-  /** Makes a certificate and its key, signed by another or by itself. */
-  async function certificate(name: string, signer?: string): Promise<void> {
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-    const by = signer === undefined ? [] : ['-CA', file(`${signer}.pem`), '-CAkey', file(`${signer}-key.pem`)];
-    const files = ['-keyout', file(`${name}-key.pem`), '-out', file(`${name}.pem`)];
-    await run('openssl', ['req', '-x509', ...key, ...by, ...files, '-subj', `/CN=${name}`]);
-  }
 
   async function start() {
     const files = { TLS_CERT: file('first.pem'), TLS_KEY: file('first-key.pem'), TLS_CLIENT_CA: file('ca.pem') };
@@ -30,7 +19,7 @@ describeWith({ openssl: 'openssl' }, 'TLS_CLIENT_CA at SIGHUP', () => {
   }
 
   it('ends a connection whose handshake was under way, once its authority is removed', async () => {
-    for (const name of ['first', 'second']) await certificate(name);
+    for (const name of ['first', 'second']) certificateIn(folder.path, name);
     await copyFile(file('second.pem'), file('ca.pem'));
     const service = await start();
     const client = { cert: await readFile(file('second.pem')), key: await readFile(file('second-key.pem')) };
@@ -50,9 +39,9 @@ describeWith({ openssl: 'openssl' }, 'TLS_CLIENT_CA at SIGHUP', () => {
   });
 
   it('keeps a connection that resumed its session, whose intermediate certificate Node does not show', async () => {
-    await certificate('first');
-    await certificate('middle', 'first');
-    await certificate('leaf', 'middle');
+    certificateIn(folder.path, 'first');
+    certificateIn(folder.path, 'middle', 'first');
+    certificateIn(folder.path, 'leaf', 'middle');
     await copyFile(file('first.pem'), file('ca.pem'));
     const service = await start();
     const chain = await Promise.all(['leaf', 'middle'].map((name) => readFile(file(`${name}.pem`), 'utf8')));

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFile, cp, readFile, writeFile } from 'node:fs/promises';
@@ -6,15 +5,13 @@ import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { eventually } from '../support/eventually';
 import { metricsAt } from '../support/metrics';
 import { logLines, runToEnd, startProcess } from '../support/process';
-import { openConnection, untilClosed } from '../support/raw';
+import { certificateIn } from '../support/program.cjs';
+import { openConnection, untilClosed } from '../support/wire';
 import { temporaryFolder, useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
-
-const run = promisify(execFile);
 
 function encrypted(key: string): string {
   const cipher = { cipher: 'aes-256-cbc', passphrase: 'secret' };
@@ -31,20 +28,13 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
   let made: Awaited<ReturnType<typeof temporaryFolder>>;
   beforeAll(async () => {
     made = await temporaryFolder();
-    for (const name of ['first', 'second']) await makeCertificate(name);
+    for (const name of ['first', 'second']) certificateIn(made.path, name);
   });
   afterAll(() => made.remove());
   beforeEach(async () => {
     await cp(made.path, folder.path, { recursive: true });
     await use('first');
   });
-
-  async function makeCertificate(name: string): Promise<void> {
-    const files = ['-keyout', join(made.path, `${name}-key.pem`), '-out', join(made.path, `${name}.pem`)];
-    const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
-    await run('openssl', ['req', '-x509', ...key, '-nodes', '-days', '2', ...files, ...subject]);
-  }
 
   async function use(name: string): Promise<void> {
     await copyFile(file(`${name}.pem`), file('cert.pem'));

@@ -11,7 +11,7 @@ import type { Endpoint } from '../../call/incoming-call';
 import { comparisonView } from './comparison-view';
 import { downloadHeaders, downloadOf, eventView, neighbours } from './event-view';
 import { listQuery, type ListQuery } from './list-query';
-import { Downloads, NO_STORE } from './downloads';
+import { Downloads, NO_STORE, ONE } from './downloads';
 import { eventLink, listView } from './list-view';
 import type { EndpointAddress } from './commands';
 import { isRateSpan, rateView, refusedInLastHour } from './rate-view';
@@ -53,9 +53,6 @@ function parametersOf(url: string): URLSearchParams {
   const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
   return new URLSearchParams([...query].map(([name, value]): [string, string] => [name.toLowerCase(), value]));
 }
-
-/** One event, of which only the position is used. */
-const ONE = { limit: 1, maxBytes: 1 };
 
 class EventsPages {
   readonly #needsKey: boolean;
