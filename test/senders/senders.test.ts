@@ -109,7 +109,13 @@ it('EVENT_TYPE is the type of its events, but for those of CloudEvents', async (
   const service = await startService({ EVENT_TYPE: 'a.b' });
   const json = { 'Content-Type': 'application/json', 'Stripe-Signature': 't=1' };
   await post(service.url, '{"id":"evt_1","type":"invoice.paid"}', json);
-  await post(service.url, '{}', { ...json, 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 'own' });
+  await post(service.url, '{}', {
+    ...json,
+    'ce-specversion': '1.0',
+    'ce-id': '1',
+    'ce-source': '/s',
+    'ce-type': 'own',
+  });
   expect((await newestEvents(service.url)).map(({ type }) => type)).toEqual(['a.b', 'own']);
   await service.stop();
 });
