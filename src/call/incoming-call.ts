@@ -79,6 +79,7 @@ export abstract class IncomingCall implements Call {
   /** The slot of the call, which is given back however it ends, and earlier while its operation waits. */
   readonly ticket: Ticket;
   readonly caller: Caller;
+  readonly hint: Observer['hint'];
   /** The `Content-Type` of the request, if it has one that can be read. */
   mediaType: MediaType | undefined;
   protected readonly endpoint: Endpoint;
@@ -93,6 +94,7 @@ export abstract class IncomingCall implements Call {
     this.ticket = endpoint.admission.ticket(response);
     this.caller = new Caller(request, endpoint.access);
     this.endpoint = endpoint;
+    this.hint = endpoint.observer.hint;
   }
 
   /** Takes the call through all steps. Rejects only if not even the refusal can be sent. */
@@ -200,10 +202,6 @@ export abstract class IncomingCall implements Call {
 
   reserve(bytes: number): void {
     this.response.reserve(bytes);
-  }
-
-  hint(key: string, message: string): void {
-    this.endpoint.observer.hint(key, message);
   }
 
   get target(): string {
