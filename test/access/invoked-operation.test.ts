@@ -7,11 +7,9 @@ const READ_KEY = 'read-key-0123456789abc';
 const OPERATIONS = ['RecordEvent', 'GetEvents', 'HelloWorld'] as const;
 type Operation = (typeof OPERATIONS)[number];
 
-interface Carrier {
-  /** Which of the two operations that the request names is the one that it calls. */
-  readonly called: 'outside' | 'inside';
-  request(outside: Operation, inside: Operation): Question & { readonly path: string };
-}
+/** Which of two operations, named outside of the message and inside it, the original calls, and the request that names them. */
+type Carrier = readonly ['outside' | 'inside', (outside: Operation, inside: Operation) => Request];
+type Request = Question & { readonly path: string };
 
 const soap = (contentType: string, fields: Record<string, string>, body: string) => ({
   path: '',
@@ -23,39 +21,20 @@ const soapAction = (operation: Operation) => ({ SOAPAction: `"${NAMESPACE}${oper
 const action = (operation: Operation) => `action="${NAMESPACE}${operation}"`;
 const SOAP_12 = 'application/soap+xml';
 
-/** Ways to name one operation outside the message and another inside it, and which of them the original calls. */
 const CARRIERS: Readonly<Record<string, Carrier>> = {
-  'SOAP 1.1': {
-    called: 'outside',
-    request: (outside, inside) => soap('text/xml', soapAction(outside), envelope11(inside)),
-  },
-  'SOAP 1.2': {
-    called: 'outside',
-    request: (outside, inside) => soap(`${SOAP_12}; ${action(outside)}`, {}, envelope12(inside)),
-  },
-  'SOAP 1.2 with the header of 1.1': {
-    called: 'inside',
-    request: (outside, inside) => soap('text/xml', soapAction(outside), envelope12(inside)),
-  },
-  'SOAP 1.2 with a SOAPAction': {
-    called: 'inside',
-    request: (outside, inside) => soap(SOAP_12, soapAction(outside), envelope12(inside)),
-  },
-  'SOAP 1.2 with the media type of 1.1 and an action': {
-    called: 'outside',
-    request: (outside, inside) => soap(`text/xml; ${action(outside)}`, soapAction(inside), envelope12(inside)),
-  },
-  'HTTP GET with a SOAPAction': {
-    called: 'outside',
-    request: (outside, inside) => ({ path: `/${outside}`, headers: soapAction(inside) }),
-  },
-  'HTTP POST with an envelope': {
-    called: 'outside',
-    request: (outside, inside) => ({
-      ...soap('text/xml', soapAction(inside), envelope11(inside)),
-      path: `/${outside}`,
-    }),
-  },
+  'SOAP 1.1': ['outside', (out, inside) => soap('text/xml', soapAction(out), envelope11(inside))],
+  'SOAP 1.2': ['outside', (out, inside) => soap(`${SOAP_12}; ${action(out)}`, {}, envelope12(inside))],
+  'SOAP 1.2 with the header of 1.1': ['inside', (out, inside) => soap('text/xml', soapAction(out), envelope12(inside))],
+  'SOAP 1.2 with a SOAPAction': ['inside', (out, inside) => soap(SOAP_12, soapAction(out), envelope12(inside))],
+  'SOAP 1.2 with the media type of 1.1 and an action': [
+    'outside',
+    (out, inside) => soap(`text/xml; ${action(out)}`, soapAction(inside), envelope12(inside)),
+  ],
+  'HTTP GET with a SOAPAction': ['outside', (out, inside) => ({ path: `/${out}`, headers: soapAction(inside) })],
+  'HTTP POST with an envelope': [
+    'outside',
+    (out, inside) => ({ ...soap('text/xml', soapAction(inside), envelope11(inside)), path: `/${out}` }),
+  ],
 };
 
 const PAIRS = OPERATIONS.flatMap((outside) => OPERATIONS.map((inside) => [outside, inside] as const));
@@ -71,7 +50,7 @@ afterAll(() => Promise.all([open.stop(), guarded.stop()]));
 
 /** Calls, and tells which operation ran, if one did. */
 async function call(service: TestService, carrier: string, pair: readonly [Operation, Operation], fields = {}) {
-  const { path, ...question } = (CARRIERS[carrier] as Carrier).request(...pair);
+  const { path, ...question } = (CARRIERS[carrier] as Carrier)[1](...pair);
   const before = (await service.log.stats()).events;
   const answer = await send(service.url + path, { ...question, headers: { ...question.headers, ...fields } });
   const isRecorded = (await service.log.stats()).events > before;
@@ -80,11 +59,8 @@ async function call(service: TestService, carrier: string, pair: readonly [Opera
   return { status: answer.status, ran };
 }
 
-const calledOf = (carrier: string, outside: Operation, inside: Operation) =>
-  CARRIERS[carrier]?.called === 'inside' ? inside : outside;
-
 describe.each(TABLE)('a request over %s that names %s outside and %s inside', (carrier, outside, inside) => {
-  const called = calledOf(carrier, outside, inside);
+  const called = CARRIERS[carrier]?.[0] === 'inside' ? inside : outside;
   const pair = [outside, inside] as const;
 
   it('calls the one that the original calls', async () => {

@@ -94,6 +94,7 @@ describe('a service in which calls wait', () => {
     }
     return answers;
   };
+
   it('answers a large message although the call that waits has a large one too, and has memory for it', async () => {
     service = await startService({ MAX_REQUEST_BYTES: '1048576', MAX_BODY_MEMORY: '1048576' });
     const large = 'x'.repeat(900_000);
