@@ -2,25 +2,16 @@ import type { ElementName, Tag } from '../xml/handler';
 
 const INSTANCE_NAMESPACE = 'http://www.w3.org/2001/XMLSchema-instance';
 
-/** The arguments in a SOAP message. */
-export interface Arguments {
-  /** Their texts, in the order of the message, by the name of the parameter. */
-  readonly texts: ReadonlyMap<string, readonly string[]>;
-  /** The first element that has the name of a parameter but not its namespace, and so was ignored. */
-  readonly otherNamespace: ElementName | undefined;
-  /** The first parameter that has elements in it, and so cannot be used. */
-  readonly withElements: string | undefined;
-}
-
-export const NO_ARGUMENTS: Arguments = { texts: new Map(), otherNamespace: undefined, withElements: undefined };
-
 /**
- * Collects the arguments in the element of an operation: child elements of its namespace, in any order. As in ASP.NET, other
- * elements are ignored, and one with `xsi:nil` was not given.
+ * The arguments in the element of an operation: child elements of its namespace, in any order. As in ASP.NET, other elements are
+ * ignored, and one with `xsi:nil` was not given.
  */
-export class ArgumentCollector implements Arguments {
+export class Arguments {
+  /** Their texts, in the order of the message, by the name of the parameter. */
   readonly texts = new Map<string, string[]>();
+  /** The first element that has the name of a parameter but not its namespace, and so was ignored. */
   otherNamespace: ElementName | undefined;
+  /** The first parameter that has elements in it, and so cannot be used. */
   withElements: string | undefined;
   readonly #namespace: string;
   readonly #names: ReadonlySet<string>;
