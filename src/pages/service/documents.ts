@@ -62,7 +62,10 @@ export async function documents(endpoint: Endpoint, soap: SoapBindings | undefin
     .all(({ method }) => {
       // Messages are answered before.
       if (method === 'POST' || (!documentation && ['GET', 'HEAD'].includes(method)))
-        throw contract.protocols.endpointRefusal(method, allow);
+        throw contract.protocols.refusal(
+          method === 'POST' ? 'SOAP is off (PROTOCOLS)' : 'The documentation is off (DOCUMENTATION)',
+          allow,
+        );
       const documents = 'get the service page, the WSDL and the discovery document with GET.';
       const advice = hasSoap ? `Send SOAP with POST; ${documents}` : `SOAP is off; ${documents}`;
       throw HTTP_ERRORS.method(documentation ? advice : 'Only calls are answered here.', allow);
