@@ -105,7 +105,7 @@ export async function startApp(
       }
     : observer.lost;
   log.observe({ ...observer, lost });
-  // Those that an earlier worker lost are back.
+  // An earlier worker may have lost them.
   supervisor?.lost(undefined, () => undefined);
   const access = new AccessControl(config, callers);
   const maxResultBytes = config.getEventsMaxBytes - contract.maxBytesAroundResult;
