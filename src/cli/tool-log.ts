@@ -47,13 +47,6 @@ export async function withLog(access: 'read' | 'import', work: (log: EventLog) =
   const settings =
     access === 'import' ? { ...ProcessConfig.ofTool('retention'), forgets: false } : { retention: {}, create: false };
   const log = await eventLog.open({ ...eventLogServer, ...settings });
-  log.observe({
-    lost(problem) {
-      console.error(
-        problem === undefined ? 'The files of the event log are back.' : `A file of the event log was lost: ${problem}`,
-      );
-    },
-  });
   try {
     await work(log);
   } finally {
