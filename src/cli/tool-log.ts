@@ -47,13 +47,6 @@ export async function withLog(access: 'read' | 'import', work: (log: EventLog) =
   const settings =
     access === 'import' ? { ...ProcessConfig.ofTool('retention'), forgets: false } : { retention: {}, create: false };
   const log = await eventLog.open({ ...eventLogServer, ...settings });
-  log.observe({
-    lost(problem) {
-      console.error(
-        problem === undefined ? 'The files of the event log are back.' : `A file of the event log was lost: ${problem}`,
-      );
-    },
-  });
   try {
     await work(log);
   } finally {
@@ -65,7 +58,7 @@ export async function withLog(access: 'read' | 'import', work: (log: EventLog) =
  * The position after which a start begins, by default the end of the log. What is recorded later comes after it, whatever its time: the
  * clock may be set back. If no event matches, the end of the log.
  */
-export async function positionBefore(log: Pick<EventLog, 'scan' | 'stats'>, start?: Start): Promise<number> {
+export async function positionBefore(log: Pick<ReadableLog, 'scan' | 'stats'>, start?: Start): Promise<number> {
   const { last } = await log.stats();
   if (start === undefined) return last;
   const [first] = await log.scan({ ...start, limit: 1 });

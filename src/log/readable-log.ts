@@ -14,7 +14,7 @@ export interface ReadableLog {
   scan(query: Start & Pick<EventQuery, 'limit'>): Promise<StoredEvent[]>;
 
   /** As {@link LogStats}; the log of a service elsewhere has no sizes. */
-  stats(): Promise<LogStats>;
+  stats(): Promise<Pick<LogStats, 'last'>>;
 
   /** Reads all events from a start on, in pages that are never empty. */
   pages(start: Start): AsyncIterable<readonly StoredEvent[]>;

@@ -25,7 +25,7 @@ const WAIT = 10;
 /**
  * Reads the log of a service over HTTP, with `?events=export` of its events' pages: one download for all events, or for all that a
  * search finds. Once the service has answered, a download that ends early goes on after the last event, for as long as it takes.
- * Holds some 256 KiB of events at a time, or one event.
+ * Holds the events of a chunk at a time.
  */
 export class RemoteLog implements ReadableLog {
   readonly #http: HttpClient;
@@ -67,7 +67,7 @@ export class RemoteLog implements ReadableLog {
   async stats() {
     const response = await this.#asked({ after: Number.MAX_SAFE_INTEGER }, 'HEAD');
     response.body.resume();
-    return { events: 0, bytes: 0, last: lastIn(response) };
+    return { last: lastIn(response) };
   }
 
   pages(start: Start) {
