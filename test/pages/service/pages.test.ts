@@ -9,7 +9,7 @@ import { startEndpoint } from '../../support/endpoint';
 import { send, type Answer } from '../../support/http';
 import { contractWith } from '../../support/operations-with-parameters';
 import { samplesOn, wrapped } from '../../support/page';
-import { startService, type TestService } from '../../support/service';
+import { startService, useService } from '../../support/service';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { htmlProblems } from '../../support/valid-html';
 
@@ -43,11 +43,7 @@ it('a page allows the script and the style that browsers see, which read CRLF as
 });
 
 describe('the pages', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.stop());
+  const service = useService();
   const page = async (query: string) => (await send(service.url + query)).body;
 
   it('the service page says which WSDL is for whom, and has the address for webhooks to copy', async () => {
@@ -156,11 +152,7 @@ describe('the pages', () => {
 });
 
 describe('the pages where keys are set', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({ RECORD_KEYS, READ_KEYS });
-  });
-  afterAll(() => service.stop());
+  const service = useService({ RECORD_KEYS, READ_KEYS });
 
   it.each([
     { operation: 'RecordEvent', access: 'record', variable: 'RECORD_KEYS', key: RECORD_KEYS },
