@@ -28,15 +28,10 @@ const CONFIGURED = Object.values(SETTINGS).flatMap((values) =>
 /** Not configured here: of another service, or replaced since. */
 const UNKNOWN = ['unknown-token-0123/4', 'unknown.token~0123+4==', 'eyJhbGciOi.unknown_JWT-x'];
 
-/** Fields in which proxies, clients and senders repeat the address of a request. */
-const FIELDS = [
-  ...['X-WAWS-Unencoded-URL', 'X-Envoy-Original-Path', 'X-MS-Original-URL', 'Referer', 'X-Original-URL'],
-  ...['X-Rewrite-URL', 'X-Forwarded-Uri', 'X-Original-URI', 'X-Request-URI', 'X-Forwarded-Path', 'X-Replaced-Path'],
-  ...['X-Forwarded-Url', 'X-Forwarded-Query', 'X-Query-String', 'X-Original-Path', 'X-Envoy-Original-Url', 'X-Url'],
-  ...['X-Proxy-Url', 'Request-Uri', 'Content-Location', 'Link', 'Destination', 'X-Http-DestinationUrl', 'X-Target'],
-  ...['X-Source-Url', 'X-Callback-Url', 'X-Hook-Url', 'Warning', 'From', 'Baggage', 'X-Cloud-Trace', 'X-Notes'],
-  ...['User-Agent', 'X-Request-Id', 'tracestate'],
-];
+/** Fields that are kept, shown or logged in a way of their own, and others. */
+const FIELDS = ['X-Original-URL', 'Referer', 'User-Agent', 'X-Request-Id', 'tracestate', 'X-Url'].concat(
+  Array.from({ length: 14 }, (_, i) => `X-Field-${String(i)}`),
+);
 const IDS = ['Idempotency-Key', 'webhook-id', 'X-Delivery'];
 
 const hex = (text: string) =>
