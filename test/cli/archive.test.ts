@@ -70,13 +70,13 @@ describe('the lines of a file', () => {
     [[], []],
     [[''], []],
     [['a'], ['a']],
-    [['a\n'], ['a']],
-    [['\n\n'], ['', '']],
+    [['a\n'], ['a\n']],
+    [['\n\n'], ['\n', '\n']],
     [
       ['a', 'b\nc', '\n', 'd'],
-      ['ab', 'c', 'd'],
+      ['ab\n', 'c\n', 'd'],
     ],
-    [['a\u2028b\r\nc\u0085d'], ['a\u2028b\r', 'c\u0085d']],
+    [['a\u2028b\r\nc\u0085d'], ['a\u2028b\r\n', 'c\u0085d']],
   ])('in the chunks %j are %j', async (chunks, expected) => {
     expect(await lines(chunks)).toEqual(expected);
   });
@@ -91,8 +91,8 @@ describe('the lines of a file', () => {
   });
 
   it('may be as long as the limit, and not longer', async () => {
-    expect(await lines(['abcd', 'e\nfghij'], 5)).toEqual(['abcde', 'fghij']);
-    await expect(lines(['abc', 'def\n'], 5)).rejects.toThrow('It is longer than 5 bytes.');
+    expect(await lines(['abc', 'd\nfghij'], 5)).toEqual(['abcd\n', 'fghij']);
+    await expect(lines(['abc', 'de\n'], 5)).rejects.toThrow('It is longer than 5 bytes.');
     await expect(lines(['a\n', 'abcdef'], 5)).rejects.toThrow('It is longer than 5 bytes.');
   });
 });
