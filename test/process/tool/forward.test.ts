@@ -54,14 +54,11 @@ describe('forwarding', () => {
   /** The exit code of the tool, and its lines, in which `URL` is the target. */
   const endOf = async (tool: Pick<RunningTool, 'ended' | 'errors'>) => {
     const code = await tool.ended;
-    const said = tool.errors().replaceAll(/\(\d+ ms\)/g, '(1 ms)');
-    return [
-      code,
-      ...said
-        .replaceAll(target?.url ?? '', 'URL')
-        .trimEnd()
-        .split('\n'),
-    ];
+    const said = tool
+      .errors()
+      .replaceAll(/\(\d+ ms\)/g, '(1 ms)')
+      .replaceAll(target?.url ?? '', 'URL');
+    return [code, ...said.trimEnd().split('\n')];
   };
   const after = (position: number) => `Forwarding the events after ${String(position)} to URL.`;
 
