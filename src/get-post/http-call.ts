@@ -6,6 +6,7 @@ import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { CallContent, ParameterValues } from '../service/call';
 import { Handshake } from '../senders/handshakes';
 import { Sender } from '../senders/sender';
+import { Binding } from '../config/values';
 import type { Contract } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
 import { readContent } from './http-content';
@@ -117,7 +118,8 @@ class HttpCall extends IncomingCall {
       this.#handshake = Handshake.of(handshakes, { method, headers, query: request.queryString, hasBody: false });
     const isServed = isBelow ? METHODS_BELOW.includes(method) : method === (binding === 'httpget' ? 'GET' : 'POST');
     if (this.#handshake === undefined && !isServed) throw HTTP_ERRORS.method(methodText, allow);
-    if (!protocols.bindings.has(binding)) throw protocols.callRefusal(binding, name, allow);
+    if (!protocols.bindings.has(binding))
+      throw protocols.refusal(`${Binding.names[binding]} is off (PROTOCOLS)`, allow, name);
     this.operation = operationNamed(name, contract);
   }
 
