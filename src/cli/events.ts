@@ -86,8 +86,7 @@ function eventsCommand(): ToolCommand {
       if ((names.length === 0) === (search === undefined))
         throw misuse('Say what to remove: give ids or sequences, or a search.');
       const { forgetEvents } = await upkeep();
-      const { engine } = eventLogOfTool();
-      await withLog('read', (log) => forgetEvents(search ?? { names }, log, engine, values, stopSignal()));
+      await withLog('read', (log) => forgetEvents(search ?? { names }, log, values, stopSignal()));
     });
   program
     .command('compact')

@@ -39,7 +39,7 @@ interface HttpMessage extends Pick<HttpInput, 'query' | 'headers' | 'body'> {
 }
 
 /** The content of a call, and the answer to its sender's question if it is one. */
-export type HttpContent = CallContent & { readonly handshake?: ReturnType<typeof Handshake.of> };
+type HttpContent = CallContent & { readonly handshake?: ReturnType<typeof Handshake.of> };
 
 /**
  * Reads a CloudEvent in structured or binary content mode, a batch (HTTP Protocol Binding 1.0.2), or any other payload. Beside a

@@ -75,6 +75,33 @@ const FOUND = 100;
 /** How long to wait for a commit before looking again without one, in milliseconds. */
 const WAIT = 5000;
 
+/** @param next - reads the events after a position; it ends when it is time to look whether the log is still the same. */
+export async function* followed(
+  log: Scanned,
+  { after, event }: FollowStart,
+  stop: AbortSignal,
+  changed: OnLogChange,
+  next: (after: number) => AsyncIterable<readonly StoredEvent[]>,
+): AsyncGenerator<readonly StoredEvent[]> {
+  // The user may ask for a start after the end of the log.
+  let hasReached = false;
+  while (!stop.aborted) {
+    const change = hasReached ? await LogChange.at(log, after, event) : undefined;
+    if (change !== undefined) {
+      after = changed(change, after, (await log.stats()).last);
+      event = undefined;
+    }
+    hasReached ||= (await log.stats()).last >= after;
+    for await (const page of next(after)) {
+      yield page;
+      const last = page.at(-1);
+      event = last;
+      after = last?.position ?? after;
+      hasReached = true;
+    }
+  }
+}
+
 /** A log that this process has open. */
 export abstract class LocalLog implements ReadableLog {
   abstract read(query: EventQuery): Promise<StoredEvent[]>;
@@ -94,9 +121,6 @@ export abstract class LocalLog implements ReadableLog {
   }
 
   async *follow(start: FollowStart, stop: AbortSignal, changed: OnLogChange): AsyncGenerator<readonly StoredEvent[]> {
-    let { after, event } = start;
-    // The user may ask for a start after the end of the log.
-    let hasReached = false;
     let news = new Deferred();
     const wake = (): void => {
       news.resolve();
@@ -105,24 +129,13 @@ export abstract class LocalLog implements ReadableLog {
     // The watch keeps the process alive; a reader that never comes back must not.
     const timer = setInterval(wake, WAIT).unref();
     stop.addEventListener('abort', wake);
+    const pages = (after: number) => this.pages({ after });
     try {
-      while (!stop.aborted) {
+      yield* followed(this, start, stop, changed, async function* (after) {
         news = new Deferred();
-        const change = hasReached ? await LogChange.at(this, after, event) : undefined;
-        if (change !== undefined) {
-          after = changed(change, after, (await this.stats()).last);
-          event = undefined;
-        }
-        hasReached ||= (await this.stats()).last >= after;
-        for await (const page of this.pages({ after })) {
-          yield page;
-          const last = page.at(-1);
-          event = last;
-          after = last?.position ?? after;
-          hasReached = true;
-        }
+        yield* pages(after);
         if (!stop.aborted) await news.promise;
-      }
+      });
     } finally {
       endWatch();
       clearInterval(timer);

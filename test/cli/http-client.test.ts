@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type Socket, type AddressInfo } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HttpClient, type HttpAnswer, type Reach } from '../../src/cli/http-client';
 import { eventually } from '../support/eventually';
 import { startTarget, type Reaction, type Target } from '../support/target';
+import { servingBytes } from './serving';
 
 describe('the HTTP client of the tool', () => {
   const ended: (() => unknown)[] = [];
@@ -16,21 +17,14 @@ describe('the HTTP client of the tool', () => {
     ended.push(() => server.close());
     return server;
   };
-  /** Serves what a function writes to each socket. */
+  /** Serves what a function writes to each socket once it has a request. */
   const startSocketServer = async (write: (socket: Socket) => void): Promise<string> => {
-    const sockets: Socket[] = [];
-    const server = createServer((socket) => {
-      sockets.push(socket.on('error', () => undefined));
+    const { origin } = await servingBytes((socket) => {
       socket.once('data', () => {
         write(socket);
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    ended.push(() => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    });
-    return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    return origin;
   };
   const clientOf = (options: Partial<Reach> = {}): HttpClient => new HttpClient({ timeout: 5000, ...options }, 65_536);
   const post = (client: HttpClient, url: string, body = 'x') =>

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { createClientAsync } from 'soap';
-import { Contract } from '../../src/contract/contract';
 import type { Service } from '../../src/service/call';
-import { BINDINGS, envelope11, NAMESPACE, resultOf, type BindingName } from '../support/bindings';
+import { xmlText } from '../../src/xml/characters';
+import { ask, BINDINGS, envelope11, NAMESPACE, resultOf, type BindingName } from '../support/bindings';
 import { startEndpoint, type TestEndpoint } from '../support/endpoint';
 import { send, type Answer } from '../support/http';
-import { requestWith, SERVICE, WSDL_FOLDER, type Given } from '../support/operations-with-parameters';
+import { contractWith, OPERATIONS, SERVICE, wsdlWith } from '../support/operations-with-parameters';
 import { parsedText } from '../support/xml';
 
 /** The operations that ran, in order. */
@@ -22,7 +22,7 @@ const service: Service = Object.fromEntries(
 
 let endpoint: TestEndpoint;
 beforeAll(async () => {
-  endpoint = await startEndpoint(service, await Contract.load(NAMESPACE, undefined, WSDL_FOLDER));
+  endpoint = await startEndpoint(service, await contractWith(OPERATIONS));
 });
 beforeEach(() => {
   ran.length = 0;
@@ -31,11 +31,11 @@ beforeEach(() => {
 type Arguments = Readonly<Record<string, string | readonly string[]>>;
 
 function call(binding: BindingName, operation: string, given: Arguments): Promise<Answer> {
-  const list: Given = Object.entries(given).flatMap(([name, texts]) =>
-    [texts].flat().map((text) => [name, text] as const),
+  const list = Object.entries(given).flatMap(([name, texts]) =>
+    [texts].flat().map((text): [string, string] => [name, text]),
   );
-  const { path, ...question } = requestWith(binding, operation, list);
-  return send(endpoint.url + path, question);
+  const inside = list.map(([name, text]) => `<${name}>${xmlText(text)}</${name}>`).join('');
+  return ask(endpoint.url, binding, operation, { inside, fields: new URLSearchParams(list).toString() });
 }
 
 const at = '2026-01-02T03:04:05Z';
@@ -213,7 +213,7 @@ describe('the recipe in docs/architecture.md', () => {
     const [schema, message, operation, ...others] = (recipe.match(/(?<=\n\n)(?: {4}.*\n)+/g) ?? []).map(flush);
     expect(others).toEqual([]);
     for (const name of ['WebHooks.wsdl', 'WebHooks.extended.wsdl']) {
-      const wsdl = flush(await readFile(join(WSDL_FOLDER, name), 'utf8'));
+      const wsdl = flush(wsdlWith(OPERATIONS, name));
       expect(wsdl).toContain(schema);
       expect(wsdl).toContain(message);
     }

@@ -91,12 +91,6 @@ it('other methods, other operations and RecordEvent itself stay as they are', as
   for (const binding of BINDINGS) expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
 });
 
-it.each(['/50%off', '/caf%E9', '/a%', '/a%2Fb'])('the path %s is kept as it came', async (below) => {
-  const service = await start();
-  expect((await call(service, 'POST', {}, `/RecordEvent${below}`)).status).toBe(200);
-  expect((await arrivals(service))[0]?.[1]).toBe(`/RecordEvent${below}`);
-});
-
 it.each(['Idempotency-Key', 'svix-id'])('one %s under another path or method is another event', async (field) => {
   const service = await start();
   const ids = new Set<string>();
@@ -115,7 +109,17 @@ it.each(['Idempotency-Key', 'svix-id'])('one %s under another path or method is 
 
 it('each way to write a path is a delivery of its own, and is recorded as it came', async () => {
   const service = await start();
-  const ways = ['/a/b', '/a//b', '/a/./b', '/a/x/../b', '/%61/b', '/../RecordEvent/a/b?b=//'];
+  const ways = [
+    '/a/b',
+    '/a//b',
+    '/a/./b',
+    '/a/x/../b',
+    '/%61/b',
+    '/../RecordEvent/a/b?b=//',
+    '/a%2Fb',
+    '/a%',
+    '/caf%E9',
+  ];
   for (const host of ['', 'http://localhost'])
     for (const way of ways)
       await sendRaw(

@@ -88,13 +88,13 @@ const CASES: readonly Case[] = [
 ];
 const SERVER_PATHS = /^\/(?:metrics|healthz|nothing)/;
 
-describe.each(CASES)('%s', (_what, variables, target, question, status) => {
-  const ask = ({ url }: App) => send(SERVER_PATHS.test(target) ? new URL(target, url).href : url + target, question);
-
-  it('is counted, listed and logged, and counts for RATE_LIMIT, once', async () => {
+it.each(CASES)(
+  '%s is counted, listed and logged, and counts for RATE_LIMIT, once',
+  async (_what, variables, target, question, status) => {
     const { app, of, metric } = await start({ ...variables, RATE_LIMIT: '2/1h' });
+    const address = SERVER_PATHS.test(target) ? new URL(target, app.url).href : app.url + target;
     const statuses = [];
-    for (let i = 0; i < 3; i++) statuses.push((await ask(app)).status);
+    for (let i = 0; i < 3; i++) statuses.push((await send(address, question)).status);
     expect(statuses).toEqual([status, status, 429]);
     await eventually('all are reported', () => of('refused').length === 3);
     expect(of('refused')[0]).toMatchObject({ level: 'warn', remoteAddress: '127.0.0.1' });
@@ -104,8 +104,8 @@ describe.each(CASES)('%s', (_what, variables, target, question, status) => {
       listed.sort((a, b) => b.status - a.status),
     );
     expect(await metric('webhook_refusals_total')).toBe(3);
-  });
-});
+  },
+);
 
 it('a key cannot be guessed at the metrics: beyond RATE_LIMIT not even the right one is taken', async () => {
   const { app } = await start({ ...KEYS, RATE_LIMIT: '5/1m' });

@@ -376,7 +376,7 @@ describeWithPostgres('a PostgreSQL server', () => {
       await eventually('it waits again', async () => (await cancelled()).length > 0);
       expect(isAnswered).toBe(false);
       await standbys('');
-      expect((await appending).recorded).toBe(true);
+      await appending;
       expect((await log.stats()).events).toBe(1);
     }, 30_000);
 

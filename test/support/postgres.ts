@@ -78,22 +78,8 @@ export async function sqlAt(port: number, database: string, text: string): Promi
 
 type PostgresOptions = Parameters<typeof openPostgresLog>[0];
 
-/** A server for the tests of a block, and logs on it that are closed after each test. */
-export interface PostgresUnderTest {
-  /** Options for a log in a database of its own. */
-  readonly options: (given?: Partial<PostgresOptions>) => Promise<PostgresOptions>;
-  readonly opened: (options: PostgresOptions) => Promise<EventLog>;
-  /** Runs SQL past the service. */
-  readonly sql: (database: string, text: string) => Promise<Record<string, unknown>[]>;
-  readonly port: () => number;
-  /** The lines that the server has logged. */
-  readonly output: () => string;
-  /** Kills the server and starts it again. */
-  readonly restart: (pause?: () => Promise<void>) => Promise<void>;
-}
-
-/** Starts a server before the tests of the block that calls it. */
-export function usePostgres(...settings: string[]): PostgresUnderTest {
+/** Starts a server before the tests of the block that calls it, and opens logs on it, which are closed after each test. */
+export function usePostgres(...settings: string[]) {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let cluster: string;
   let port: number;
@@ -112,9 +98,11 @@ export function usePostgres(...settings: string[]): PostgresUnderTest {
     await server.end('SIGINT');
     await folder.remove();
   });
+  /** Runs SQL past the service. */
   const sql = (database: string, text: string) => sqlAt(port, database, text);
   return {
-    async options(given = {}) {
+    /** Options for a log in a database of its own. */
+    async options(given: Partial<PostgresOptions> = {}): Promise<PostgresOptions> {
       // No other server that gets the port of a killed one has a database of this name.
       const database = `log_${randomUUID().replaceAll('-', '')}`;
       await sql('postgres', `CREATE DATABASE ${database}`);
@@ -132,15 +120,17 @@ export function usePostgres(...settings: string[]): PostgresUnderTest {
         ...given,
       };
     },
-    async opened(options) {
+    async opened(options: PostgresOptions): Promise<EventLog> {
       const log = await openPostgresLog(options);
       logs.push(log);
       return log;
     },
     sql,
     port: () => port,
+    /** The lines that the server has logged. */
     output: () => server.output(),
-    async restart(pause) {
+    /** Kills the server and starts it again. */
+    async restart(pause?: () => Promise<void>) {
       await server.end('SIGKILL');
       await pause?.();
       server = await startPostgres(cluster, port, ...settings);

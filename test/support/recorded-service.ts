@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -53,23 +53,14 @@ const EXCHANGES = JSON.parse(readFileSync(join(FIXTURES, 'asmx-cases.json'), 'ut
 /** What a test changes in the answers of the original; the request is its method, path with query, SOAPAction and body. */
 export type Plant = (answer: RecordedAnswer, request: string) => RecordedAnswer;
 
-/** The recorded original, served again. */
-export interface RecordedService {
-  readonly url: string;
-  /** The requests so far, as a {@link Plant} gets them. */
-  readonly requests: readonly string[];
-  stop(): Promise<void>;
-}
-
-const running = new Set<RecordedService>();
+const running = new Set<Server>();
 
 // Stops what a failed test left running.
-afterAll(async () => {
-  await Promise.all([...running].map((service) => service.stop()));
-});
+afterAll(() => running.forEach((server) => server.close().closeAllConnections()));
 
 /** Serves what was recorded on the original; a request that was not recorded gets 404. */
-export async function startRecordedService(plant: Plant = (answer) => answer): Promise<RecordedService> {
+export async function startRecordedService(plant: Plant = (answer) => answer) {
+  /** The requests so far, as a {@link Plant} gets them. */
   const requests: string[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await text(request);
@@ -81,21 +72,12 @@ export async function startRecordedService(plant: Plant = (answer) => answer): P
   };
   const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const service: RecordedService = {
+  running.add(server);
+  return {
     url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}${PATH}`,
     requests,
-    stop() {
-      running.delete(service);
-      server.closeAllConnections();
-      return new Promise((resolve) => {
-        server.close(() => {
-          resolve();
-        });
-      });
-    },
+    stop: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
   };
-  running.add(service);
-  return service;
 }
 
 function recorded({ method, headers }: IncomingMessage, path: string, body: string): RecordedAnswer {

@@ -1,10 +1,10 @@
 import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { contractWhereHelloWorldTakes } from '../support/contract';
 import { startEndpoint } from '../support/endpoint';
 import { callOperation, eventsOf, type CloudEvent } from '../support/bindings';
 import { BROWSER, expectFit, launchChromium, SCREENS, stopClock } from '../support/browser';
+import { contractWith } from '../support/operations-with-parameters';
 import { run } from '../support/program.cjs';
 import { startService, type TestService } from '../support/service';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -233,19 +233,11 @@ describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
   });
 
   it('send the fields of a form by their names', async () => {
-    const contract = await contractWhereHelloWorldTakes(
-      '<s:element name="tag" type="s:string" /><s:element minOccurs="0" name="action" type="s:int" />',
-    );
     const endpoint = await startEndpoint(
-      {
-        HelloWorld: {
-          access: 'open',
-          run: (_call, { tag, action }) => Promise.resolve(JSON.stringify({ tag, action })),
-        },
-      },
-      contract,
+      { Fill: { access: 'open', run: (_call, { tag, action }) => Promise.resolve(JSON.stringify({ tag, action })) } },
+      await contractWith({ Fill: ['tag s:string', 'action s:int?'] }),
     );
-    await on(`${endpoint.url}?op=HelloWorld`, async (page) => {
+    await on(`${endpoint.url}?op=Fill`, async (page) => {
       await page.getByLabel('tag', { exact: true }).fill('one');
       await page.getByLabel('action').fill('7');
       const { answer } = await invoke(page);

@@ -41,7 +41,9 @@ async function fromAddress(text: string, client: HttpClient): Promise<ComparedSe
   const name = nameOf(url);
   const answer = await client.ask(url, { method: 'GET' });
   if (answer instanceof NoAnswerError)
-    throw new WsdlError(`${name} cannot be read: ${quoted(answer.message).replace(/\.?$/, '.')}${adviceFor(answer)}`);
+    throw new WsdlError(
+      `${name} cannot be read: ${sentence(answer.message)}${url.protocol === 'https:' ? TLS_ADVICE : ''}`,
+    );
   if (answer.status !== 200) throw new WsdlError(refusal(name, answer));
   const { charset } = MediaType.parse(answer.headers['content-type'] ?? '') ?? {};
   const wsdl = wsdlOf(answer.body, charset, name);
@@ -49,15 +51,8 @@ async function fromAddress(text: string, client: HttpClient): Promise<ComparedSe
   return { name: nameOf(url), wsdl, endpoint: url.pathname.endsWith('.wsdl') ? undefined : url };
 }
 
-function adviceFor({ cause }: NoAnswerError): string {
-  const { code = '', message = '' } = (cause ?? {}) as Partial<NodeJS.ErrnoException>;
-  if (message.includes('wrong version number')) return ' Write http:// if it has no TLS, or check the port.';
-  return TLS_ERROR.test(code) ? TLS_ADVICE : '';
-}
-
-/** Codes of errors that certificates and versions of TLS cause. */
-const TLS_ERROR = /CERT|SIGNATURE|^ERR_(?:SSL|TLS)/;
-const TLS_ADVICE = ' --ca FILE names an authority to trust; --insecure takes any certificate, and old versions of TLS.';
+const TLS_ADVICE =
+  ' --ca FILE names an authority to trust; --insecure takes any certificate, and old versions of TLS. Write http:// if it has no TLS.';
 
 function refusal(name: string, { status, headers: { location } }: HttpAnswer): string {
   const answered = `${name} answered ${statusText(status)}`;
@@ -67,6 +62,10 @@ function refusal(name: string, { status, headers: { location } }: HttpAnswer): s
   if (status === 401)
     return `${answered}. ${asFile}, or write http://user:password@host/… if it wants Basic authentication.`;
   return `${answered}. Check the address. If it shows no WSDL to this machine: ${asFile}.`;
+}
+
+function sentence(message: string): string {
+  return quoted(message).replace(/\.?$/, '.');
 }
 
 /** An address as it may be shown: without user and password. */
@@ -85,7 +84,7 @@ function wsdlOf(bytes: Buffer, given: Charset | undefined, name: string): Wsdl {
     return new Wsdl(text);
   } catch (error) {
     if (!(error instanceof WsdlError)) throw error;
-    throw new WsdlError(`${name} cannot be compared. ${quoted(error.message).replace(/\.?$/, '.')}`);
+    throw new WsdlError(`${name} cannot be compared. ${sentence(error.message)}`);
   }
 }
 

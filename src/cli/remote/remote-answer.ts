@@ -75,20 +75,15 @@ export function lastIn({ headers }: StreamedAnswer): number {
  */
 export async function* eventsIn(response: StreamedAnswer, after: number): AsyncGenerator<readonly StoredEvent[]> {
   const body = bodyOf(response);
-  let hasEnded = false;
-  const bytes = async function* (): AsyncGenerator<Buffer> {
-    yield* body as AsyncIterable<Buffer>;
-    hasEnded = true;
-  };
   let page: StoredEvent[] = [];
   let pageBytes = 0;
   let isWhole = false;
-  for await (const line of linesOf(bytes())) {
-    isWhole = line.length === 0;
-    // It has no line feed.
-    if (hasEnded) break;
+  for await (const line of linesOf(body)) {
+    const text = line.toString();
+    isWhole = text === '\n';
+    if (!text.endsWith('\n')) break;
     if (!isWhole) {
-      const event = eventIn(line.toString());
+      const event = eventIn(text);
       if (event.position <= after) throw notAsked('after');
       after = event.position;
       page.push(event);

@@ -9,6 +9,7 @@ import type { SoapBindings } from '../../soap/soap-call';
 import { shortened } from '../../util/text';
 import { builderText } from '../../xml/characters';
 import { pageWriter, SECURITY_HEADERS, type HtmlPage } from '../page-writer';
+import { parametersOf } from '../events/list-query';
 import { eventCount } from '../events/rate-view';
 import { sampleWriter } from './samples';
 
@@ -74,14 +75,13 @@ export async function documents(endpoint: Endpoint, soap: SoapBindings | undefin
 
 /** Undefined for the service page. */
 function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: string): Document | undefined {
-  const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
-  const fields = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]));
-  const wsdl = fields.get('wsdl');
-  if (wsdl?.toLowerCase() === 'extended') return { contentType: XML, body: contract.extendedWsdl(endpointUrl) };
-  if (wsdl !== undefined) return { contentType: XML, body: contract.wsdl(endpointUrl) };
+  const fields = parametersOf(url);
+  if (fields.get('wsdl')?.toLowerCase() === 'extended')
+    return { contentType: XML, body: contract.extendedWsdl(endpointUrl) };
+  if (fields.has('wsdl')) return { contentType: XML, body: contract.wsdl(endpointUrl) };
   if (fields.has('disco')) return { contentType: XML, body: discoveryDocument(contract, endpointUrl) };
   const operation = fields.get('op');
-  if (operation === undefined) return undefined;
+  if (operation === null) return undefined;
   const page = pages.operation(operation, endpointUrl);
   if (page !== undefined) return page;
   return { refusal: HTTP_ERRORS.noSuchOperation(operation), ...pages.unknownOperation(operation, endpointUrl) };

@@ -48,6 +48,18 @@ describe('the contracts of two services', () => {
     expect(differenceOf(old ?? [], other ?? [])).toMatchObject({ places: 2 });
   });
 
+  it('that differ much are cut', () => {
+    const { lines } = differenceOf(
+      Array.from({ length: 5000 }, (_, i) => `line ${String(i)}`),
+      ['x'.repeat(5000)],
+    );
+    expect([lines.length, lines.at(-1), lines.every((line) => line.length <= 2001)]).toEqual([
+      203,
+      '  … and more lines',
+      true,
+    ]);
+  });
+
   it.each([
     ['documentation', changed(/<wsdl:documentation>.*?<\/wsdl:documentation>/gs, '')],
     ['addresses', changed(/address location="[^"]*"/g, 'address location="https://new.example.com/x"')],

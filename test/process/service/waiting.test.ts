@@ -1,4 +1,3 @@
-import { callOperation, eventsOf, resultOf } from '../../support/bindings';
 import { send, type Answer } from '../../support/http';
 import { MEASURED, memoryOf } from '../../support/process-memory';
 import { killProcesses, startProcess } from '../../support/process';
@@ -8,27 +7,6 @@ import { getEvents, untilWaiting } from '../../support/waiting';
 describe('the service as a process, while calls wait', () => {
   const folder = useTemporaryFolder();
   afterEach(killProcesses);
-
-  it('tells them of events that another process records in the same file', async () => {
-    const [one, other] = await Promise.all([1, 2].map(() => startProcess({}, folder.path)));
-    for (let i = 0; i < 6; i++) {
-      const [waitingIn, recordedBy] = i % 2 ? [one, other] : [other, one];
-      const answer = getEvents(waitingIn?.url ?? '', 'soap11', { after: String(i), wait: '20s' });
-      await untilWaiting(waitingIn?.url ?? '', 1);
-      const id = await callOperation(recordedBy?.url ?? '', 'soap12', 'RecordEvent');
-      expect(eventsOf(resultOf(await answer)).map((event) => event.id)).toEqual([id]);
-    }
-    expect(await one?.end('SIGTERM')).toBe(0);
-    expect(await other?.end('SIGTERM')).toBe(0);
-  });
-
-  it('ends on a signal at once, and answers them first', async () => {
-    const service = await startProcess({}, folder.path);
-    const answers = Array.from({ length: 20 }, () => getEvents(service.url, 'httppost', { after: '0', wait: '60s' }));
-    await untilWaiting(service.url, 20);
-    expect(await service.end('SIGTERM')).toBe(0);
-    for (const answer of await Promise.all(answers)) expect([answer.status, resultOf(answer)]).toEqual([200, '[]']);
-  });
 
   const large = 'x'.repeat(1_000_000);
   const medium = large.slice(0, 60_000);

@@ -86,22 +86,6 @@ describe('forwarding', () => {
     expect(new Set(target.received.map((one) => one.headers['webhook-id'])).size).toBe(3);
   });
 
-  it('can be received by this service, which records what is sent twice once', async () => {
-    const service = await startService({ WEBHOOK_SECRETS: SECRET });
-    await record('a', 'b');
-    const args = ['forward', '--since', '0', `${service.url}/RecordEvent`];
-    const variables = { ...logAt('events.db'), FORWARD_SECRETS: SECRET };
-    for (let i = 0; i < 2; i++) expect(await startToolHere(args, variables, folder.path).ended).toBe(0);
-    const recorded = await service.log.scan({ after: 0, limit: 10 });
-    expect(recorded.map(({ id, source, data }) => [id, source, data])).toEqual([
-      ['a', '/test', '"data":"a"'],
-      ['b', '/test', '"data":"b"'],
-    ]);
-    expect(recorded[0]?.webhookId).toMatch(/^signed webhook-id\nevt_[\w-]{43}$/);
-    expect(await startToolHere(args, { ...variables, FORWARD_SECRETS: OTHER_SECRET }, folder.path).ended).toBe(3);
-    await service.stop();
-  });
-
   it('signs as Standard Webhooks says with each of FORWARD_SECRETS, anew for each attempt', async () => {
     const secrets = [SECRET, OTHER_SECRET];
     target = await startTarget((_request, before) =>
@@ -356,15 +340,6 @@ describe('forwarding', () => {
       }
       expect(await forward(args.split(' ')).ended).toBe(0);
       expect(ids()?.join('')).toBe(found);
-    });
-
-    it('posts one again until it is taken, and ends with code 1 when it is stopped before', async () => {
-      target = await startTarget(() => 503);
-      await record('a');
-      const tool = forward(['--event', 'a']);
-      await tool.said('Trying again');
-      expect(await tool.end('SIGTERM')).toBe(1);
-      expect(tool.errors()).toContain('Stopped before the end.');
     });
   });
 

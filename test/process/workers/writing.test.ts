@@ -1,14 +1,10 @@
 import { join } from 'node:path';
-import { rename } from 'node:fs/promises';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../support/events';
 import { callOperation } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
-import { send } from '../../support/http';
 import { everyEvent, Load, verdict, WHOLE } from '../../support/load';
-import { metricsAt } from '../../support/metrics';
-import { childrenOf, killProcesses, logLines, startProcess, type ServiceProcess } from '../../support/process';
-import { directly } from '../../support/sqlite';
+import { childrenOf, killProcesses, startProcess, type ServiceProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 describe('with several workers, what they record', () => {
@@ -32,25 +28,6 @@ describe('with several workers, what they record', () => {
     expect(await again.end('SIGTERM')).toBe(0);
   });
 
-  it('is kept while retention fails, which each worker says and counts, until it works again', async () => {
-    const service = await start({ RETENTION_MAX_EVENTS: '5', ADMIN_PORT: '0' });
-    const admin = String((await service.logged('supervising')).adminUrl);
-    const file = join(folder.path, 'data', 'events.db');
-    const failures = async () => (await metricsAt(admin)).get('webhook_retention_failures_total') ?? NaN;
-    expect(await failures()).toBe(0);
-    directly(file, "CREATE TRIGGER keep BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'it is kept'); END");
-    for (let i = 0; i < 7; i++) await callOperation(service.url, 'httpget', 'RecordEvent');
-    await eventually('it has failed twice', async () => (await failures()) >= 2);
-    expect(await everyEvent(service.url)).toHaveLength(7);
-    directly(file, 'DROP TRIGGER keep');
-    await service.logged('retention works again');
-    await eventually('the oldest are gone', async () => (await everyEvent(service.url)).length === 5);
-    const lines = logLines(service.output()).filter(({ msg }) => msg === 'retention fails, no events are forgotten');
-    expect(lines.length).toBeGreaterThan(0);
-    expect(lines[0]).toMatchObject({ level: 'error', reason: 'it is kept' });
-    expect(new Set(lines.map(({ pid }) => pid)).size).toBe(lines.length);
-  });
-
   it('is forgotten after SIGHUP although no further call records', async () => {
     const service = await start({ RETENTION_MAX_AGE: '1h' });
     await callOperation(service.url, 'httpget', 'RecordEvent');
@@ -60,21 +37,6 @@ describe('with several workers, what they record', () => {
     await log.append(newEvent({ recordedAt: Date.now() - 7_200_000 }));
     await eventually('the old event is gone', async () => (await log.stats()).events === 1);
     await log.close();
-  });
-
-  it('cannot be recorded while the log is gone, which /readyz says on the public port and on ADMIN_PORT', async () => {
-    const log = join(folder.path, 'log');
-    const service = await start({ EVENT_LOG: `sqlite:${join(log, 'events.db')}`, ADMIN_PORT: '0' });
-    const admin = String((await service.logged('supervising')).adminUrl);
-    const statuses = async () =>
-      Promise.all([service.url, admin].map(async (url) => (await send(new URL('/readyz', url).href)).status));
-    expect(await statuses()).toEqual([200, 200]);
-    await rename(log, `${log}.away`);
-    await expect(callOperation(service.url, 'soap11', 'RecordEvent')).rejects.toThrow();
-    expect(await statuses()).toEqual([503, 503]);
-    await rename(`${log}.away`, log);
-    await eventually('it can record again', async () => (await statuses()).every((status) => status === 200));
-    await callOperation(service.url, 'soap11', 'RecordEvent');
   });
 });
 
