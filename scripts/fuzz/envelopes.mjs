@@ -93,17 +93,15 @@ function messageBy(read, xml) {
 function saidBy(read) {
   try {
     const { binding, mandatoryHeaders, security, hasAddressing, element, content, arguments: given } = read();
-    const { texts, otherNamespace, withElements } = given;
     return {
       binding,
       mandatoryHeaders,
       security: security && [security.mandatory, security.password, security.problem],
       hasAddressing,
       element,
-      arguments: { texts: [...texts], otherNamespace, withElements },
-      soapPart: content.result?.soapPart,
-      data: content.result?.payload?.data,
-      thrown: content.thrown?.message,
+      arguments: given && { texts: [...given.texts], other: given.otherNamespace, withElements: given.withElements },
+      soapPart: content.soapPart,
+      data: content.payload?.data,
     };
   } catch (error) {
     return faultOf(error);
