@@ -93,13 +93,14 @@ function messageBy(read, xml) {
 function saidBy(read) {
   try {
     const { binding, mandatoryHeaders, security, hasAddressing, element, content, arguments: given } = read();
+    const { texts = [], otherNamespace, withElements } = given ?? {};
     return {
       binding,
       mandatoryHeaders,
       security: security && [security.mandatory, security.password, security.problem],
       hasAddressing,
       element,
-      arguments: given && { texts: [...given.texts], other: given.otherNamespace, withElements: given.withElements },
+      arguments: { texts: [...texts], otherNamespace, withElements },
       soapPart: content.soapPart,
       data: content.payload?.data,
     };

@@ -102,7 +102,7 @@ export function usePostgres(...settings: string[]) {
   const sql = (database: string, text: string) => sqlAt(port, database, text);
   return {
     /** Options for a log in a database of its own. */
-    async options(given: Partial<PostgresOptions> = {}): Promise<PostgresOptions> {
+    options: async (given: Partial<PostgresOptions> = {}): Promise<PostgresOptions> => {
       // No other server that gets the port of a killed one has a database of this name.
       const database = `log_${randomUUID().replaceAll('-', '')}`;
       await sql('postgres', `CREATE DATABASE ${database}`);
@@ -120,7 +120,7 @@ export function usePostgres(...settings: string[]) {
         ...given,
       };
     },
-    async opened(options: PostgresOptions): Promise<EventLog> {
+    opened: async (options: PostgresOptions): Promise<EventLog> => {
       const log = await openPostgresLog(options);
       logs.push(log);
       return log;
