@@ -121,17 +121,17 @@ export async function* selectedEvents(
     } else positions.add(event.position);
   }
   for (const position of [...positions].sort((one, other) => one - other)) {
-    const [event] = await log.read({ position, limit: 1 });
+    const [event] = await log.scan({ position, limit: 1 });
     if (event === undefined) gone(position);
     else yield event;
   }
 }
 
 /** The events with a name as their id, and the one at that sequence. A name with all 20 digits is a sequence. */
-async function eventsNamed(name: string, log: Pick<EventLog, 'read'>): Promise<StoredEvent[]> {
+async function eventsNamed(name: string, log: Pick<EventLog, 'scan'>): Promise<StoredEvent[]> {
   const position = positionIn(name);
-  const at = position === undefined ? [] : await log.read({ position, limit: 1 });
+  const at = position === undefined ? [] : await log.scan({ position, limit: 1 });
   if (at[0] !== undefined && name === sequenceOf(at[0].position)) return at;
-  const withId = await log.read({ id: name, limit: SAME_ID, maxBytes: Number.MAX_SAFE_INTEGER });
+  const withId = await log.scan({ id: name, limit: SAME_ID, maxBytes: Number.MAX_SAFE_INTEGER });
   return [...at, ...withId.filter((event) => event.position !== at[0]?.position)];
 }

@@ -41,27 +41,15 @@ export class RemoteLog implements ReadableLog {
     this.#http = new HttpClient({ timeout: SILENCE, ca: source.ca }, 0);
   }
 
-  async scan({ limit, ...start }: Start & Pick<EventQuery, 'limit'>) {
-    return this.#first(limit, { ...fromStart(start), limit });
-  }
-
-  async read({ id, position = 0, limit }: EventQuery) {
-    if (id === undefined) {
-      const found = await this.#first(1, { after: Math.max(0, position - 1), limit: 1 });
-      return found.filter((event) => event.position === position);
-    }
-    const found = await this.#first(limit, { id });
-    if (found.some((event) => event.id !== id)) throw notAsked('id');
-    return found;
-  }
-
-  async #first(limit: number, parameters: Query): Promise<StoredEvent[]> {
+  async scan({ id, position, after = 0, since, limit }: EventQuery) {
+    const begin = position === undefined ? after : Math.max(0, position - 1);
     const events: StoredEvent[] = [];
-    for await (const page of this.#download(parameters)) {
+    for await (const page of this.#download({ ...fromStart({ after: begin, since }), id, limit })) {
       events.push(...page.slice(0, limit - events.length));
       if (events.length === limit) break;
     }
-    return events;
+    if (id !== undefined && events.some((event) => event.id !== id)) throw notAsked('id');
+    return position === undefined ? events : events.filter((event) => event.position === position);
   }
 
   async stats() {
