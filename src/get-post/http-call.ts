@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
+import type { Router } from 'express';
 import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
@@ -28,18 +29,21 @@ function bindingsOf({ namespace, protocols: { bindings: on } }: Contract) {
 type HttpBindings = ReturnType<typeof bindingsOf>;
 type DescribedOperation = NonNullable<ReturnType<Contract['describe']>>;
 
-/** Returns what answers any method on `{path}/<Operation>`; others than GET, POST and OPTIONS are calls too, which are refused. */
-export function operationHandler(endpoint: Endpoint) {
+/** Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods are calls too, which are refused. */
+export function routeOperations(router: Router, endpoint: Endpoint): void {
   const bindings = bindingsOf(endpoint.contract);
-  return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
-    const { method } = request;
-    if (method === 'OPTIONS') {
+  const answer = (binding: 'httpget' | 'httppost') => (request: HttpRequest, response: HttpResponse) =>
+    new HttpCall(request, response, binding, endpoint, bindings).answer();
+  router
+    // Without a group, which Express would decode or refuse.
+    .route(new RegExp(`^${endpoint.path.replace(/[^\w/]/g, '\\$&')}/.+$`, 'is'))
+    // Comes before GET, or Express would route HEAD there: asking for the header alone must not call the operation.
+    .head(answer('httpget'))
+    .get(answer('httpget'))
+    .options((request, response) => {
       answerOptions(request, response, endpoint, bindings);
-      return;
-    }
-    const binding = method === 'GET' || method === 'HEAD' ? 'httpget' : 'httppost';
-    await new HttpCall(request, response, binding, endpoint, bindings).answer();
-  };
+    })
+    .all(answer('httppost'));
 }
 
 const METHODS_BELOW = ['DELETE', 'PATCH', 'POST', 'PUT'];
