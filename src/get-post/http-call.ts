@@ -4,7 +4,6 @@ import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { CallContent, ParameterValues } from '../service/call';
-import { Handshake } from '../senders/handshakes';
 import { Sender } from '../senders/sender';
 import { Binding } from '../config/values';
 import type { Contract } from '../contract/contract';
@@ -94,7 +93,7 @@ function grantedFields(
 class HttpCall extends IncomingCall {
   readonly #target = targetOf(this.request, this.endpoint);
   #body: Buffer = EMPTY;
-  #handshake: ReturnType<typeof Handshake.of>;
+  #handshake: ReturnType<typeof Sender.handshakes.of>;
   #result: Representation = EMPTY_ANSWER;
 
   constructor(
@@ -115,7 +114,12 @@ class HttpCall extends IncomingCall {
     const { allow, methodText } = isBelow ? BELOW : this.bindings;
     const handshakes = this.#handshakes();
     if (binding === 'httpget' && handshakes.length > 0)
-      this.#handshake = Handshake.of(handshakes, { method, headers, query: request.queryString, hasBody: false });
+      this.#handshake = Sender.handshakes.of(handshakes, {
+        method,
+        headers,
+        query: request.queryString,
+        hasBody: false,
+      });
     const isServed = isBelow ? METHODS_BELOW.includes(method) : method === (binding === 'httpget' ? 'GET' : 'POST');
     if (this.#handshake === undefined && !isServed) throw HTTP_ERRORS.method(methodText, allow);
     if (!protocols.bindings.has(binding))

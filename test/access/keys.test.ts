@@ -1,5 +1,5 @@
 import { callOperation, eventsOf, requestOf, resultOf, type BindingName } from '../support/bindings';
-import { send, type Answer } from '../support/http';
+import { send, type Answer, type Question } from '../support/http';
 import { startService, type TestService } from '../support/service';
 import { securityHeader, usernameToken, withHeader } from '../support/wsse';
 
@@ -47,12 +47,19 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
     });
   });
 
-  it.each(['access_token', 'access%5Ftoken', '%61ccess_token'])('a key in the address is taken as %s', async (name) => {
-    const answer = await send(`${service.url}/RecordEvent?order=19&${name}=${encodeURIComponent(RECORD_KEY)}`);
-    expect(answer.status).toBe(200);
-    const event = (await service.log.scan({ after: 0, limit: 10_000 })).at(-1);
-    expect(event?.arrival).toContain('/RecordEvent?order=19"');
-  });
+  it.each(['access_token', 'access%5Ftoken', '%61ccess_token'])(
+    'a key in the address is taken as %s, to record and not to read',
+    async (name) => {
+      const answer = await send(`${service.url}/RecordEvent?order=19&${name}=${encodeURIComponent(RECORD_KEY)}`);
+      expect(answer.status).toBe(200);
+      const event = (await service.log.scan({ after: 0, limit: 10_000 })).at(-1);
+      expect(event?.arrival).toContain('/RecordEvent?order=19"');
+      const statusOf = async (place: string, key: string, question: Question = {}) =>
+        (await send(`${service.url}${place}?${name}=${encodeURIComponent(key)}`, question)).status;
+      expect(await statusOf('', RECORD_KEY, requestOf('soap11', 'RecordEvent'))).toBe(200);
+      for (const key of [RECORD_KEY, READ_KEY]) expect(await statusOf('/GetEvents', key)).toBe(401);
+    },
+  );
 
   describe.each(['soap11', 'soap12'] as const)('a WS-Security UsernameToken over %s', (binding) => {
     const call = (blocks: string, headers: Record<string, string> = {}): Promise<Answer> => {

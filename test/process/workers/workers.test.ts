@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
+import { everyEvent, Load, verdict, WHOLE } from '../../support/load';
 import { metricsAt } from '../../support/metrics';
 import { childrenOf, killProcesses, startProcess, type ServiceProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -68,6 +69,19 @@ describe('with several workers', () => {
     await eventually('they are back', () => count(service, 'are back') > 0);
     expect(lines()).toEqual([1, 1]);
     await eventually('both are ready', async () => (await statuses()).every((status) => status === 200));
+  });
+
+  it('what they record is in the log once after their supervisor was killed, and none of them lives on', async () => {
+    const service = await start();
+    const workers = await childrenOf(service);
+    const load = new Load(() => service.url, { callers: 50 });
+    await load.goesOn(500);
+    await service.end('SIGKILL');
+    await load.stop();
+    await eventually('the workers have ended', () => !workers.some((pid) => kill(pid, 0)));
+    const again = await start();
+    expect(verdict(load, await everyEvent(again.url))).toEqual(WHOLE);
+    expect(await again.end('SIGTERM')).toBe(0);
   });
 
   it('any of them shows what all of them refused, also those that are gone', async () => {
@@ -172,12 +186,12 @@ describe('with several workers', () => {
   });
 });
 
-/** Sends a signal, unless the process has ended already. */
-function kill(pid: number, signal: NodeJS.Signals): void {
+/** Sends a signal. Returns whether the process is still there. */
+function kill(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    return process.kill(pid, signal);
+  } catch {
+    return false;
   }
 }
 
