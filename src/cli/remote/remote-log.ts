@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, SearchQuery, Start } from '../../log/queries';
-import { followed, type ReadableLog } from '../../log/readable-log';
+import { ReadableLog } from '../../log/readable-log';
 import { reasonOf } from '../../util/errors';
 import { HttpClient, type StreamedAnswer } from '../http-client';
 import { eventsIn, lastIn, nameOf, notAsked, refuse, RemoteLogError } from './remote-answer';
@@ -70,7 +70,7 @@ export class RemoteLog implements ReadableLog {
   }
 
   follow(...[start, stop, changed]: Parameters<ReadableLog['follow']>) {
-    return followed(this, start, stop, changed, (after) => this.#news(after));
+    return ReadableLog.followed(this, start, stop, changed, (after) => this.#news(after));
   }
 
   /** Ends with the answer, however that ends: the service may have another log when it is back. */
