@@ -7,7 +7,7 @@ import { ReaderThreads } from './call/reader-thread';
 import { CallError } from './service/call';
 import { CloudEventError } from './events/cloudevents/attributes';
 import { RequestError } from './http/errors';
-import { operationHandler } from './get-post/http-call';
+import { routeOperations } from './get-post/http-call';
 import { eventsPages } from './pages/events/events-pages';
 import { documents } from './pages/service/documents';
 import { Fault } from './soap/fault';
@@ -50,25 +50,24 @@ export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   const { contract, service } = endpoint;
   contract.check(service);
   const soap = await SoapBindings.create(contract, service);
-  const answerOperation = operationHandler(endpoint);
   const router = Router({ strict: true });
+  routeOperations(router, endpoint);
   router.use(eventsPages(endpoint));
   router.use(await documents(endpoint, soap));
-  const answerPage = router as unknown as Handler;
+  const withoutSoap = router as unknown as Handler;
   const path = endpoint.path.toLowerCase();
   const isEndpoint = (given: string): boolean => given === endpoint.path || given.toLowerCase() === path;
-  const isBelow = (given: string): boolean =>
-    given.length > path.length + 1 && given[path.length] === '/' && isEndpoint(given.slice(0, path.length));
   return (request, response, next) => {
-    if (isBelow(request.path)) answerOperation(request, response).catch(next);
-    else if (soap !== undefined && request.method === 'POST' && isEndpoint(request.path))
+    if (soap !== undefined && request.method === 'POST' && isEndpoint(request.path)) {
       new SoapCall(request, response, endpoint, soap).answer().catch(next);
-    else answerPage(request, response, next);
+      return;
+    }
+    withoutSoap(request, response, next);
   };
 }
 
 /** Speaks for all processes of the service; `own` is how this one speaks for itself. */
-interface Supervisor {
+interface AllProcesses {
   refusals(own: () => Refusals): Promise<Refusals>;
   lost(problem: string | undefined, own: Observer['lost']): void;
 }
@@ -78,7 +77,7 @@ export async function startApp(
   config: Config,
   log: EventLog,
   logger = createLogger('silent'),
-  supervisor?: Supervisor,
+  supervisor?: AllProcesses,
 ) {
   const { limits } = config;
   const contract = await Contract.load(config.namespace, config);
@@ -105,7 +104,7 @@ export async function startApp(
       }
     : observer.lost;
   log.observe({ ...observer, lost });
-  // Those that an earlier worker lost are back.
+  // An earlier worker may have lost them.
   supervisor?.lost(undefined, () => undefined);
   const access = new AccessControl(config, callers);
   const maxResultBytes = config.getEventsMaxBytes - contract.maxBytesAroundResult;

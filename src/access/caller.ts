@@ -109,7 +109,6 @@ export class Caller {
 }
 
 const NO_BODY = Buffer.alloc(0);
-
 const NO_KEYS: readonly ShownKey[] = [];
 
 /** Lists the keys in `X-API-Key`, `Authorization: Bearer` (RFC 6750), the address and, as a password, `Authorization: Basic` (RFC 7617). */

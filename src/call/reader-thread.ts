@@ -30,9 +30,7 @@ interface Question extends Pick<Reader<never, unknown>, 'module' | 'name'> {
 /** What a function returned, or the members of the error that it threw, in a form that can be cloned. */
 type Outcome = { readonly result: unknown } | { readonly thrown: Error };
 
-interface ReaderFunctions {
-  read(question: Question): Promise<Outcome>;
-}
+type ReaderFunctions = Readonly<Record<'read', (question: Question) => Promise<Outcome>>>;
 
 /** Messages of up to this many bytes have a thread of their own: reading one takes up to 50 ms, a larger one up to half a second. */
 const MEDIUM_MESSAGE = 256 * 1024;

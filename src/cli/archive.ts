@@ -145,18 +145,19 @@ export async function importEvents(file: string, stream: Readable, log: Pick<Eve
     let events: NewEvent[] = [];
     let [bytes, number] = [0, 1];
     try {
-      for await (const line of linesOf(stream)) {
-        if (!isUtf8(line)) throw new Error('It is not UTF-8.');
-        const text = decoder.decode(line);
-        // An empty line has no event.
-        if (text.trim() !== '') events.push(new ArchiveLine(text).event());
-        bytes += line.length;
-        number++;
-        if (events.length < BATCH_EVENTS && bytes <= BATCH_BYTES) continue;
-        yield events;
-        events = [];
-        bytes = 0;
-      }
+      for await (const lines of linesOf(stream))
+        for (const line of lines) {
+          if (!isUtf8(line)) throw new Error('It is not UTF-8.');
+          const text = decoder.decode(line);
+          // An empty line has no event.
+          if (text.trim() !== '') events.push(new ArchiveLine(text).event());
+          bytes += line.length;
+          number++;
+          if (events.length < BATCH_EVENTS && bytes <= BATCH_BYTES) continue;
+          yield events;
+          events = [];
+          bytes = 0;
+        }
     } catch (error) {
       yield events;
       const where = `Line ${String(number)} of ${file} cannot be imported.`;

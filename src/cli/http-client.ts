@@ -1,6 +1,5 @@
 import { constants } from 'node:crypto';
 import {
-  Agent,
   request as httpRequest,
   STATUS_CODES,
   type IncomingHttpHeaders,
@@ -65,7 +64,6 @@ export class NoAnswerError extends Error {
  * taken for the answer to the next.
  */
 export class HttpClient {
-  readonly #plain = new Agent();
   /** Keeps TLS sessions, with which a connection begins sooner. */
   readonly #tls: TlsAgent;
 
@@ -153,7 +151,7 @@ export class HttpClient {
     body: string | Buffer = '',
   ): Promise<IncomingMessage> {
     const isTls = options.protocol === 'https:';
-    const sent = (isTls ? httpsRequest : httpRequest)({ ...options, agent: isTls ? this.#tls : this.#plain });
+    const sent = (isTls ? httpsRequest : httpRequest)({ ...options, agent: isTls ? this.#tls : false });
     return new Promise((resolve, reject) => {
       let answer: IncomingMessage | undefined;
       sent.on('socket', (socket) => {

@@ -118,15 +118,19 @@ const LINE_FEED = 0x0a;
 const MAX_LINE_BYTES = 384 * 1024 * 1024;
 
 /**
- * Splits bytes into lines, each with its line feed, which the last may lack. Nothing else ends one: `node:readline` also splits at U+2028
- * and U+2029, which JSON leaves as they are. Each byte is looked at once, however long a line is.
+ * Splits bytes into lines, each with its line feed, which the last may lack; yields those that end in a chunk together. Nothing else ends
+ * one: `node:readline` also splits at U+2028 and U+2029, which JSON leaves as they are. Each byte is looked at once, however long a line is.
  *
  * @throws {RangeError} a line is longer than `maxBytes`.
  */
-export async function* linesOf(bytes: AsyncIterable<Buffer>, maxBytes = MAX_LINE_BYTES): AsyncGenerator<Buffer> {
+export async function* linesOf(
+  bytes: AsyncIterable<Buffer>,
+  maxBytes = MAX_LINE_BYTES,
+): AsyncGenerator<readonly Buffer[]> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   for await (const chunk of bytes) {
+    const lines: Buffer[] = [];
     for (let start = 0, end: number; start < chunk.length; start = end) {
       const lineFeed = chunk.indexOf(LINE_FEED, start);
       end = lineFeed === -1 ? chunk.length : lineFeed + 1;
@@ -134,10 +138,11 @@ export async function* linesOf(bytes: AsyncIterable<Buffer>, maxBytes = MAX_LINE
       pendingBytes += end - start;
       if (pendingBytes > maxBytes) throw new RangeError(`It is longer than ${String(maxBytes)} bytes.`);
       if (lineFeed === -1) break;
-      yield Buffer.concat(pending);
+      lines.push(Buffer.concat(pending));
       pending = [];
       pendingBytes = 0;
     }
+    if (lines.length > 0) yield lines;
   }
-  if (pendingBytes > 0) yield Buffer.concat(pending);
+  if (pendingBytes > 0) yield [Buffer.concat(pending)];
 }

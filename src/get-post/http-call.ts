@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
+import type { Router } from 'express';
 import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { CallContent, ParameterValues } from '../service/call';
-import { Handshake } from '../senders/handshakes';
 import { Sender } from '../senders/sender';
 import { Binding } from '../config/values';
 import type { Contract } from '../contract/contract';
@@ -29,18 +29,21 @@ function bindingsOf({ namespace, protocols: { bindings: on } }: Contract) {
 type HttpBindings = ReturnType<typeof bindingsOf>;
 type DescribedOperation = NonNullable<ReturnType<Contract['describe']>>;
 
-/** Returns what answers any method on `{path}/<Operation>`; others than GET, POST and OPTIONS are calls too, which are refused. */
-export function operationHandler(endpoint: Endpoint) {
+/** Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods are calls too, which are refused. */
+export function routeOperations(router: Router, endpoint: Endpoint): void {
   const bindings = bindingsOf(endpoint.contract);
-  return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
-    const { method } = request;
-    if (method === 'OPTIONS') {
+  const answer = (binding: 'httpget' | 'httppost') => (request: HttpRequest, response: HttpResponse) =>
+    new HttpCall(request, response, binding, endpoint, bindings).answer();
+  router
+    // Without a group, which Express would decode or refuse.
+    .route(new RegExp(`^${endpoint.path.replace(/[^\w/]/g, '\\$&')}/.+$`, 'is'))
+    // Comes before GET, or Express would route HEAD there: asking for the header alone must not call the operation.
+    .head(answer('httpget'))
+    .get(answer('httpget'))
+    .options((request, response) => {
       answerOptions(request, response, endpoint, bindings);
-      return;
-    }
-    const binding = method === 'GET' || method === 'HEAD' ? 'httpget' : 'httppost';
-    await new HttpCall(request, response, binding, endpoint, bindings).answer();
-  };
+    })
+    .all(answer('httppost'));
 }
 
 const METHODS_BELOW = ['DELETE', 'PATCH', 'POST', 'PUT'];
@@ -94,7 +97,7 @@ function grantedFields(
 class HttpCall extends IncomingCall {
   readonly #target = targetOf(this.request, this.endpoint);
   #body: Buffer = EMPTY;
-  #handshake: ReturnType<typeof Handshake.of>;
+  #handshake: ReturnType<typeof Sender.handshakes.of>;
   #result: Representation = EMPTY_ANSWER;
 
   constructor(
@@ -115,7 +118,12 @@ class HttpCall extends IncomingCall {
     const { allow, methodText } = isBelow ? BELOW : this.bindings;
     const handshakes = this.#handshakes();
     if (binding === 'httpget' && handshakes.length > 0)
-      this.#handshake = Handshake.of(handshakes, { method, headers, query: request.queryString, hasBody: false });
+      this.#handshake = Sender.handshakes.of(handshakes, {
+        method,
+        headers,
+        query: request.queryString,
+        hasBody: false,
+      });
     const isServed = isBelow ? METHODS_BELOW.includes(method) : method === (binding === 'httpget' ? 'GET' : 'POST');
     if (this.#handshake === undefined && !isServed) throw HTTP_ERRORS.method(methodText, allow);
     if (!protocols.bindings.has(binding))

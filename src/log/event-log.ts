@@ -120,10 +120,10 @@ export class EventLog extends LocalLog {
     }
   }
 
+  /** Reads events as {@link scan} does, without damaged ones. */
   async read(query: EventQuery): Promise<StoredEvent[]> {
-    const { id, position, after } = query;
+    const { after } = query;
     const page = await this.scan(query);
-    if (id !== undefined || position !== undefined) return page;
     const events = page.filter((event) => StoredEvent.problemOf(event) === undefined || this.#passOver(event));
     const last = after === undefined ? page[0] : page.at(-1);
     // A reader that got none would take this for the end of the log.

@@ -5,16 +5,13 @@ import type { EventQuery, LogStats, SearchQuery, SearchResult, Start } from './q
 /** A log whose events can be read in their order: that of this service, or of a service elsewhere. */
 export interface ReadableLog {
   /**
-   * Reads events, in log order; at least one if there is one. The cost does not depend on the size of the log, except for a type in
-   * JetStream, which has no index of types. Leaves out damaged events, unless they are asked for by `id` or `position`.
+   * Reads events, in log order, damaged ones among them; at least one if there is one. The cost does not depend on the size of the log,
+   * except for a type in JetStream, which has no index of types. The log of a service elsewhere has neither `before` nor `type`.
    */
-  read(query: EventQuery): Promise<StoredEvent[]>;
-
-  /** As {@link read} after a position, damaged events among them. */
-  scan(query: Start & Pick<EventQuery, 'limit'>): Promise<StoredEvent[]>;
+  scan(query: EventQuery): Promise<StoredEvent[]>;
 
   /** As {@link LogStats}; the log of a service elsewhere has no sizes. */
-  stats(): Promise<LogStats>;
+  stats(): Promise<Pick<LogStats, 'last'>>;
 
   /** Reads all events from a start on, in pages that are never empty. */
   pages(start: Start): AsyncIterable<readonly StoredEvent[]>;
@@ -104,7 +101,6 @@ export async function* followed(
 
 /** A log that this process has open. */
 export abstract class LocalLog implements ReadableLog {
-  abstract read(query: EventQuery): Promise<StoredEvent[]>;
   abstract scan(query: EventQuery): Promise<StoredEvent[]>;
   abstract stats(): Promise<LogStats>;
   abstract search(query: SearchQuery): Promise<SearchResult>;

@@ -240,13 +240,11 @@ export class EnvelopeBuilder {
       this.#security ??= new SecurityHeaderReader();
       this.#security.open(mandatory);
       this.#insideSecurity = true;
-    } else if (mandatory) this.#addMandatory(tag);
-  }
-
-  #addMandatory({ uri, local }: Tag): void {
-    const blocks = this.#mandatoryHeaders;
-    const isKnown = blocks.some(({ namespace, name }) => namespace === uri && name === local);
-    if (!isKnown && blocks.length < MAX_MANDATORY_HEADERS) blocks.push({ namespace: uri, name: local });
+    } else if (mandatory && this.#mandatoryHeaders.length < MAX_MANDATORY_HEADERS) {
+      const { uri, local } = tag;
+      const isKnown = this.#mandatoryHeaders.some((one) => one.namespace === uri && one.name === local);
+      if (!isKnown) this.#mandatoryHeaders.push({ namespace: uri, name: local });
+    }
   }
 }
 

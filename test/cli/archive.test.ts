@@ -61,7 +61,7 @@ const lines = async (chunks: string[], maxBytes?: number): Promise<string[]> => 
     for (const chunk of chunks) yield await Promise.resolve(Buffer.from(chunk));
   };
   const found: string[] = [];
-  for await (const line of linesOf(stream(), maxBytes)) found.push(line.toString());
+  for await (const some of linesOf(stream(), maxBytes)) found.push(...some.map(String));
   return found;
 };
 

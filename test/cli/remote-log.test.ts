@@ -239,7 +239,7 @@ describe('the answers of a service that cannot be trusted', () => {
     await expect(valuesOf(log.pages({ after: 0 }))).rejects.toThrow('it takes no notice of after');
     const deaf = await reading((_request, response) => withEvents(response).end(event(1) + '\n'));
     await expect(valuesOf(deaf.pages({ after: 5 }))).rejects.toThrow('it takes no notice of after');
-    await expect(deaf.read({ id: 'other', limit: 2 })).rejects.toThrow('it takes no notice of id');
+    await expect(deaf.scan({ id: 'other', limit: 2 })).rejects.toThrow('it takes no notice of id');
   });
 
   it('are read no further than a message quotes them', async () => {

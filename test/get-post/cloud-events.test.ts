@@ -39,13 +39,6 @@ describe('a CloudEvent over HTTP', () => {
     expect(recorded).toEqual({ ...event, binding: 'httppost', sequence: recorded?.sequence });
   });
 
-  it('keeps its values of attributes that the log sets itself under other names', async () => {
-    await structured({ ...REQUIRED, sequence: '7', binding: 'amqp', constructor: 'c' });
-    const [event] = await events();
-    expect(event).toMatchObject({ sendersequence: '7', senderbinding: 'amqp', binding: 'httppost' });
-    expect(Object.entries(event ?? {})).toContainEqual(['constructor', 'c']);
-  });
-
   it.each<[string, unknown, string]>([
     ['an event without an id', { ...REQUIRED, id: undefined }, "The CloudEvent's attribute id is missing"],
     ['bytes that are not text', Buffer.from([255]), 'is not a JSON object'],
@@ -69,16 +62,6 @@ describe('a CloudEvent over HTTP', () => {
       expect(await events()).toEqual([]);
     },
   );
-
-  it('is recorded once, even if it is sent again in the other content mode', async () => {
-    await structured({ ...REQUIRED, data: 1 });
-    expect(resultOf(await binary({}))).toBe('e-1');
-    expect(resultOf(await structured({ ...REQUIRED, source: '/others' }))).toBe('e-1');
-    expect((await events()).map(({ source, data }) => [source, data])).toEqual([
-      ['/orders', 1],
-      ['/others', undefined],
-    ]);
-  });
 
   it('is not announced by other fields', async () => {
     await post({ 'ce-subject': 's', id: '1', 'x-ce-id': '1' }, '');

@@ -2,14 +2,13 @@ import { createHmac } from 'node:crypto';
 import { Arrival } from '../../src/events/arrival';
 import { BINDINGS, callOperation, resultOf } from '../support/bindings';
 import { send } from '../support/http';
-import { sendRaw } from '../support/wire';
+import { PATH, request, sendRaw } from '../support/wire';
 import { startService, type TestService } from '../support/service';
 
 const KEY = 'record-key-0123456789';
 const GITHUB_SECRET = 'the-text-of-a-GitHub-secret';
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'];
 const ALLOWED = 'DELETE, OPTIONS, PATCH, POST, PUT';
-const ENDPOINT = '/webhooks/Services/WebHooks.asmx';
 const BODY = '{"order":19}';
 const PLACE = '/RecordEvent/orders/17%2F1?a=1';
 
@@ -28,7 +27,7 @@ const call = (
 const arrivals = async ({ log }: TestService) =>
   (await log.scan({ after: 0, limit: 100 })).map((event) => {
     const { method, target } = new Arrival(event);
-    return [method, target?.slice(ENDPOINT.length), event.data];
+    return [method, target?.slice(PATH.length), event.data];
   });
 
 describe.each(['POST', 'DELETE'])('%s below RecordEvent', (method) => {
@@ -120,13 +119,9 @@ it('each way to write a path is a delivery of its own, and is recorded as it cam
     '/a%',
     '/caf%E9',
   ];
+  const fields = ['Connection: close', 'Idempotency-Key: k', 'Content-Length: 0'];
   for (const host of ['', 'http://localhost'])
-    for (const way of ways)
-      await sendRaw(
-        service.url,
-        `POST ${host}${ENDPOINT}/RecordEvent${way} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n` +
-          'Idempotency-Key: k\r\nContent-Length: 0\r\n\r\n',
-      );
+    for (const way of ways) await sendRaw(service.url, request(`POST ${host}${PATH}/RecordEvent${way}`, ...fields));
   expect((await arrivals(service)).map(([, target]) => target)).toEqual(ways.map((way) => `/RecordEvent${way}`));
 });
 

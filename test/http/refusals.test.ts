@@ -24,20 +24,11 @@ it('a body of exactly MAX_REQUEST_BYTES is taken, and a small one that inflates 
   expect((await post(service.url, gzipSync('x'.repeat(2001)), { 'Content-Encoding': 'gzip' })).status).toBe(413);
 });
 
-it.each([
-  ['lzw', Buffer.from('x'), 415, 'The content coding lzw is not supported. Send gzip, deflate, or none.'],
-  ['gzip', gzipSync('x').subarray(0, 15), 400, 'it is not valid gzip'],
-] as const)(
-  'a message in %s that cannot be decoded gets a fault that says why',
-  async (coding, body, status, reason) => {
-    const answer = await message(body, { 'Content-Encoding': coding });
-    expect([answer.status, answer.headers['accept-encoding']]).toEqual([
-      status,
-      status === 415 ? 'gzip, deflate' : undefined,
-    ]);
-    expect(answer.body).toMatch(new RegExp(`soap:Client.*${reason}`, 's'));
-  },
-);
+it('a message in an unknown content coding gets a fault that names those that are known', async () => {
+  const { status, headers, body } = await message('x', { 'Content-Encoding': 'lzw' });
+  expect([status, headers['accept-encoding']]).toEqual([415, 'gzip, deflate']);
+  expect(body).toMatch(/soap:Client.*The content coding lzw is not supported. Send gzip, deflate, or none./s);
+});
 
 it.each<[string | undefined, string]>([
   [undefined, 'The request has no content type.'],

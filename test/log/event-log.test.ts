@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Engine } from '../../src/log/engine';
 import { EventLog } from '../../src/log/event-log';
 import type { FoundEvent } from '../../src/log/queries';
@@ -137,15 +138,21 @@ it('looks at once for what it has recorded itself', async () => {
   await log.close();
 });
 
-it('closes the engine once the last call has ended', async () => {
+it('closes the engine once the last call has ended, and looks at it no more', async () => {
   const answer = new Deferred<never[]>();
   const close = jest.fn(() => Promise.resolve());
-  const log = logOn({ read: () => answer.promise, close });
+  const newest = jest.fn(() => Promise.resolve(1));
+  const log = logOn({ read: () => answer.promise, close, newest, watchPause: 1 });
+  await watching(log).reaches(1);
   const read = log.read(everyEvent);
   const closed = log.close();
   await turn();
   expect(close).not.toHaveBeenCalled();
   answer.resolve([]);
   await Promise.all([read, closed]);
+  watching(log);
+  newest.mockClear();
+  await setTimeout(20);
+  expect(newest).not.toHaveBeenCalled();
   expect(close).toHaveBeenCalledTimes(1);
 });

@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmod } from 'node:fs/promises';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { openPostgresLog } from '../../src/log/postgres/event-log';
@@ -28,12 +29,8 @@ export function describeWithPostgres(what: string, tests: () => void): void {
 /** PostgreSQL refuses to run as root. */
 export function unprivileged(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const [, , uid, gid] =
-    readFileSync('/etc/passwd', 'utf8')
-      .split('\n')
-      .find((line) => line.startsWith('nobody:'))
-      ?.split(':') ?? [];
-  return { uid: Number(uid), gid: Number(gid) };
+  const idOf = (kind: string) => Number(execFileSync('id', [kind, 'nobody']));
+  return { uid: idOf('-u'), gid: idOf('-g') };
 }
 
 /** Runs one of the programs of PostgreSQL. */

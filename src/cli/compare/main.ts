@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { requireNode } from '../../config/package-info';
+import { BUILD, requireNode } from '../../config/package-info';
 requireNode();
 import { Contract } from '../../contract/contract';
 import { HttpClient } from '../http-client';
@@ -10,8 +10,9 @@ import { addSettings, settingsFor } from './settings';
 import { readService } from './wsdl';
 
 function compareCommand(): ToolCommand {
-  const program = new ToolCommand('asmx-webhook compare').asTool().enablePositionalOptions();
+  const program = new ToolCommand('asmx-webhook compare').enablePositionalOptions();
   program
+    .version(BUILD.name, '-v, --version')
     .usage('[options] <old> <new>\n       asmx-webhook compare settings [options] <old>')
     .description('Compares the service that is to be replaced with the one that replaces it, as clients see them')
     .argument('<old>')

@@ -112,7 +112,7 @@ async function keptPosition(log: ReadableLog, { position: name, since }: Values)
   let position = await file?.read();
   if (position === undefined) {
     const sequence = await positionBefore(log, since);
-    position = { sequence, event: (await log.read({ position: sequence, limit: 1 }))[0] };
+    position = { sequence, event: (await log.scan({ position: sequence, limit: 1 }))[0] };
   }
   const change = await LogChange.at(log, position.sequence, position.event);
   if (change !== undefined) refuseChange(change, position.sequence);

@@ -25,7 +25,7 @@ const WAIT = 10;
 /**
  * Reads the log of a service over HTTP, with `?events=export` of its events' pages: one download for all events, or for all that a
  * search finds. Once the service has answered, a download that ends early goes on after the last event, for as long as it takes.
- * Holds some 256 KiB of events at a time, or one event.
+ * Holds the events of a chunk at a time.
  */
 export class RemoteLog implements ReadableLog {
   readonly #http: HttpClient;
@@ -41,33 +41,21 @@ export class RemoteLog implements ReadableLog {
     this.#http = new HttpClient({ timeout: SILENCE, ca: source.ca }, 0);
   }
 
-  async scan({ limit, ...start }: Start & Pick<EventQuery, 'limit'>) {
-    return this.#first(limit, { ...fromStart(start), limit });
-  }
-
-  async read({ id, position = 0, limit }: EventQuery) {
-    if (id === undefined) {
-      const found = await this.#first(1, { after: Math.max(0, position - 1), limit: 1 });
-      return found.filter((event) => event.position === position);
-    }
-    const found = await this.#first(limit, { id });
-    if (found.some((event) => event.id !== id)) throw notAsked('id');
-    return found;
-  }
-
-  async #first(limit: number, parameters: Query): Promise<StoredEvent[]> {
+  async scan({ id, position, after = 0, since, limit }: EventQuery) {
+    const begin = position === undefined ? after : Math.max(0, position - 1);
     const events: StoredEvent[] = [];
-    for await (const page of this.#download(parameters)) {
+    for await (const page of this.#download({ ...fromStart({ after: begin, since }), id, limit })) {
       events.push(...page.slice(0, limit - events.length));
       if (events.length === limit) break;
     }
-    return events;
+    if (id !== undefined && events.some((event) => event.id !== id)) throw notAsked('id');
+    return position === undefined ? events : events.filter((event) => event.position === position);
   }
 
   async stats() {
     const response = await this.#asked({ after: Number.MAX_SAFE_INTEGER }, 'HEAD');
     response.body.resume();
-    return { events: 0, bytes: 0, last: lastIn(response) };
+    return { last: lastIn(response) };
   }
 
   pages(start: Start) {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseError, Pool, type Client, type ClientBase, type ClientConfig, type PoolClient } from 'pg';
+import { DatabaseError, Pool, type Client, type ClientBase, type PoolClient } from 'pg';
 import pgpass from 'pgpass';
 import { within } from '../../util/promises';
 import type { EventLogSettings } from '../engine';
@@ -106,9 +106,24 @@ export class PostgresConnection {
   }
 
   #newPool(): Pool {
+    const { hosts, database, user, sslmode, connections } = this.address;
+    const host = hosts[this.#host];
+    const verifies = sslmode.startsWith('verify-') || (sslmode === 'require' && this.authorities !== undefined);
     const pool = new Pool({
-      ...this.#config(),
-      max: this.address.connections,
+      ...host,
+      database,
+      user,
+      password: this.settings.password ?? passwordFromFile,
+      ssl: this.#isEncrypted &&
+        host?.host.startsWith('/') !== true && {
+          rejectUnauthorized: verifies,
+          ca: this.authorities,
+          ...(sslmode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
+        },
+      application_name: 'asmx-webhook',
+      connectionTimeoutMillis: this.#connectTimeout,
+      keepAlive: true,
+      max: connections,
       allowExitOnIdle: true,
       // The pool waits for it, which its types do not say.
       onConnect: (client): unknown => this.#require(client),
@@ -120,27 +135,6 @@ export class PostgresConnection {
 
   get #connectTimeout(): number {
     return Math.min(CONNECT_TIMEOUT, this.settings.timeout);
-  }
-
-  #config(): ClientConfig {
-    const { hosts, database, user, sslmode } = this.address;
-    const authorities = this.authorities;
-    const verifies = sslmode.startsWith('verify-') || (sslmode === 'require' && authorities !== undefined);
-    return {
-      ...hosts[this.#host],
-      database,
-      user,
-      password: this.settings.password ?? passwordFromFile,
-      ssl: this.#isEncrypted &&
-        hosts[this.#host]?.host.startsWith('/') !== true && {
-          rejectUnauthorized: verifies,
-          ca: authorities,
-          ...(sslmode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
-        },
-      application_name: 'asmx-webhook',
-      connectionTimeoutMillis: this.#connectTimeout,
-      keepAlive: true,
-    };
   }
 
   /** Refuses a server that would not keep the log as it is promised. */

@@ -110,7 +110,7 @@ export class Downloads {
   /** @param newest - Upper bound; otherwise a busy log would never end. */
   async *#found(query: DownloadQuery, newest: number, reserve: Reserve, stop: AbortSignal): AsyncGenerator<Buffer> {
     const { filter, place, id, limit, isSearch } = query;
-    if (id !== undefined) yield* this.#named(id, Math.min(limit, MAX_NAMED), reserve);
+    if (id !== undefined) yield* this.#named(id, place.after ?? 0, Math.min(limit, MAX_NAMED), reserve);
     else if (isSearch) yield* this.#searched(query, reserve, stop);
     else yield* this.#feed.between(place.after ?? 0, newest, { since: filter.from, limit }, reserve);
     // Programs know by it that the answer was not cut off.
@@ -118,8 +118,8 @@ export class Downloads {
   }
 
   /** Holds nothing of an event but its position while its lines are sent. */
-  async *#named(id: string, limit: number, reserve: Reserve): AsyncGenerator<Buffer> {
-    for (let [after, left] = [0, limit]; left > 0; left--) {
+  async *#named(id: string, start: number, limit: number, reserve: Reserve): AsyncGenerator<Buffer> {
+    for (let [after, left] = [start, limit]; left > 0; left--) {
       const position = (await this.log.read({ id, after, ...ONE }))[0]?.position;
       if (position === undefined) return;
       yield* this.#feed.between(position - 1, position, {}, reserve);

@@ -78,9 +78,7 @@ export class EventFeed {
     if (large !== 0) return linesOf(large === -1 ? page : page.slice(0, large), until, reserve);
     return this.#large.run(async () => {
       reserve(dataOmitted);
-      const found = await this.log.read({ position, limit: 1 });
-      const whole = found.filter((event) => StoredEvent.problemOf(event) === undefined);
-      return linesOf(whole, position, reserve);
+      return linesOf(await this.log.read({ position, limit: 1 }), position, reserve);
     });
   }
 

@@ -194,7 +194,7 @@ class EventsPages {
     const { log } = this.endpoint;
     if (destroyed) throw HTTP_ERRORS.noSuchEvent();
     const position = positionIn(text) ?? (id === null ? undefined : (await log.read({ id, ...ONE }))[0]?.position);
-    const [event] = position === undefined ? [] : await log.read({ position, limit: 1 });
+    const [event] = position === undefined ? [] : await log.scan({ position, limit: 1 });
     // Taking over a large event takes as long as parsing it.
     if (event !== undefined) await letOthersRun();
     if (event === undefined || StoredEvent.problemOf(event) !== undefined) throw HTTP_ERRORS.noSuchEvent();

@@ -36,8 +36,8 @@ describe('the pages of the events', () => {
     const { log, url } = one;
     await log.append(newEvent(), newEvent());
     const going = new Deferred();
-    const read = log.read.bind(log);
-    const reads = jest.spyOn(log, 'read').mockImplementation(async (query) => {
+    const read = log.scan.bind(log);
+    const reads = jest.spyOn(log, 'scan').mockImplementation(async (query) => {
       await going.promise;
       return read(query);
     });
