@@ -139,7 +139,7 @@ describe('the events of an embedded service', () => {
   });
 
   it('are not there where the service cannot start, which errors with a class and a code say', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
+    const taken = createServer().listen(0, '127.0.0.1').unref();
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
     const config = [ConfigError, 'ERR_WEBHOOK_CONFIG'] as const;
