@@ -198,8 +198,10 @@ describe('the log of a service over HTTP', () => {
   it('notices that a log at whose end it began was replaced by a shorter one', async () => {
     let newest = '3';
     const url = await serving((request, response) => {
-      withEvents(response, newest).end('\n');
-      if (request.url?.includes('wait=')) newest = '1';
+      withEvents(response, newest);
+      if (!request.url?.includes('wait=')) return void response.end('\n');
+      newest = '1';
+      response.write('\n', () => response.destroy());
     });
     const stop = new AbortController();
     const changes: unknown[] = [];
