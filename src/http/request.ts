@@ -63,7 +63,8 @@ export class HttpRequest extends UnstreamedMessage {
     }
     const query = url.indexOf('?');
     this.receivedPath = query === -1 ? url : url.slice(0, query);
-    this.path = mayBeUnusual(this.receivedPath) ? normalized(this.receivedPath) : this.receivedPath;
+    const isUnusual = this.receivedPath.startsWith('/') && UNUSUAL.test(this.receivedPath);
+    this.path = isUnusual ? normalized(this.receivedPath) : this.receivedPath;
     this.queryString = query === -1 ? '' : url.slice(query + 1);
     this.url = this.path + url.slice(this.receivedPath.length);
     if (MAY_HAVE_TOKEN.test(this.queryString)) this.#takeTokens();
@@ -92,11 +93,8 @@ export function decoded(text: string): string {
   }
 }
 
+const UNUSUAL = /%|\/[/.]/;
 const ESCAPED_UNRESERVED = /%(?:4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae]|3\d|2[de])/gi;
-
-function mayBeUnusual(path: string): boolean {
-  return path.startsWith('/') && (path.includes('%') || path.includes('//') || path.includes('/.'));
-}
 
 /** Without escapes of unreserved characters, dot segments (RFC 3986, section 6.2.2) and double slashes. */
 function normalized(path: string): string {
