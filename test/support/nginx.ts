@@ -32,7 +32,7 @@ export async function startNginx(
     '127.0.0.1:8080': new URL(service).host,
     'listen 443 ssl': `listen 127.0.0.1:${new URL(url).port} ssl`,
     '/etc/ssl/hooks.pem': join(folder, 'certificate.pem'),
-    '/etc/ssl/hooks.key': join(folder, 'key.pem'),
+    '/etc/ssl/hooks.key': join(folder, 'certificate-key.pem'),
     ...changes,
   });
   const configuration = join(folder, 'nginx.conf');
@@ -57,11 +57,20 @@ export async function startNginx(
   return { stop };
 }
 
-/** Makes `certificate.pem` and `key.pem` for localhost and 127.0.0.1 in a folder. */
-export async function makeCertificate(folder: string): Promise<void> {
-  const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'certificate.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-  await run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...files, ...subject]);
+/** Makes `NAME.pem` and `NAME-key.pem` in a folder, signed by another of its certificates, or by itself. */
+export async function makeCertificate(
+  folder: string,
+  name = 'certificate',
+  { signer, names = 'DNS:localhost,IP:127.0.0.1' }: { readonly signer?: string; readonly names?: string } = {},
+): Promise<{ readonly cert: string; readonly key: string }> {
+  const filesOf = (one: string) => ({ cert: join(folder, `${one}.pem`), key: join(folder, `${one}-key.pem`) });
+  const made = filesOf(name);
+  const by = filesOf(signer ?? '');
+  const signed = signer === undefined ? [] : ['-CA', by.cert, '-CAkey', by.key];
+  const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`];
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  await run('openssl', ['req', '-x509', ...kind, ...signed, '-keyout', made.key, '-out', made.cert, ...subject]);
+  return made;
 }
 
 /** Gets a document over HTTPS from a server that `globalAgent` trusts. */

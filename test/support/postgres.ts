@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { openPostgresLog } from '../../src/log/postgres/event-log';
 import type { EventLog } from '../../src/log/event-log';
+import { eventually } from './eventually';
 import { freePort, run } from './program.cjs';
 import { temporaryFolder } from './temporary-folder';
 import { describeUnless } from './tools';
@@ -86,6 +87,8 @@ export interface PostgresUnderTest {
   /** Runs SQL past the service. */
   readonly sql: (database: string, text: string) => Promise<Record<string, unknown>[]>;
   readonly port: () => number;
+  /** Changes a setting of the running server, and waits until it is in use. */
+  readonly set: (name: string, value: string) => Promise<void>;
   /** The lines that the server has logged. */
   readonly output: () => string;
   /** Kills the server and starts it again. */
@@ -138,6 +141,11 @@ export function usePostgres(...settings: string[]): PostgresUnderTest {
       return log;
     },
     sql,
+    async set(name, value) {
+      await sql('postgres', `ALTER SYSTEM SET ${name} = '${value}'`);
+      await sql('postgres', 'SELECT pg_reload_conf()');
+      await eventually(`${name} is ${value}`, async () => (await sql('postgres', `SHOW ${name}`))[0]?.[name] === value);
+    },
     port: () => port,
     output: () => server.output(),
     async restart(pause) {

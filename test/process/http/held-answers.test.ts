@@ -71,7 +71,7 @@ describeWith({ openssl: 'openssl' }, 'over TLS too, callers get 503 for those be
 
   it('with HTTP GET', async () => {
     await makeCertificate(folder.path);
-    const tls = { TLS_CERT: join(folder.path, 'certificate.pem'), TLS_KEY: join(folder.path, 'key.pem') };
+    const tls = { TLS_CERT: join(folder.path, 'certificate.pem'), TLS_KEY: join(folder.path, 'certificate-key.pem') };
     await expectBound(REQUESTS[0][1], tls);
   }, 60_000);
 });

@@ -65,7 +65,7 @@ describeWith({ openssl: 'openssl' }, 'connections that bring many requests and t
 
   it.each(['HTTP', 'HTTPS'])('are ended over %s', async (scheme) => {
     await makeCertificate(folder.path);
-    const tls = { TLS_CERT: join(folder.path, 'certificate.pem'), TLS_KEY: join(folder.path, 'key.pem') };
+    const tls = { TLS_CERT: join(folder.path, 'certificate.pem'), TLS_KEY: join(folder.path, 'certificate-key.pem') };
     const service = await startProcess({ LOG_LEVEL: 'silent', ...(scheme === 'HTTPS' && tls) }, folder.path);
     const requests = `GET ${new URL(service.url).pathname}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(2000);
     const callers = await Promise.all(Array.from({ length: 200 }, () => openWire(service.url)));
