@@ -6,15 +6,15 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
-import { Agent as SecureAgent, request as secureRequest } from 'node:https';
+import { Agent } from 'node:http';
+import { Agent as SecureAgent } from 'node:https';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connect as secureConnect } from 'node:tls';
-import { certificateIn, freePort, peakMebibytes, run, SERVICE } from '../support.mjs';
+import { certificateIn, peakMebibytes, SERVICE, startService, statusOf } from '../support.mjs';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 const SECONDS = Number(process.env.SECONDS ?? 15);
@@ -81,18 +81,14 @@ async function measure() {
 
 async function outcome(folder, transport, what, variables) {
   const cwd = await mkdtemp(join(folder, 'service-'));
-  const workers = Number(process.env.WORKERS ?? 1);
-  const PORT = String(await freePort());
-  const service = run(
-    [process.env.NODE ?? process.execPath, '--max-semi-space-size=16', process.env.SERVICE ?? SERVICE],
-    {
-      cwd,
-      variables: { MALLOC_MMAP_THRESHOLD_: '131072', PORT, WORKERS: String(workers), RETENTION: 'none', ...variables },
-    },
+  const { NODE = process.execPath, WORKERS = '1' } = process.env;
+  const service = await startService(
+    cwd,
+    { MALLOC_MMAP_THRESHOLD_: '131072', WORKERS, RETENTION: 'none', ...variables },
+    [NODE, '--max-semi-space-size=16', process.env.SERVICE ?? SERVICE],
   );
-  const [, url] = await service.prints(/WebHook answers at (\S+)/);
-  if (workers > 1) await service.prints(new RegExp(`(?:"started"[^]*){${workers}}`));
-  for (let i = 0; i < 3; i++) await called(url, '/RecordEvent', 'x'.repeat(LARGE));
+  const { url } = service;
+  for (let i = 0; i < 3; i++) await statusOf(`${url}/RecordEvent`, { body: 'x'.repeat(LARGE) });
   const attacker = fork(fileURLToPath(import.meta.url), [], { execArgv: [] });
   const callers = ordinaryCallers(url);
   await setTimeout(500);
@@ -119,7 +115,7 @@ function ordinaryCallers(url) {
     void (async () => {
       while (!isOver) {
         caller.since = performance.now();
-        const status = await called(url, path, body, agent);
+        const status = await statusOf(url + path, { body, agent });
         if (isOver) return;
         caller.all++;
         caller.longest = Math.max(caller.longest, performance.now() - caller.since);
@@ -141,19 +137,6 @@ function ordinaryCallers(url) {
       });
     },
   };
-}
-
-/** Makes a call. Resolves to its status, or to why it has none. */
-function called(url, path, body, agent = false) {
-  const begin = url.startsWith('https:') ? secureRequest : request;
-  const method = body === '' ? 'GET' : 'POST';
-  return new Promise((resolve) => {
-    begin(url + path, { method, agent, rejectUnauthorized: false }, (response) => {
-      response.resume().on('close', () => resolve(response.statusCode));
-    })
-      .on('error', ({ code, message }) => resolve(code ?? message))
-      .end(body);
-  });
 }
 
 /** Attacks for SECONDS, taking no answers. */
@@ -184,7 +167,7 @@ async function attack({ url, what }) {
     await setTimeout(200);
     if (part.records === undefined) continue;
     await setTimeout(3000);
-    await called(url, '/RecordEvent', 'x'.repeat(part.records));
+    await statusOf(`${url}/RecordEvent`, { body: 'x'.repeat(part.records) });
   }
   await setTimeout(SECONDS * 1000);
   isOver = true;
