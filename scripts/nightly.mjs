@@ -25,7 +25,7 @@ const SUITES = [
   { files: ['recovery'], rooms: [...ENGINES, 'src/log/sqlite/', 'src/workers/'] },
   { files: ['power-failure'], rooms: ['src/log/sqlite/', 'src/util/files.ts', 'src/cli/forward/position.ts'] },
   {
-    files: ['hold-ups', 'hold-ups-postgres', 'large-attacks', 'fuzz'],
+    files: ['hold-ups', 'large-attacks', 'fuzz'],
     // A message may pass all of it but the tools.
     rooms: ['src/(?!cli/)', 'scripts/measure/', 'test/security/'],
   },

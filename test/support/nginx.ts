@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { adapted } from './adapted';
 import { eventually, succeeds } from './eventually';
+import { send } from './http';
 import { run as start } from './program.cjs';
 
 const run = promisify(execFile);
@@ -49,7 +49,7 @@ export async function startNginx(
     await nginx.end();
   };
   try {
-    await eventually('nginx answers', () => succeeds(get(url)));
+    await eventually('nginx answers', () => succeeds(send(url)));
   } catch (error) {
     await stop();
     throw new Error(nginx.output(), { cause: error });
@@ -71,21 +71,4 @@ export async function makeCertificate(
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
   await run('openssl', ['req', '-x509', ...kind, ...signed, '-keyout', made.key, '-out', made.cert, ...subject]);
   return made;
-}
-
-/** Gets a document over HTTPS from a server that `globalAgent` trusts. */
-export function get(url: string): Promise<{ status: number | undefined; text: string }> {
-  return new Promise((resolve, reject) => {
-    request(url, (response) => {
-      let text = '';
-      response.on('data', (chunk: Buffer) => {
-        text += chunk.toString();
-      });
-      response.on('end', () => {
-        resolve({ status: response.statusCode, text });
-      });
-    })
-      .on('error', reject)
-      .end();
-  });
 }
