@@ -19,7 +19,7 @@ const SUITES = [
   { files: ['chaos'], rooms: ['src/(?!pages/|contract/|xml/)'] },
   {
     files: ['cluster', 'jetstream-faults', 'jetstream-large'],
-    rooms: [...ENGINES, 'src/log/jetstream/', 'src/cli/', 'scripts/cluster/'],
+    rooms: [...ENGINES, 'src/log/jetstream/', 'src/cli/'],
   },
   { files: ['postgres-faults'], rooms: [...ENGINES, 'src/log/postgres/'] },
   { files: ['recovery'], rooms: [...ENGINES, 'src/log/sqlite/', 'src/workers/'] },

@@ -1,12 +1,10 @@
 // What several scripts need: programs that run beside them, and figures.
-import { execFileSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { request as secureRequest } from 'node:https';
-import { join } from 'node:path';
 import program from '../test/support/program.cjs';
 
-export const { freePort, randomOf, run, SERVICE } = program;
+export const { certificateIn, freePort, randomOf, run, SERVICE } = program;
 
 /**
  * Starts the service, by default of the build that SERVICE names or of this one. Resolves once it has printed its address, and each of its
@@ -49,14 +47,6 @@ export async function threadSeconds(pid) {
 export function median(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[sorted.length >> 1];
-}
-
-/** Makes a certificate for localhost in a folder. Returns the settings that name it. Needs openssl. */
-export function certificateIn(folder) {
-  const tls = { TLS_CERT: join(folder, 'cert.pem'), TLS_KEY: join(folder, 'key.pem') };
-  const options = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout ${tls.TLS_KEY} -out ${tls.TLS_CERT}`;
-  execFileSync('openssl', options.split(' '), { stdio: 'ignore' });
-  return tls;
 }
 
 /** The most memory that a process, or a child of it, has had resident, in MiB. */

@@ -104,6 +104,8 @@ export async function startApp(
       }
     : observer.lost;
   log.observe({ ...observer, lost });
+  // Those that an earlier worker lost are back.
+  supervisor?.lost(undefined, () => undefined);
   const access = new AccessControl(config, callers);
   const maxResultBytes = config.getEventsMaxBytes - contract.maxBytesAroundResult;
   const service = webhookService(log, config, maxResultBytes, secrets);
@@ -131,7 +133,7 @@ export async function startApp(
     pages,
     (request) => {
       // Before the key is looked at: a caller over the limit must not learn whether it is right.
-      if (access.credentials.read.length > 0) rate.count(request);
+      if (access.rules.credentials.read.length > 0) rate.count(request);
       new Caller(request, access).require('read');
     },
     access.checkOperator,

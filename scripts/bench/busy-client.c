@@ -180,9 +180,14 @@ int main(int count, char **arguments) {
     sscanf(arguments[5 + i], "%d:%d", &all[i].process, &all[i].port);
     openConnections(&all[i]);
   }
+  int order[servers];
+  for (int i = 0; i < servers; i++) order[i] = i;
   for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
     for (int i = 0; i < servers; i++) {
-      int number = round & 1 ? servers - 1 - i : i;
+      // In a fixed order the same server would always pay for what the one before it leaves behind.
+      int other = i + rand() % (servers - i), number = order[other];
+      order[other] = order[i];
+      order[i] = number;
       burst(&all[number], round, number, round < 0 ? duration * 2 : duration);
     }
   }

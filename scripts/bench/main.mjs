@@ -1,6 +1,6 @@
 // Compares builds of the service with each other and with bare node:http: npm run bench [-- ROUNDS [DIST ...]]
-// Two processes of each run on one core, a client that never sleeps drives them from another, and they take turns, a burst of 100 ms
-// each. Prints a table. Needs Linux with two cores, taskset and gcc. Do not compare figures of different runs.
+// Two processes of each run on one core, a client that never sleeps drives them from another, and they take turns in random order, a
+// burst of 100 ms each. Prints a table. Needs Linux with two cores, taskset and gcc. Do not compare figures of different runs.
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';

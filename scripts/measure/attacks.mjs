@@ -47,6 +47,9 @@ const ATTACKS = {
   exports: [exports],
   followers: [{ ...followers, records: LARGE }],
   'followers who read': [{ ...followers, reads: true, records: LARGE }],
+  'events by id': ['?events=export&id=large', '?event&id=large', '?events=find&text=large', '/GetEvents?id=large'].map(
+    (query) => ({ connections: 300, bytes: () => get(query).repeat(20) }),
+  ),
   'headers, pages': [pages, { ...headers(SHORT_FIELDS), connections: 4500 }],
   everything: [pages, exports, { ...followers, records: LARGE }, bodies, pipelined, headers(LONG_FIELDS), unfinished],
   'long fields': [headers(LONG_FIELDS)],
@@ -88,7 +91,10 @@ async function outcome(folder, transport, what, variables) {
     [NODE, '--max-semi-space-size=16', process.env.SERVICE ?? SERVICE],
   );
   const { url } = service;
-  for (let i = 0; i < 3; i++) await statusOf(`${url}/RecordEvent`, { body: 'x'.repeat(LARGE) });
+  for (const source of ['/1', '/2', '/3']) {
+    const headers = { 'ce-specversion': '1.0', 'ce-type': 'large', 'ce-id': 'large', 'ce-source': source };
+    await statusOf(`${url}/RecordEvent`, { headers, body: 'x'.repeat(LARGE) });
+  }
   const attacker = fork(fileURLToPath(import.meta.url), [], { execArgv: [] });
   const callers = ordinaryCallers(url);
   await setTimeout(500);

@@ -1,20 +1,20 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { Config } from '../config/config';
 import type { Callers } from '../http/callers';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
+import type { HttpRequest } from '../http/request';
 import { Sender } from '../senders/sender';
-import {
-  hostChecks,
-  openServiceWarnings,
-  otherSites,
-  viewerCheck,
-  type LocalConfig,
-  type OtherSite,
-} from './local-callers';
+import { localChecks, openServiceWarnings, otherSites, type LocalConfig } from './local-callers';
 
 /** The access that an operation needs: none, a key or a signature to record, or a key to read. */
 export type Access = 'open' | 'record' | 'read';
+
+/** A key that a request shows. */
+export interface ShownKey {
+  readonly digest: Buffer;
+  /** `browser`: one adds it by itself, also to what a page of another site sends. `address`: it opens recording alone. */
+  readonly from: 'caller' | 'browser' | 'address';
+}
 
 /** Who may call, by the settings of the moment. */
 export class AccessControl {
@@ -27,10 +27,8 @@ export class AccessControl {
   /** The values of the settings that are secret, without the names of keys. */
   static secretsIn({ access, forwardSecrets = [] }: Pick<Config, 'access' | 'forwardSecrets'>): string[] {
     const { recordKeys = [], readKeys = [], ...secrets } = access;
-    return [
-      ...[...recordKeys, ...readKeys].map(withoutName),
-      ...[...Object.values(secrets), forwardSecrets].flatMap((values) => values ?? []),
-    ];
+    const keys = [...recordKeys, ...readKeys].map(withoutName);
+    return [keys, ...Object.values(secrets), forwardSecrets].flatMap((values) => values ?? []);
   }
 
   static readonly warningsFor = openServiceWarnings;
@@ -39,20 +37,15 @@ export class AccessControl {
     this.rules = rulesOf(config, this.rules.otherSite);
   }
 
-  /** The credentials for each access. Any one is enough; an empty list means that none is needed. */
-  get credentials() {
-    return this.rules.credentials;
-  }
-
   /** Lets a request ask for the pages of the operator's own address, of which only what it was made for keeps others out. */
-  readonly checkOperator = (request: IncomingMessage): void => {
+  readonly checkOperator = (request: HttpRequest): void => {
     const shownBy = this.rules.otherSite(request);
     if (shownBy !== undefined) throw HTTP_ERRORS.otherSite(shownBy);
     this.rules.checkName(request);
   };
 }
 
-function rulesOf(config: LocalConfig, otherSite: OtherSite) {
+function rulesOf(config: LocalConfig, otherSite: ReturnType<typeof otherSites>) {
   const { recordKeys, readKeys, ...secrets } = config.access;
   const signatures = Sender.signaturesFor(secrets);
   const hasSecrets = Object.values(secrets).some((secret) => secret !== undefined);
@@ -67,22 +60,24 @@ function rulesOf(config: LocalConfig, otherSite: OtherSite) {
     isGuarded: hasGuards || config.tls?.clientCa !== undefined,
     signatures,
     otherSite,
-    ...hostChecks(config),
-    checkLocalViewer: viewerCheck(config),
+    ...localChecks(config),
 
+    /** The credentials for each access. Any one is enough; an empty list means that none is needed. */
     credentials: {
       open: [],
       record: [...(recordKeys ? ['key'] : []), ...(hasSecrets ? ['signature'] : [])],
       read: readKeys ? ['key'] : [],
     } as Readonly<Record<Access, readonly ('key' | 'signature')[]>>,
 
-    /** Returns the name of a key that opens an access, empty if it has none; undefined for any other. Its time says nothing about a key. */
-    nameOf(given: string, needs: Access): string | undefined {
-      const digest = digestOf(given);
-      let found: string | undefined;
-      for (const key of keys)
-        if (timingSafeEqual(key.digest, digest) && (key.opens === needs || !guards[needs])) found = key.name;
-      return found;
+    /** Finds the first key that opens an access; its name is empty if it has none. The time says nothing about a key. */
+    keyFor(this: void, shown: readonly ShownKey[], needs: Access) {
+      for (const { digest, from } of shown) {
+        let name: string | undefined;
+        for (const key of keys)
+          if (timingSafeEqual(key.digest, digest) && (key.opens === needs || !guards[needs])) name = key.name;
+        if (name !== undefined && (from !== 'address' || needs === 'record')) return { name, from };
+      }
+      return undefined;
     },
 
     /** Says which proof of an access is missing. @param hasKey - whether a key was shown that does not open it. */
@@ -105,6 +100,6 @@ function withoutName(key: string): string {
   return key.replace(/^.* /, '');
 }
 
-function digestOf(text: string): Buffer {
+export function digestOf(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }

@@ -1,11 +1,8 @@
-import type { IncomingMessage } from 'node:http';
+import type { Sender } from '../senders/sender';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
-import type { Sender } from '../senders/sender';
 import { LARGE_MESSAGE } from '../util/promises';
-import type { Access, AccessControl } from './access-control';
-
-type GuardedRequest = IncomingMessage & Partial<Pick<HttpRequest, 'accessTokens'>>;
+import { digestOf, type Access, type AccessControl, type ShownKey } from './access-control';
 
 /**
  * Who makes a call, if that is proved: the holder of a key, or the sender whose secret signed the body. Made once, from the header
@@ -15,26 +12,26 @@ export class Caller {
   /** The name of the key that let the call through, if it has one. */
   keyName: string | undefined;
   /** The sender whose secret signed the body, and the name of that secret. */
-  signedBy: { readonly sender: Sender; readonly secret: string; readonly body: Buffer } | undefined;
+  signedBy: { readonly sender: Sender; readonly secret: string; body: Buffer } | undefined;
   /** Its caller must still prove who it is. All such callers share a quarter of memory, slots and connections. */
   isUnproved = false;
   #keys = NO_KEYS;
-  readonly #signatures: ReturnType<AccessControl['rules']['signatures']['in']>;
+  readonly #signature: ReturnType<AccessControl['rules']['signatures']['in']>;
   #signatureProblem = '';
   #passwordProblem: RequestError | undefined;
 
   constructor(
-    private readonly request: GuardedRequest,
+    private readonly request: HttpRequest,
     private readonly access: Pick<AccessControl, 'rules'>,
   ) {
     const { hasGuards, guards, signatures } = access.rules;
     const { method, headers } = request;
     if (hasGuards) this.#keys = keysIn(request);
-    if (guards.record && method !== 'GET' && method !== 'HEAD') this.#signatures = signatures.in(headers);
+    if (guards.record && method !== 'GET' && method !== 'HEAD') this.#signature = signatures.in(headers);
   }
 
   /** Lets a request look at the pages of the events, which show more than `GetEvents`: without READ_KEYS only from this machine. */
-  static checkViewer(request: GuardedRequest, access: AccessControl): void {
+  static checkViewer(request: HttpRequest, access: AccessControl): void {
     const { guards, otherSite, checkLocalViewer } = access.rules;
     if (otherSite(request) !== undefined) throw HTTP_ERRORS.otherSiteLink();
     if (guards.read) new Caller(request, access).require('read');
@@ -50,31 +47,27 @@ export class Caller {
    * more, and a signature covers all of the body.
    */
   beforeBody(needs: Access | undefined, hasEnvelope: boolean): number | undefined {
-    const { hasGuards, guards, missing } = this.access.rules;
+    const { hasGuards, guards, keyFor } = this.access.rules;
     const likely = needs ?? 'record';
     if (!hasGuards || (likely === 'record' && !guards.record)) return undefined;
-    const key = this.#keyFor(likely);
-    this.isUnproved = key === undefined;
-    if (likely === 'record' && this.#signatures !== undefined) {
-      const { problem } = this.#signatures;
-      if (problem === undefined) return this.isUnproved ? Infinity : undefined;
-      if (needs !== undefined) throw HTTP_ERRORS.signature(problem);
-    } else if (key !== undefined) this.#refuseOtherSites(key);
-    else if (guards[likely] && needs !== undefined && (this.#keys.length > 0 || !hasEnvelope))
-      throw missing(needs, this.#keys.length > 0);
-    return this.isUnproved ? LARGE_MESSAGE : undefined;
+    this.isUnproved = keyFor(this.#keys, likely) === undefined;
+    const signature = likely === 'record' ? this.#signature : undefined;
+    if (needs !== undefined && signature?.problem !== undefined) throw HTTP_ERRORS.signature(signature.problem);
+    if (needs !== undefined && signature === undefined && (this.#keys.length > 0 || !hasEnvelope)) this.require(needs);
+    if (!this.isUnproved) return undefined;
+    return signature === undefined || signature.problem !== undefined ? LARGE_MESSAGE : Infinity;
   }
 
   /** Whether the call has a signature, which matters if it records. */
   get isSigned(): boolean {
-    return this.#signatures !== undefined && this.access.rules.guards.record;
+    return this.#signature !== undefined;
   }
 
   /** Verifies the signature before the body is put to use. A wrong one is refused beside a valid key, too. */
   async verify(body: Buffer, needs: Access | undefined): Promise<void> {
     // By the secrets of the moment: one may have been removed while the body arrived.
-    const signatures = this.access.rules.signatures.in(this.request.headers);
-    const signer = (await signatures?.signerOf(body)) ?? 'The secret of this signature is not in use any more.';
+    const signature = this.access.rules.signatures.in(this.request.headers);
+    const signer = (await signature?.signerOf(body)) ?? 'The secret of this signature is not in use any more.';
     if (typeof signer === 'object') {
       this.signedBy = { ...signer, body };
       this.isUnproved = false;
@@ -86,13 +79,13 @@ export class Caller {
 
   /** Adds the password of a WS-Security UsernameToken, or why the header yields none. */
   addPassword(password: string | undefined, problem: string | undefined): void {
-    if (password !== undefined) this.#keys = [{ key: password, from: 'caller' }, ...this.#keys];
+    if (password !== undefined) this.#keys = [{ digest: digestOf(password), from: 'caller' }, ...this.#keys];
     if (problem !== undefined) this.#passwordProblem = HTTP_ERRORS.key(problem);
   }
 
   /** Lets go of the body that was signed. */
   forgetBody(): void {
-    if (this.signedBy !== undefined) this.signedBy = { ...this.signedBy, body: NO_BODY };
+    if (this.signedBy !== undefined) this.signedBy.body = NO_BODY;
   }
 
   /**
@@ -102,59 +95,38 @@ export class Caller {
    * browser adds by itself, or it came under a name that is not this machine's.
    */
   require(needs: Access): void {
-    const { isGuarded, guards, checkHost, missing } = this.access.rules;
+    const { isGuarded, guards, keyFor, missing, otherSite, checkHost } = this.access.rules;
     if (needs === 'open' && !isGuarded) return;
     if (needs === 'record' && this.isSigned) {
       if (this.signedBy === undefined) throw HTTP_ERRORS.signature(this.#signatureProblem);
       return;
     }
-    const key = this.#keyFor(needs);
+    const key = keyFor(this.#keys, needs);
     if (guards[needs] && key === undefined) throw this.#passwordProblem ?? missing(needs, this.#keys.length > 0);
-    this.#refuseOtherSites(key);
+    const shownBy = key === undefined || key.from === 'browser' ? otherSite(this.request) : undefined;
+    if (shownBy !== undefined) throw HTTP_ERRORS.otherSite(shownBy);
     if (guards[needs]) {
       this.keyName = key?.name || undefined;
       this.isUnproved = false;
     } else if (needs !== 'open') checkHost(this.request);
   }
-
-  /** A key that opens an access, rather one that no browser adds by itself. */
-  #keyFor(access: Access): (ShownKey & { readonly name: string }) | undefined {
-    for (const shown of this.#keys) {
-      const isOfUse = shown.from !== 'address' || access === 'record';
-      const name = isOfUse ? this.access.rules.nameOf(shown.key, access) : undefined;
-      if (name !== undefined) return { ...shown, name };
-    }
-    return undefined;
-  }
-
-  #refuseOtherSites(key: ShownKey | undefined): void {
-    if (key !== undefined && key.from !== 'browser') return;
-    const shownBy = this.access.rules.otherSite(this.request);
-    if (shownBy !== undefined) throw HTTP_ERRORS.otherSite(shownBy);
-  }
 }
 
 const NO_BODY = Buffer.alloc(0);
 
-/** A key that a request shows. */
-interface ShownKey {
-  readonly key: string;
-  /** `browser`: one adds it by itself, also to what a page of another site sends. `address`: it opens recording alone. */
-  readonly from: 'caller' | 'browser' | 'address';
-}
-
 const NO_KEYS: readonly ShownKey[] = [];
 
 /** Lists the keys in `X-API-Key`, `Authorization: Bearer` (RFC 6750), the address and, as a password, `Authorization: Basic` (RFC 7617). */
-function keysIn({ headers, accessTokens = [] }: GuardedRequest): ShownKey[] {
+function keysIn({ headers, accessTokens }: HttpRequest): ShownKey[] {
   const { authorization = '', 'x-api-key': apiKey } = headers;
   const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+) *$/i.exec(authorization) ?? [];
   const isBasic = scheme.toLowerCase() === 'basic';
   const password = isBasic ? /:(.*)$/s.exec(Buffer.from(value, 'base64').toString())?.[1] : undefined;
-  return [
-    ...(typeof apiKey === 'string' ? [{ key: apiKey, from: 'caller' } as const] : []),
-    ...(value === '' || isBasic ? [] : [{ key: value, from: 'caller' } as const]),
-    ...accessTokens.map((key) => ({ key, from: 'address' }) as const),
-    ...(password === undefined ? [] : [{ key: password, from: 'browser' } as const]),
-  ];
+  const keys: ShownKey[] = [];
+  if (typeof apiKey === 'string') keys.push({ digest: digestOf(apiKey), from: 'caller' });
+  if (value !== '' && !isBasic) keys.push({ digest: digestOf(value), from: 'caller' });
+  for (const token of accessTokens) keys.push({ digest: digestOf(token), from: 'address' });
+  // Comes last: rather one that no browser adds by itself.
+  if (password !== undefined) keys.push({ digest: digestOf(password), from: 'browser' });
+  return keys;
 }

@@ -61,19 +61,25 @@ export class Ticket {
       throw new Error('A call can wait only while it is in progress, and once at a time.');
     const { waits, maxWaiting, isStopping } = this.calls;
     if (waits.size >= maxWaiting) throw HTTP_ERRORS.callsWaiting(maxWaiting);
+    const { response } = this;
+    const { socket } = response.req;
     const waiting = new AbortController();
-    if (isStopping) waiting.abort();
+    const stop = (): void => {
+      waiting.abort();
+    };
+    // The caller closes its connection or its sending side, which look the same.
+    response.once('close', stop);
+    socket.once('end', stop);
+    if (isStopping || response.closed || socket.destroyed || socket.readableEnded) stop();
     waits.add(waiting);
     this.#count(-1);
     this.#isWaiting = true;
     const began = performance.now();
-    const stopListening = whenGone(this.response, () => {
-      waiting.abort();
-    });
     try {
       return await wait(waiting.signal);
     } finally {
-      stopListening();
+      response.off('close', stop);
+      socket.off('end', stop);
       this.waited += performance.now() - began;
       this.#isWaiting = false;
       waits.delete(waiting);
@@ -91,16 +97,4 @@ export class Ticket {
     this.calls.inFlight += slots;
     if (this.#isUnproved) this.calls.unproved += slots;
   }
-}
-
-/** Calls back when the caller closes its connection or its sending side, which look the same. Returns an unsubscribe function. */
-function whenGone(response: ServerResponse, gone: () => void): () => void {
-  const { socket } = response.req;
-  response.once('close', gone);
-  socket.once('end', gone);
-  if (response.closed || socket.destroyed || socket.readableEnded) gone();
-  return () => {
-    response.off('close', gone);
-    socket.off('end', gone);
-  };
 }

@@ -73,6 +73,8 @@ export abstract class IncomingCall implements Call {
   /** The operation, once the header fields or the message have named one of the service. */
   operation: string | undefined;
   readonly request: HttpRequest;
+  readonly method: string;
+  readonly headers: HttpRequest['headers'];
   readonly response: HttpResponse;
   /** The slot of the call, which is given back however it ends, and earlier while its operation waits. */
   readonly ticket: Ticket;
@@ -84,6 +86,8 @@ export abstract class IncomingCall implements Call {
 
   constructor(request: HttpRequest, response: HttpResponse, endpoint: Endpoint) {
     this.request = request;
+    this.method = request.method ?? '';
+    this.headers = request.headers;
     request.call = this;
     this.response = response;
     this.ticket = endpoint.admission.ticket(response);
@@ -94,22 +98,20 @@ export abstract class IncomingCall implements Call {
   /** Takes the call through all steps. Rejects only if not even the refusal can be sent. */
   async answer(): Promise<void> {
     try {
-      try {
-        const result = await this.invoke(await this.#receive());
-        // Its access may have ended meanwhile.
-        if (this.ticket.waited > 0) this.caller.require(this.needs ?? 'record');
-        // Writing a large result and encoding it take long: others run in between.
-        if (result.length > LARGE_MESSAGE) await letOthersRun();
-        const sending = this.reply(result);
-        if (sending !== undefined) await sending;
-      } finally {
-        this.ticket.giveBack();
-      }
+      const result = await this.invoke(await this.#receive());
+      // Its access may have ended meanwhile.
+      if (this.ticket.waited > 0) this.caller.require(this.needs ?? 'record');
+      // Writing a large result and encoding it take long: others run in between.
+      if (result.length > LARGE_MESSAGE) await letOthersRun();
+      const sending = this.reply(result);
+      if (sending !== undefined) await sending;
       this.endpoint.observer.ended(this);
     } catch (error) {
       const refusal = refusalOf(error);
       this.refuse(error, refusal);
       this.endpoint.observer.ended(this, refusal ?? error);
+    } finally {
+      this.ticket.giveBack();
     }
   }
 
@@ -123,8 +125,8 @@ export abstract class IncomingCall implements Call {
       throw HTTP_ERRORS.mediaTypeTooLong(MAX_MEDIA_TYPE_LENGTH);
     this.mediaType = type === undefined ? undefined : this.endpoint.mediaType(type);
     this.route();
-    const hasBody = this.binding !== 'httpget';
-    const unprovedLimit = hasBody ? caller.beforeBody(this.needs, this.binding !== 'httppost') : undefined;
+    const hasBody = this.binding !== 'httpget' || request.hasBody;
+    const unprovedLimit = hasBody ? caller.beforeBody(this.needs, this.binding.startsWith('soap')) : undefined;
     const body = hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
     // Recorded empty, it would use up the key with which the sender repeats the call.
     if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
@@ -196,20 +198,16 @@ export abstract class IncomingCall implements Call {
     return this.ticket.whileIdle(wait);
   }
 
+  reserve(bytes: number): void {
+    this.response.reserve(bytes);
+  }
+
   hint(key: string, message: string): void {
     this.endpoint.observer.hint(key, message);
   }
 
-  get method(): string {
-    return this.request.method ?? '';
-  }
-
   get target(): string {
     return this.request.url ?? '';
-  }
-
-  get headers(): HttpRequest['headers'] {
-    return this.request.headers;
   }
 
   remoteAddress(): string | undefined {

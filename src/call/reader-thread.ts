@@ -27,23 +27,11 @@ type Question = Pick<Reader<{ readonly body: Buffer }, unknown>, 'module' | 'nam
   readonly message: { readonly body: Uint8Array };
 };
 
+/** What a function returned, or the members of the error that it threw, in a form that can be cloned. */
+type Outcome = { readonly result: unknown } | { readonly thrown: Error };
+
 interface ReaderFunctions {
-  read(question: Question): Promise<Outcome<unknown>>;
-}
-
-/** The result of a function, or the members of the error that it threw. */
-type Outcome<Result> =
-  | { readonly result: Result; readonly thrown?: undefined }
-  | { readonly thrown: { readonly name: string; readonly message: string; readonly stack: string | undefined } };
-
-/** Returns the outcome of a function in a form that can be cloned. */
-function outcomeOf<Result>(run: () => Result): Outcome<Result> {
-  try {
-    return { result: run() };
-  } catch (error) {
-    const { name, message, stack } = error as Error;
-    return { thrown: { ...(error as Error), name, message, stack } };
-  }
+  read(question: Question): Promise<Outcome>;
 }
 
 /** Messages of up to this many bytes have a thread of their own: reading one takes up to 50 ms, a larger one up to half a second. */
@@ -61,21 +49,15 @@ export class ReaderThreads {
     this.#errors = new Map(errors.map((error) => [error.name, error.prototype as object]));
   }
 
-  static readonly outcomeOf = outcomeOf;
-
-  /** Reads a message in its thread. Throws what the function throws. */
+  /** Reads a message in its thread. Throws what the function throws, of its class again. */
   async read<Message extends { readonly body: Buffer }, Result>(
     { module, name }: Reader<Message, Result>,
     message: Message,
   ): Promise<Result> {
     const thread = message.body.length > MEDIUM_MESSAGE ? this.#forLarger : this.#forMedium;
-    return this.resultOf((await thread.outcomeOf({ module, name, message })) as Outcome<Result>);
-  }
-
-  /** @throws the error that was thrown, which is of its class again. */
-  resultOf<Result>(outcome: Outcome<Result>): Result {
+    const outcome = await thread.ask({ module, name, message });
+    if ('result' in outcome) return outcome.result as Result;
     const { thrown } = outcome;
-    if (thrown === undefined) return outcome.result;
     const error = Object.assign(new Error(thrown.message), thrown);
     throw Object.setPrototypeOf(error, this.#errors.get(thrown.name) ?? Error.prototype) as Error;
   }
@@ -89,7 +71,7 @@ class ReaderThread {
 
   constructor(private readonly maxBytes: number) {}
 
-  outcomeOf(question: Question): Promise<Outcome<unknown>> {
+  ask(question: Question): Promise<Outcome> {
     return this.#turn.run(async () => {
       clearTimeout(this.#idle);
       const { worker, remote } = (this.#thread ??= this.#start());
@@ -126,6 +108,11 @@ if (workerData === READER && parentPort !== null)
       const { buffer, byteOffset, byteLength } = message.body;
       const body = Buffer.from(buffer, byteOffset, byteLength);
       const { [name]: read } = (await import(module)) as Record<string, (message: object) => unknown>;
-      return outcomeOf(() => read?.({ ...message, body }));
+      try {
+        return { result: read?.({ ...message, body }) };
+      } catch (error) {
+        const thrown = error as Error;
+        return { thrown: { ...thrown, name: thrown.name, message: thrown.message, stack: thrown.stack } as Error };
+      }
     },
   });

@@ -139,6 +139,6 @@ async function eventsNamed(name: string, log: Pick<EventLog, 'read'>): Promise<S
   const position = positionIn(name);
   const at = position === undefined ? [] : await log.read({ position, limit: 1 });
   if (at[0] !== undefined && name === sequenceOf(at[0].position)) return at;
-  const withId = await log.read({ id: name, limit: SAME_ID });
+  const withId = await log.read({ id: name, limit: SAME_ID, maxBytes: Number.MAX_SAFE_INTEGER });
   return [...at, ...withId.filter((event) => event.position !== at[0]?.position)];
 }

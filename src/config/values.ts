@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { compile } from 'proxy-addr';
-import { Sender } from '../senders/sender';
+import { Handshake } from '../senders/handshakes';
 import { ValueError } from '../util/errors';
 import { parseDuration } from '../util/time';
 import { isQuoted, QUOTES, type Read } from './variable';
@@ -169,17 +169,16 @@ export const origins = listOf(
   'must be * or a list of host names, as in eventgrid.azure.net,sender.example.com',
 );
 
-const HANDSHAKES = Sender.all.flatMap(({ handshake }) => handshake ?? []);
-const HANDSHAKE_NAMES = HANDSHAKES.map(({ name }) => name);
+const HANDSHAKE_NAMES = Handshake.all.map(({ name }) => name);
 
 const handshakeNames = listOf(
   new RegExp(`^(?:${HANDSHAKE_NAMES.join('|')})$`),
   `must be a list of ${HANDSHAKE_NAMES.join(', ')}, separated by commas`,
 );
 
-export const handshakes: Read<typeof HANDSHAKES> = (value) => {
+export const handshakes: Read<typeof Handshake.all> = (value) => {
   const names = handshakeNames(value);
-  return HANDSHAKES.filter(({ name }) => names.includes(name));
+  return Handshake.all.filter(({ name }) => names.includes(name));
 };
 
 /** Names of header fields (RFC 9110, section 5.1), in lower case once they are read. */

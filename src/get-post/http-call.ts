@@ -5,6 +5,7 @@ import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { CallContent, ParameterValues, Service } from '../service/call';
+import { Handshake } from '../senders/handshakes';
 import { Sender } from '../senders/sender';
 import type { Contract } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
@@ -93,7 +94,7 @@ function grantedFields(
 class HttpCall extends IncomingCall {
   readonly #target = targetOf(this.request, this.endpoint);
   #body: Buffer = EMPTY;
-  #handshake: ReturnType<typeof Sender.handshakeOf>;
+  #handshake: ReturnType<typeof Handshake.of>;
   #result: Representation = EMPTY_ANSWER;
 
   constructor(
@@ -113,17 +114,17 @@ class HttpCall extends IncomingCall {
     const { name, isBelow } = this.#target;
     const allow = isBelow ? ALLOW_BELOW : this.bindings.allow;
     const asked = { method, headers, query: request.queryString, hasBody: false };
-    if (binding === 'httpget') this.#handshake = Sender.handshakeOf(this.#handshakes(), asked);
+    if (binding === 'httpget') this.#handshake = Handshake.of(this.#handshakes(), asked);
     const methods = isBelow ? METHODS_BELOW : [binding === 'httpget' ? 'GET' : 'POST'];
     if (this.#handshake === undefined && !methods.includes(method))
       throw HTTP_ERRORS.method(isBelow ? METHOD_BELOW : this.bindings.methodText, allow);
     if (!protocols.bindings.has(binding)) throw protocols.callRefusal(binding, name, allow);
     this.operation = operationNamed(name, contract);
-    if (request.hadUnreadBody && this.needs === 'record') throw HTTP_ERRORS.bodyOfGet();
   }
 
   override read(body: Buffer): void {
-    this.#body = body;
+    if (this.binding === 'httppost') this.#body = body;
+    else if (body.length > 0 && this.needs === 'record') throw HTTP_ERRORS.bodyOfGet();
   }
 
   override get target(): string {
@@ -161,8 +162,7 @@ class HttpCall extends IncomingCall {
 
   /** The answer of a call that records, if it is another than the id of the event. */
   #ownAnswer(): Representation | undefined {
-    const sender = Sender.of(this.headers) ?? this.caller.signedBy?.sender;
-    if (this.mediaType?.isForm && sender?.wantsFormsUnanswered) return EMPTY_ANSWER;
+    if (this.mediaType?.isForm && Sender.of(this.headers)?.wantsFormsUnanswered) return EMPTY_ANSWER;
     const { recordAnswer } = this.endpoint.config;
     return recordAnswer === 'empty' && this.binding === 'httppost' ? NO_ANSWER : undefined;
   }

@@ -3,6 +3,7 @@ import { EventFactory, type EventContent } from '../events/event';
 import { SentEvent } from '../events/cloudevents/sent-event';
 import { HTTP_ERRORS } from '../http/errors';
 import { MediaType } from '../http/content/media-type';
+import { Handshake } from '../senders/handshakes';
 import { Sender } from '../senders/sender';
 import type { CallContent } from '../service/call';
 import { HttpInput } from './http-input';
@@ -38,7 +39,7 @@ interface HttpMessage extends Pick<HttpInput, 'query' | 'headers' | 'body'> {
 }
 
 /** The content of a call, and the answer to its sender's question if it is one. */
-export type HttpContent = CallContent & { readonly handshake?: ReturnType<typeof Sender.handshakeOf> };
+export type HttpContent = CallContent & { readonly handshake?: ReturnType<typeof Handshake.of> };
 
 /**
  * Reads a CloudEvent in structured or binary content mode, a batch (HTTP Protocol Binding 1.0.2), or any other payload. Beside a
@@ -57,10 +58,9 @@ export function readContent(
   const sent = sentContent(new HttpInput(query, headers, mediaType, body), signedBy !== undefined);
   if ('batch' in sent) return { batch: sent.batch.map(eventContent) };
   const { payload } = sent;
+  const asked = { method, headers, query, hasBody: body.length > 0, payload };
   const handshake =
-    sent.attributes === undefined
-      ? Sender.handshakeOf(message.handshakes, { method, headers, query, hasBody: body.length > 0, payload }, signedBy)
-      : undefined;
+    sent.attributes === undefined ? Handshake.of(message.handshakes, asked, sender?.shortName) : undefined;
   const value = payload !== undefined && 'json' in payload ? payload.value : undefined;
   return { ...eventContent(sent), handshake, sender: EventFactory.senderFacts({ headers, keyScope, signedBy }, value) };
 }

@@ -42,11 +42,10 @@ export class Connection {
     private readonly total: { waiting: number },
   ) {}
 
-  /** Whether it is safe to destroy: without a request {@link TIME_TO_SEND} after it was accepted, or ending and fully answered. */
+  /** Whether no byte of a request has come {@link TIME_TO_SEND} after it was accepted. */
   get isUnused(): boolean {
-    if (this.last !== undefined) return this.hasLastAnswer && this.last.closed;
     const isWithoutRequest = this.#http === undefined || this.#http.bytesRead === 0;
-    return this.isEnding || (isWithoutRequest && performance.now() - this.#acceptedAt > TIME_TO_SEND);
+    return isWithoutRequest && performance.now() - this.#acceptedAt > TIME_TO_SEND;
   }
 
   /** Whether the peer has sent nothing: no byte of a TLS handshake or, after it, of a request. */

@@ -130,8 +130,6 @@ export const HTTP_ERRORS = {
   bodyTooLarge: (maxBytes: number) =>
     tooLarge(`Maximum request length exceeded: the body has more than ${String(maxBytes)} bytes (MAX_REQUEST_BYTES).`),
   eventTooLarge: tooLarge,
-  unneededBodyTooLarge: (method: string, maxBytes: number) =>
-    tooLarge(`The body of a ${method} request may have at most ${String(maxBytes)} bytes.`),
   bodyOfGet: () =>
     new RequestError(400, 'Over GET only the query is recorded, and this request has a body, too. Send it with POST.'),
   contentCoding: (coding: string) =>

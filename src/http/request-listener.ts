@@ -4,7 +4,6 @@ import type { SecureContextOptions } from 'node:tls';
 import type { Config } from '../config/config';
 import { isAuthority } from './callers';
 import type { Connections } from './connections';
-import { skipBody } from './content/body';
 import { HTTP_ERRORS, RequestError } from './errors';
 import { Turns } from './content/unstreamed-message';
 import { MessageMemory, type HttpRequest } from './request';
@@ -22,7 +21,7 @@ export interface ServerOptions {
   readonly rate?: RateLimit;
   readonly observer?: ServerObserver;
   /** Certificate and key; without them, plain HTTP. With a `ca`, clients need a certificate of it. */
-  readonly tls?: SecureContextOptions | undefined;
+  readonly tls?: (SecureContextOptions & { readonly ca?: string[] }) | undefined;
 }
 
 /** Takes each request of a server to the page or the handler that answers it, and refuses those that are not valid HTTP. */
@@ -72,7 +71,9 @@ export class RequestListener {
       this.#refuse(response, problem);
       return;
     }
-    this.#accept(request, response);
+    // Without it Node would close the connection: the caller might still send its body.
+    if (request.headers.expect !== undefined && !request.hasBody) response.sendContinue();
+    this.#dispatch(request, response);
   };
 
   #hostProblem({ headers: { host }, rawHeaders, httpVersionMinor }: IncomingMessage): RequestError | undefined {
@@ -86,15 +87,6 @@ export class RequestListener {
   #idOf({ headers: { 'x-request-id': given } }: HttpRequest): string {
     if (typeof given === 'string' && HARMLESS.test(given)) return given;
     return `${this.#idPrefix}-${(++this.#requests).toString(36)}`;
-  }
-
-  /** Passes on a valid request, after the body of a GET or HEAD, which has no use. */
-  #accept(request: HttpRequest, response: HttpResponse): void {
-    // Without it Node would close the connection: the caller might still send its body.
-    if (request.headers.expect !== undefined && !request.hasBody) response.sendContinue();
-    if (request.hasBody && (request.method === 'GET' || request.method === 'HEAD'))
-      skipBody(request, response).then(this.#dispatch.bind(this, request, response), this.#refuse.bind(this, response));
-    else this.#dispatch(request, response);
   }
 
   #dispatch(request: HttpRequest, response: HttpResponse): void {

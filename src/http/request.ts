@@ -23,8 +23,6 @@ export class HttpRequest extends UnstreamedMessage {
     | { readonly binding: string; readonly operation: string | undefined; readonly ticket: { readonly waited: number } }
     | undefined;
   isCounted = false;
-  /** Whether it had a body that is not read, as the method gives it no meaning. */
-  hadUnreadBody = false;
 
   /** @param isOneTooMany - whether its connection takes no further request. */
   constructor(

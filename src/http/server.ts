@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
-import type { SecureContextOptions, TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import type { Config } from '../config/config';
 import { Connections, lastAnswer, type Connection } from './connections';
 import { HTTP_ERRORS, RequestError } from './errors';
@@ -31,12 +31,12 @@ export class HttpServer {
   readonly #options: ServerOptions;
   readonly #connections: Connections;
   readonly #listener: RequestListener;
-  #authorities: readonly X509Certificate[];
+  #authorities: readonly string[];
 
   constructor(options: ServerOptions) {
     const { limits, tls } = options;
     this.#options = options;
-    this.#authorities = authoritiesOf(tls);
+    this.#authorities = tls?.ca ?? [];
     this.#connections = new Connections(limits.sendTimeout, ({ accepted }, error) => {
       this.#report(error, accepted, undefined);
     });
@@ -162,16 +162,17 @@ export class HttpServer {
   }
 
   /** Uses these certificates for new connections, and ends connections of clients whose authority was removed. */
-  replaceTls(tls: SecureContextOptions): void {
+  replaceTls(tls: NonNullable<ServerOptions['tls']>): void {
     if (!('setSecureContext' in this.#server)) return;
     this.#server.setSecureContext(tls);
     this.#server.setTicketKeys(randomBytes(48));
-    if (tls.ca === undefined) return;
-    const before = this.#authorities;
-    const now = (this.#authorities = authoritiesOf(tls));
+    const { ca = [] } = tls;
     // Of a session that was resumed, Node shows no certificate between the peer's own and the authority's.
-    if (before.every((one) => now.some(({ fingerprint256 }) => fingerprint256 === one.fingerprint256))) return;
-    for (const connection of this.#connections.all) connection.closeUnlessVouchedFor(now);
+    const isOneRemoved = this.#authorities.some((authority) => !ca.includes(authority));
+    this.#authorities = ca;
+    if (!isOneRemoved) return;
+    const left = ca.map((authority) => new X509Certificate(authority));
+    for (const connection of this.#connections.all) connection.closeUnlessVouchedFor(left);
   }
 
   /**
@@ -228,10 +229,6 @@ export class HttpServer {
     // Ends the interval in which Node looks for slow requests.
     server.close();
   }
-}
-
-function authoritiesOf({ ca = [] }: SecureContextOptions = {}): X509Certificate[] {
-  return [ca].flat().map((text) => new X509Certificate(text));
 }
 
 /** An error of Node's parser, with the reason that it gives. */

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { createSecureContext } from 'node:tls';
 import type { Config } from '../config/config';
 import { Callers } from './callers';
 import type { AdminPages } from './admin';
@@ -67,7 +67,7 @@ export async function startServers(
 }
 
 /** Reads and parses all files: with no authority in its file, Node would trust all that it knows. */
-async function readTls({ cert, key, clientCa }: NonNullable<Config['tls']>): Promise<SecureContextOptions> {
+async function readTls({ cert, key, clientCa }: NonNullable<Config['tls']>) {
   const certFile = await readPem('TLS_CERT', cert, (text) => {
     // Checks the whole chain, and that no key or signature in it is too weak.
     createSecureContext({ cert: text });
@@ -79,7 +79,7 @@ async function readTls({ cert, key, clientCa }: NonNullable<Config['tls']>): Pro
   return {
     cert: certFile.text,
     key: keyFile.text,
-    minVersion: 'TLSv1.2',
+    minVersion: 'TLSv1.2' as const,
     ...(clientCa !== undefined && { ca: (await readPem('TLS_CLIENT_CA', clientCa, certificates)).value }),
   };
 }

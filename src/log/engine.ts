@@ -63,7 +63,7 @@ export interface Engine {
 
   /** Each read may bring megabytes, which no limit counts until the caller has made an answer of them. */
   readonly readsAtOnce: number;
-  /** As `EventLog.scan`. Without an index of types, one for a `type` gives up after some seconds without an event. */
+  /** As `EventLog.scan`, which asks for no `position`. Without an index of types, one for a `type` gives up after some seconds without an event. */
   read(query: EventQuery): Promise<StoredEvent[]>;
 
   /** One step of a search, a few milliseconds long: looks at some events and says how far it came. */

@@ -10,8 +10,8 @@ import {
   type Upkeep,
 } from './engine';
 import { GroupCommit } from './group-commit';
-import type { EventQuery, FoundEvent, LogStats, SearchQuery, SearchResult, Start } from './queries';
-import { followed, foundIn, pagesOf, type FollowStart, type OnLogChange, type ReadableLog } from './readable-log';
+import type { EventQuery, FoundEvent, LogStats, SearchQuery, SearchResult } from './queries';
+import { LocalLog } from './readable-log';
 
 /** How long a search goes on, in milliseconds. */
 const SEARCH_TIME = 500;
@@ -41,7 +41,7 @@ interface LogObserver {
  * below a visible one, so a reader that goes on after the last position it has seen misses none. Promises reject with an
  * {@link EventLogError}. The suite in `test/log/event-log-suite.ts` is what all engines promise.
  */
-export class EventLog implements ReadableLog {
+export class EventLog extends LocalLog {
   /** Missing if the log is not in a file of this machine. */
   readonly upkeep: Upkeep | undefined;
   readonly #engine: Engine;
@@ -64,6 +64,7 @@ export class EventLog implements ReadableLog {
   readonly #searches = new Semaphore(1);
 
   constructor(engine: Engine, { retention = {}, isShared, forgets = true }: LocalSettings = {}) {
+    super();
     this.#engine = engine;
     const { upkeep } = engine;
     this.upkeep = upkeep && {
@@ -135,7 +136,8 @@ export class EventLog implements ReadableLog {
     return false;
   }
 
-  scan(query: EventQuery): Promise<StoredEvent[]> {
+  scan(asked: EventQuery): Promise<StoredEvent[]> {
+    const query = asked.position === undefined ? asked : betweenNeighbours(asked);
     const answer = new Deferred<StoredEvent[]>();
     const read = async () => {
       const events = await this.#engine.read(query);
@@ -147,18 +149,6 @@ export class EventLog implements ReadableLog {
       this.#reads.run(read).catch(answer.reject);
       return answer.promise;
     });
-  }
-
-  pages(start: Start): AsyncGenerator<readonly StoredEvent[]> {
-    return pagesOf(this, start);
-  }
-
-  follow(start: FollowStart, stop: AbortSignal, changed: OnLogChange): AsyncGenerator<readonly StoredEvent[]> {
-    return followed(this, start, stop, changed);
-  }
-
-  find(search: Omit<SearchQuery, 'limit'>, stop: AbortSignal, gone: (position: number) => void) {
-    return foundIn(this, search, stop, gone);
   }
 
   /**
@@ -289,6 +279,11 @@ export class EventLog implements ReadableLog {
       if (this.#calls === 0) this.#idle?.();
     }
   }
+}
+
+/** Asks for the event at a position as that between its neighbours. */
+function betweenNeighbours({ position = 0, after = 0, before = Infinity, ...query }: EventQuery): EventQuery {
+  return { ...query, after: Math.max(after, position - 1), before: Math.min(before, position + 1) };
 }
 
 function sizeOf(events: readonly NewEvent[]): number {

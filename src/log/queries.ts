@@ -10,9 +10,9 @@ export interface Start {
 
 /** Which events {@link EventLog.read} returns. */
 export interface EventQuery {
-  /** Only events with this id; the first of them whole, whatever its size. */
+  /** Only events with this id, each of another source. */
   readonly id?: string | undefined;
-  /** Only the event at this position, whole, whatever its size. */
+  /** Only the event at this position. */
   readonly position?: number | undefined;
   /** Only events after this position, oldest first; without it, the newest. */
   readonly after?: number | undefined;
@@ -24,7 +24,10 @@ export interface EventQuery {
   readonly since?: number | undefined;
   /** Maximum number of events; at least 1. */
   readonly limit: number;
-  /** No event is added once attributes and data have more bytes than this. Without it all are whole: those named, or 8 MiB. */
+  /**
+   * No event is added once attributes and data have more bytes than this, and one that has more by itself comes without its data.
+   * Without it all are whole, and have {@link PAGE_BYTES} together, or are one.
+   */
   readonly maxBytes?: number;
 }
 
@@ -114,23 +117,20 @@ export const PAGE_BYTES = 8 * 1024 * 1024;
 /** Decides, event by event, what belongs to a page of `EventLog.read`. */
 export class Page {
   readonly #query: EventQuery;
-  readonly #isNamed: boolean;
   #bytes = 0;
   #events = 0;
 
   constructor(query: EventQuery) {
     this.#query = query;
-    this.#isNamed = query.id !== undefined || query.position !== undefined;
   }
 
   /** Says how the next event belongs to the page: whole, without its data, or not at all because the page is full. */
   add(attributesBytes: number, dataBytes: number): 'whole' | 'without data' | 'full' {
     const { limit, maxBytes } = this.#query;
     const whole = attributesBytes + dataBytes;
-    const most = maxBytes ?? (this.#isNamed ? Infinity : PAGE_BYTES - whole);
+    const most = maxBytes ?? PAGE_BYTES - whole;
     if (this.#events === limit || (this.#events > 0 && this.#bytes > most)) return 'full';
-    const isWanted = maxBytes === undefined || (this.#isNamed && this.#events === 0);
-    const isWhole = isWanted || whole <= maxBytes;
+    const isWhole = maxBytes === undefined || whole <= maxBytes;
     this.#bytes += isWhole ? whole : attributesBytes;
     this.#events++;
     return isWhole ? 'whole' : 'without data';

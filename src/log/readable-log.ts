@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../events/stored-event';
 import { Deferred } from '../util/promises';
-import type { EventQuery, SearchQuery, SearchResult, Start } from './queries';
+import type { EventQuery, LogStats, SearchQuery, SearchResult, Start } from './queries';
 
 /** A log whose events can be read in their order: that of this service, or of a service elsewhere. */
 export interface ReadableLog {
@@ -14,7 +14,7 @@ export interface ReadableLog {
   scan(query: Start & Pick<EventQuery, 'limit'>): Promise<StoredEvent[]>;
 
   /** As {@link LogStats}; the log of a service elsewhere has no sizes. */
-  stats(): Promise<{ readonly last: number; readonly events: number; readonly bytes: number }>;
+  stats(): Promise<LogStats>;
 
   /** Reads all events from a start on, in pages that are never empty. */
   pages(start: Start): AsyncIterable<readonly StoredEvent[]>;
@@ -75,96 +75,85 @@ const FOUND = 100;
 /** How long to wait for a commit before looking again without one, in milliseconds. */
 const WAIT = 5000;
 
-export async function* pagesOf(
-  log: Pick<Scanned, 'scan'>,
-  { after, since }: Start,
-): AsyncGenerator<readonly StoredEvent[]> {
-  for (let position = after; ;) {
-    const page = await log.scan({ after: position, since, limit: PAGE_EVENTS });
-    const last = page.at(-1);
-    if (last === undefined) return;
-    yield page;
-    position = last.position;
-  }
-}
+/** A log that this process has open. */
+export abstract class LocalLog implements ReadableLog {
+  abstract read(query: EventQuery): Promise<StoredEvent[]>;
+  abstract scan(query: EventQuery): Promise<StoredEvent[]>;
+  abstract stats(): Promise<LogStats>;
+  abstract search(query: SearchQuery): Promise<SearchResult>;
+  abstract watch(listener: (newest: number) => void): () => void;
 
-export async function* followed(
-  log: Scanned & { watch(listener: (newest: number) => void): () => void },
-  start: FollowStart,
-  stop: AbortSignal,
-  changed: OnLogChange,
-): AsyncGenerator<readonly StoredEvent[]> {
-  let { after, event } = start;
-  // The user may ask for a start after the end of the log.
-  let hasReached = false;
-  let news = new Deferred();
-  const wake = (): void => {
-    news.resolve();
-  };
-  const endWatch = log.watch(wake);
-  // The watch keeps the process alive; a reader that never comes back must not.
-  const timer = setInterval(wake, WAIT).unref();
-  stop.addEventListener('abort', wake);
-  try {
-    while (!stop.aborted) {
-      news = new Deferred();
-      const change = hasReached ? await LogChange.at(log, after, event) : undefined;
-      if (change !== undefined) {
-        after = changed(change, after, (await log.stats()).last);
-        event = undefined;
-      }
-      hasReached ||= (await log.stats()).last >= after;
-      for await (const page of pagesOf(log, { after })) {
-        yield page;
-        const last = page.at(-1);
-        event = last;
-        after = last?.position ?? after;
-        hasReached = true;
-      }
-      if (!stop.aborted) await news.promise;
+  async *pages({ after, since }: Start): AsyncGenerator<readonly StoredEvent[]> {
+    for (let position = after; ;) {
+      const page = await this.scan({ after: position, since, limit: PAGE_EVENTS });
+      const last = page.at(-1);
+      if (last === undefined) return;
+      yield page;
+      position = last.position;
     }
-  } finally {
-    endWatch();
-    clearInterval(timer);
-    stop.removeEventListener('abort', wake);
   }
-}
 
-export async function* foundIn(
-  log: Scanned & { search(query: SearchQuery): Promise<SearchResult> },
-  search: Omit<SearchQuery, 'limit'>,
-  stop: AbortSignal,
-  gone: (position: number) => void,
-): AsyncGenerator<StoredEvent> {
-  const before = Math.min(search.before ?? Infinity, (await log.stats()).last + 1);
-  let after = search.after ?? 0;
-  for (let isLeft = true; isLeft;) {
-    const { events, reached, more } = await log.search({ ...search, after, before, limit: FOUND });
-    yield* eventsAt(log, events.map(({ position }) => position).reverse(), gone);
-    after = reached?.position ?? after;
-    isLeft = more && !stop.aborted;
+  async *follow(start: FollowStart, stop: AbortSignal, changed: OnLogChange): AsyncGenerator<readonly StoredEvent[]> {
+    let { after, event } = start;
+    // The user may ask for a start after the end of the log.
+    let hasReached = false;
+    let news = new Deferred();
+    const wake = (): void => {
+      news.resolve();
+    };
+    const endWatch = this.watch(wake);
+    // The watch keeps the process alive; a reader that never comes back must not.
+    const timer = setInterval(wake, WAIT).unref();
+    stop.addEventListener('abort', wake);
+    try {
+      while (!stop.aborted) {
+        news = new Deferred();
+        const change = hasReached ? await LogChange.at(this, after, event) : undefined;
+        if (change !== undefined) {
+          after = changed(change, after, (await this.stats()).last);
+          event = undefined;
+        }
+        hasReached ||= (await this.stats()).last >= after;
+        for await (const page of this.pages({ after })) {
+          yield page;
+          const last = page.at(-1);
+          event = last;
+          after = last?.position ?? after;
+          hasReached = true;
+        }
+        if (!stop.aborted) await news.promise;
+      }
+    } finally {
+      endWatch();
+      clearInterval(timer);
+      stop.removeEventListener('abort', wake);
+    }
   }
-}
 
-/** Reads the events at some positions, which rise; neighbours are read together. */
-async function* eventsAt(
-  log: Scanned,
-  positions: readonly number[],
-  gone: (position: number) => void,
-): AsyncGenerator<StoredEvent> {
-  for (let next = 0; next < positions.length;) {
-    const first = positions[next] ?? 0;
-    let limit = 1;
-    while (positions[next + limit] === first + limit) limit++;
-    const read = await log.scan({ after: first - 1, limit });
-    const events = new Map(read.map((event) => [event.position, event]));
-    const last = read.at(-1)?.position;
-    for (; next < positions.length; next++) {
-      const position = positions[next] ?? 0;
-      if (last !== undefined && position > last) break;
-      const event = events.get(position);
-      if (event === undefined) gone(position);
-      else yield event;
+  async *find(
+    search: Omit<SearchQuery, 'limit'>,
+    stop: AbortSignal,
+    gone: (position: number) => void,
+  ): AsyncGenerator<StoredEvent> {
+    const before = Math.min(search.before ?? Infinity, (await this.stats()).last + 1);
+    let after = search.after ?? 0;
+    for (let isLeft = true; isLeft;) {
+      const { events, reached, more } = await this.search({ ...search, after, before, limit: FOUND });
+      const positions = events.map(({ position }) => position).reverse();
+      let read: readonly StoredEvent[] = [];
+      for (const [i, position] of positions.entries()) {
+        if (position > (read.at(-1)?.position ?? 0)) {
+          // Neighbours are read together.
+          let limit = 1;
+          while (positions[i + limit] === position + limit) limit++;
+          read = await this.scan({ after: position - 1, limit });
+        }
+        const event = read.find((one) => one.position === position);
+        if (event === undefined) gone(position);
+        else yield event;
+      }
+      after = reached?.position ?? after;
+      isLeft = more && !stop.aborted;
     }
   }
 }

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { membersOf } from './senders';
 
 /** A request that may ask whether its address takes webhooks. */
-export interface HandshakeRequest {
+interface HandshakeRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   /** Without the question mark. */
@@ -13,14 +14,11 @@ export interface HandshakeRequest {
 }
 
 /** The answer for which a sender waits, with status 200. */
-export interface HandshakeAnswer {
-  readonly contentType: string;
-  readonly body: string;
-}
+type HandshakeAnswer = Readonly<Record<'contentType' | 'body', string>>;
 
 /** How a sender asks, before it delivers, whether an address takes its webhooks. */
 export interface Handshake {
-  /** Its name in SENDER_HANDSHAKES. */
+  /** Its name in SENDER_HANDSHAKES; the short one of its sender if that signs, too. */
   readonly name: string;
   /** The binding of the operation that it calls. */
   readonly binding: 'httpget' | 'httppost';
@@ -33,18 +31,11 @@ export interface Handshake {
 /** A text that is sent back to its caller. */
 const ECHOED = /^[\x20-\x7e]{1,2048}$/;
 
-function echoed(text: unknown, write = plainText): HandshakeAnswer | undefined {
-  return typeof text === 'string' && ECHOED.test(text) ? write(text) : undefined;
-}
+const echoed = (text: unknown, write = plainText) =>
+  typeof text === 'string' && ECHOED.test(text) ? write(text) : undefined;
 
 const plainText = (body: string): HandshakeAnswer => ({ contentType: 'text/plain; charset=utf-8', body });
-
 const json = (value: object): HandshakeAnswer => ({ contentType: 'application/json', body: JSON.stringify(value) });
-
-export type JsonMembers = Readonly<Record<string, unknown>>;
-
-/** The members of a JSON object; any other value has none of those that are looked for. */
-export const membersOf = (value: unknown): JsonMembers => Object(value) as JsonMembers;
 
 /** How an outbound message begins. */
 const NOTIFICATIONS =
@@ -56,9 +47,9 @@ const ACKNOWLEDGEMENT =
   '<notificationsResponse xmlns="http://soap.sforce.com/2005/09/outbound"><Ack>true</Ack></notificationsResponse></soapenv:Body>' +
   '</soapenv:Envelope>';
 
-export const HANDSHAKES = {
-  /** Events API (https://api.slack.com/events/url_verification). Lark and Feishu ask in the same way, and take JSON alone. */
-  slack: {
+const ALL: readonly Handshake[] = [
+  {
+    // Events API (https://api.slack.com/events/url_verification). Lark and Feishu ask in the same way, and take JSON alone.
     name: 'slack',
     binding: 'httppost',
     type: 'com.slack.url_verification',
@@ -68,9 +59,8 @@ export const HANDSHAKES = {
       return type === 'url_verification' ? echoed(challenge, (text) => json({ challenge: text })) : undefined;
     },
   },
-
-  /** W3C WebSub, section 5.3. Only subscriptions are confirmed: anybody can ask a hub to end one. */
-  websub: {
+  {
+    // W3C WebSub, section 5.3. Only subscriptions are confirmed: anybody can ask a hub to end one.
     name: 'websub',
     binding: 'httpget',
     type: 'org.w3.websub.subscribe',
@@ -80,9 +70,8 @@ export const HANDSHAKES = {
       return fields.get('hub.mode') === 'subscribe' ? echoed(fields.get('hub.challenge')) : undefined;
     },
   },
-
-  /** Notification endpoint validation (https://learn.microsoft.com/graph/change-notifications-delivery-webhooks). */
-  msgraph: {
+  {
+    // Notification endpoint validation (https://learn.microsoft.com/graph/change-notifications-delivery-webhooks).
     name: 'msgraph',
     binding: 'httppost',
     type: 'com.microsoft.graph.validation',
@@ -93,9 +82,8 @@ export const HANDSHAKES = {
       return echoed(token?.[1]);
     },
   },
-
-  /** Endpoint validation with the Event Grid event schema (https://learn.microsoft.com/azure/event-grid/webhook-event-delivery). */
-  eventgrid: {
+  {
+    // Endpoint validation with the Event Grid event schema (https://learn.microsoft.com/azure/event-grid/webhook-event-delivery).
     name: 'eventgrid',
     binding: 'httppost',
     type: 'com.microsoft.eventgrid.validation',
@@ -106,9 +94,8 @@ export const HANDSHAKES = {
       return echoed(membersOf(data).validationCode, (validationResponse) => json({ validationResponse }));
     },
   },
-
-  /** Outbound messages (SOAP API Developer Guide): each is sent again for a day until it is acknowledged. */
-  salesforce: {
+  {
+    // Outbound messages (SOAP API Developer Guide): each is sent again for a day until it is acknowledged.
     name: 'salesforce',
     binding: 'httppost',
     type: 'com.salesforce.outbound_message',
@@ -117,12 +104,28 @@ export const HANDSHAKES = {
         ? { contentType: 'text/xml; charset=utf-8', body: ACKNOWLEDGEMENT }
         : undefined,
   },
-
-  /** HEAD of the address (https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks). */
-  trello: {
+  {
+    // HEAD of the address (https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks).
     name: 'trello',
     binding: 'httpget',
     type: 'com.trello.validation',
     answer: ({ method }) => (method === 'HEAD' ? plainText('') : undefined),
   },
-} satisfies Readonly<Record<string, Handshake>>;
+];
+
+export const Handshake = {
+  all: ALL,
+
+  /**
+   * Returns the type and the answer of the handshake that a request is, if that is one of those named in `wanted`. A request that a sender
+   * has signed is its own or none.
+   */
+  of(wanted: readonly string[], request: HandshakeRequest, signedBy?: string) {
+    for (const { name, type, answer } of wanted.length === 0 ? [] : ALL) {
+      const isPossible = wanted.includes(name) && (signedBy === undefined || signedBy === name);
+      const found = isPossible ? answer(request) : undefined;
+      if (found !== undefined) return { type, answer: found };
+    }
+    return undefined;
+  },
+};

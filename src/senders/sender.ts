@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { HandshakeRequest, JsonMembers } from './handshakes';
-import { SENDERS, STANDARD_WEBHOOKS, TYPE } from './senders';
+import { SENDERS, STANDARD_WEBHOOKS, TYPE, type JsonMembers } from './senders';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 import { secretKey, type SenderSecret } from './signature';
 
@@ -17,7 +16,7 @@ const ALL = SENDERS.map((form) => ({
   /** Whether a call has its field, and in that a signature of its kind. */
   isOf: (headers: IncomingHttpHeaders): boolean =>
     form.field !== undefined &&
-    (form.field === form.signature?.field ? form.signature.textIn(headers) : headers[form.field]) !== undefined,
+    (form.field === form.signature.field ? form.signature.textIn(headers) : headers[form.field]) !== undefined,
 
   /** The CloudEvents `type` of a call, unless the sender has none for it or one that is no type. */
   typeOf(headers: IncomingHttpHeaders, body: JsonMembers, signed?: Buffer): string | undefined {
@@ -39,6 +38,11 @@ const ALL = SENDERS.map((form) => ({
 
 const FIELDS = new Set(ALL.map(({ field }) => field));
 
+/** The signatures, each with those who sign so. One says more than a token beside it, as from GitLab. */
+const KINDS = [...new Set(ALL.map(({ signature }) => signature))]
+  .toSorted((a, b) => Number(a.isToken) - Number(b.isToken))
+  .map((signature) => ({ signature, senders: ALL.filter((sender) => sender.signature === signature) }));
+
 /** The secrets of senders, by their settings. */
 export type SenderSecrets = { readonly [setting in SenderSecret]?: readonly string[] | undefined };
 
@@ -46,11 +50,11 @@ export const Sender = {
   /** All known senders, in the order in which they are looked for. */
   all: ALL,
 
-  /** The short names of those whose calls are recognised. */
+  /** The short names of those whose calls are recognised, and as which a request can be signed. */
   recognised: ALL.flatMap(({ field, shortName }) => (field ? shortName : [])),
 
-  /** The short names of those as which a request can be signed. */
-  signing: ALL.flatMap(({ field, signature, shortName }) => (field && signature ? shortName : [])),
+  /** The signature of Standard Webhooks. */
+  standardSignature: STANDARD_WEBHOOKS.signature,
 
   /** Finds the sender of a call. Nothing is proved by that: anybody can send these header fields. */
   of(headers: IncomingHttpHeaders): Sender | undefined {
@@ -63,38 +67,14 @@ export const Sender = {
   named: (name: string | undefined): Sender | undefined =>
     ALL.find((sender) => sender.name === name || sender.shortName === name),
 
-  /**
-   * Returns the type and the answer of the handshake that a request is, if that is one of those named in `wanted`. A signed request
-   * is its sender's handshake or none.
-   */
-  handshakeOf(wanted: readonly string[], request: HandshakeRequest, { sender }: { readonly sender?: Sender } = {}) {
-    if (wanted.length === 0) return undefined;
-    for (const { handshake } of sender === undefined ? ALL : [sender]) {
-      const answer = handshake !== undefined && wanted.includes(handshake.name) ? handshake.answer(request) : undefined;
-      if (answer !== undefined) return { type: handshake?.type ?? '', answer };
-    }
-    return undefined;
-  },
-
-  /**
-   * Returns the header fields of Standard Webhooks that sign a message now, with each of the secrets.
-   *
-   * @param id - as `Signature.sign` needs it.
-   */
-  standardHeaders(secrets: readonly string[], id: string, body: Buffer): Readonly<Record<string, string>> {
-    const { signature } = STANDARD_WEBHOOKS;
-    const keys = secrets.flatMap((secret) => signature.signingKey(secret) ?? []);
-    return signature.sign(id, body, keys);
-  },
-
   /** Whether a key of a delivery, as {@link Sender.keyOf} returns it, is a part of the data itself. */
-  isKeyInData: (key: string): boolean => KEYS_IN_DATA.has(key.split('\n', 1)[0]?.replace(/^signed /, '') ?? ''),
+  isKeyInData: (given: string): boolean =>
+    ALL.some(({ key }) => key?.isInData && given.replace(/^signed /, '').startsWith(`${key.name}\n`)),
 
   /** Returns what finds the signatures of requests, of the kinds for which secrets are configured. One that is valid is enough. */
   signaturesFor(secrets: SenderSecrets) {
     const known = KINDS.flatMap((kind) => {
-      const { setting, signingKey } = kind.signature;
-      const keys = (secrets[setting] ?? []).flatMap((secret) => signingKey(secret) ?? []);
+      const keys = kind.signature.keysOf(secrets[kind.signature.setting] ?? []);
       return keys.length === 0 ? [] : [{ ...kind, keys: keys.map(secretKey) }];
     });
     return {
@@ -106,36 +86,29 @@ export const Sender = {
           const check = kind.signature.read(headers);
           return check === undefined ? [] : [{ ...kind, check }];
         });
-        if (found.length === 0) return undefined;
-        const own = Sender.of(headers);
-        const problems = found.map(({ check }) => check).filter((check) => typeof check === 'string');
+        const [first] = found;
+        if (first === undefined) return undefined;
         return {
           /** Why none of them is valid for any body, as a sentence. */
-          problem: problems.length === found.length ? problems[0] : undefined,
+          problem: found.every(({ check }) => typeof check === 'string') ? String(first.check) : undefined,
 
           /** Returns who signed a body, after its content coding is undone, and with which secret; or why no signature is valid. */
           async signerOf(body: Buffer): Promise<{ readonly sender: Sender; readonly secret: string } | string> {
             if (body.length === 0) return 'A signature counts for a body, and there is none.';
+            const own = Sender.of(headers);
             for (const { check, keys, senders } of found) {
               if (typeof check === 'string') continue;
-              // The sender itself, or one that is known by its signature alone.
-              const sender = senders.find((one) => one === own) ?? senders.find(({ field }) => !field) ?? senders[0];
+              // The sender itself, or the last: one that is known by its signature alone.
+              const sender = senders.find((one) => one === own) ?? senders.at(-1);
               for (const { key, id } of keys) {
                 if (body.length > LARGE_MESSAGE) await letOthersRun();
                 if (sender !== undefined && check(body, key)) return { sender, secret: id() };
               }
             }
-            return this.problem ?? `The ${found[0]?.signature.field ?? ''} is not valid for this body.`;
+            return this.problem ?? `The ${first.signature.field} is not valid for this body.`;
           },
         };
       },
     };
   },
 };
-
-/** The signatures, each with those who sign so. One says more than a token beside it, as from GitLab. */
-const KINDS = [...new Set(ALL.flatMap(({ signature }) => signature ?? []))]
-  .toSorted((a, b) => Number(a.isToken) - Number(b.isToken))
-  .map((signature) => ({ signature, senders: ALL.filter((sender) => sender.signature === signature) }));
-
-const KEYS_IN_DATA = new Set(ALL.flatMap(({ key }) => (key?.isInData ? key.name : [])));

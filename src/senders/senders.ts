@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { HANDSHAKES, membersOf, type Handshake, type JsonMembers } from './handshakes';
 import { signature, type Signature } from './signature';
+
+export type JsonMembers = Readonly<Record<string, unknown>>;
+
+/** The members of a JSON object; any other value has none of those that are looked for. */
+export const membersOf = (value: unknown): JsonMembers => Object(value) as JsonMembers;
 
 /** The description of a known `Sender`. */
 interface SenderForm {
@@ -18,10 +22,9 @@ interface SenderForm {
     readonly isInData?: true;
     of(headers: IncomingHttpHeaders, body: JsonMembers, signed?: Buffer): unknown;
   };
-  readonly signature?: Signature;
+  readonly signature: Signature;
   /** Other senders sign so, too, and are known by their own fields where the signed body names no type. */
   readonly isScheme?: true;
-  readonly handshake?: Handshake;
   /** A person sees the answer to a form of this sender, so it is left empty. */
   readonly wantsFormsUnanswered?: true;
 }
@@ -128,7 +131,6 @@ export const SENDERS: readonly SenderForm[] = [
       timeField: 'x-slack-request-timestamp',
       before: (time) => `v0:${time}:`,
     }),
-    handshake: HANDSHAKES.slack,
     // Commands, and what people do in messages and modals.
     wantsFormsUnanswered: true,
   },
@@ -136,11 +138,6 @@ export const SENDERS: readonly SenderForm[] = [
   standardSender('Svix', 'svix'),
   // Others sign as GitHub does.
   { name: 'X-Hub-Signature-256', signature: HUB_SIGNATURE, isScheme: true },
-  { name: 'WebSub', handshake: HANDSHAKES.websub },
-  { name: 'Microsoft Graph', handshake: HANDSHAKES.msgraph },
-  { name: 'Azure Event Grid', handshake: HANDSHAKES.eventgrid },
-  { name: 'Salesforce', handshake: HANDSHAKES.salesforce },
-  { name: 'Trello', handshake: HANDSHAKES.trello },
 ];
 
 /** A text member of the JSON object that a form has as its `payload`, if the object begins with it, as those of GitHub and Slack do. */

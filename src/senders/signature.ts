@@ -37,19 +37,21 @@ export type SignatureCheck = (body: Buffer, key: Buffer) => boolean;
 export function signature(form: SignatureForm) {
   const { field, isToken = false, prefix = '', separator = LINE_FEED, idField, timeField, encoding = 'hex' } = form;
   const { before = () => '', textIn = (headers) => headers[field] } = form;
-  const most = form.separator === undefined ? 1 : MAX_SIGNATURES;
+  const { signingKey = (secret) => Buffer.from(secret) } = form;
+  /** The keys of secrets, without those that belong to another sender. */
+  const keysOf = (secrets: readonly string[]): Buffer[] => secrets.flatMap((secret) => signingKey(secret) ?? []);
   return {
     ...form,
     isToken,
     textIn,
-    signingKey: form.signingKey ?? ((secret) => Buffer.from(secret)),
+    keysOf,
 
     /** Reads the signature in header fields: undefined if they have none, a sentence if it can be valid for no body. */
     read(headers: IncomingHttpHeaders): SignatureCheck | string | undefined {
       const text = textIn(headers);
       if (text === undefined) return undefined;
       // Digests have one length.
-      if (isToken) return (_body, key) => isAmong([hmac('', String(text))], hmac('', key));
+      if (isToken) return (_body, key) => timingSafeEqual(hmac('', String(text)), hmac('', key));
       const id = idField === undefined ? '' : headers[idField];
       // Without full stops in the id, the signed text `id.timestamp.body` cannot be cut in another place.
       if (typeof id !== 'string' || id.includes('.')) return `The ${String(idField)} of the signature is not valid.`;
@@ -58,26 +60,33 @@ export function signature(form: SignatureForm) {
         .map((part) => part.trim());
       const time =
         timeField === field ? parts.find((part) => part.startsWith('t='))?.slice(2) : headers[timeField ?? ''];
-      const untimely =
-        timeField && timeProblem(String(time), timeField === field ? `time (t=) in ${field}` : timeField);
-      if (untimely !== undefined) return untimely;
+      if (timeField !== undefined) {
+        const what = timeField === field ? `time (t=) in ${field}` : timeField;
+        if (!/^\d{1,12}$/.test(String(time))) return `The ${what} is missing or not valid.`;
+        if (Math.abs(Date.now() / 1000 - Number(time)) > TOLERANCE)
+          return `The ${what} is more than ${String(TOLERANCE)} seconds from the time here.`;
+      }
       const given = parts
         .filter((part) => part.toLowerCase().startsWith(prefix))
-        .slice(0, most)
-        .map((part) => Buffer.from(part.slice(prefix.length), encoding));
-      if (given.every(({ length }) => length !== SHA256_BYTES)) return `The ${field} is not valid.`;
-      return (body, key) => isAmong(given, hmac(key, before(String(time), id), body));
+        .slice(0, MAX_SIGNATURES)
+        .map((part) => Buffer.from(part.slice(prefix.length), encoding))
+        .filter(({ length }) => length === SHA256_BYTES);
+      if (given.length === 0) return `The ${field} is not valid.`;
+      return (body, key) => {
+        const right = hmac(key, before(String(time), id), body);
+        return given.some((one) => timingSafeEqual(one, right));
+      };
     },
 
     /**
-     * Returns the header fields with which the sender signs a body now, with each of the keys if it can.
+     * Returns the header fields with which the sender signs a body now, with each of the secrets if it can.
      *
      * @param id - of the message, without full stops: with them the signed text could be cut in another place.
      */
-    sign(id: string, body: Buffer, keys: readonly Buffer[]): Readonly<Record<string, string>> {
+    sign(id: string, body: Buffer, secrets: readonly string[]): Readonly<Record<string, string>> {
       const time = String(Math.floor(Date.now() / 1000));
-      const signatures = keys
-        .slice(0, most)
+      const signatures = keysOf(secrets)
+        .slice(0, form.separator === undefined ? 1 : MAX_SIGNATURES)
         .map((key) =>
           isToken ? key.toString('latin1') : prefix + hmac(key, before(time, id), body).toString(encoding),
         );
@@ -96,33 +105,19 @@ const LINE_FEED = '\n';
 /** Most signatures of one request that are checked. */
 const MAX_SIGNATURES = 8;
 
+/** How far the time of a signature may be from this machine's, in seconds: five minutes, as each of the senders says. */
+const TOLERANCE = 5 * 60;
+
+const SHA256_BYTES = 32;
+
 /** Returns a key with what identifies its secret in the log. That takes some 50 ms, so that readers of the log cannot find it by trying. */
 export function secretKey(key: Buffer) {
   let id: string | undefined;
   return { key, id: () => (id ??= scryptSync(key, 'asmx-webhook', 6).toString('base64url')) };
 }
 
-/** How far the time of a signature may be from this machine's, in seconds: five minutes, as each of the senders says. */
-const TOLERANCE = 5 * 60;
-
-/** @param what - names the time, in seconds since 1970-01-01T00:00Z. */
-function timeProblem(time: string, what: string): string | undefined {
-  if (!/^\d{1,12}$/.test(time)) return `The ${what} is missing or not valid.`;
-  if (Math.abs(Date.now() / 1000 - Number(time)) <= TOLERANCE) return undefined;
-  return `The ${what} is more than ${String(TOLERANCE)} seconds from the time here.`;
-}
-
 function hmac(key: Buffer | string, ...parts: readonly (Buffer | string)[]): Buffer {
   const hash = createHmac('sha256', key);
   for (const part of parts) hash.update(part);
   return hash.digest();
-}
-
-const SHA256_BYTES = 32;
-
-/** Whether one of the signatures is the right one. Compares all of them, each in constant time. */
-function isAmong(given: readonly Buffer[], right: Buffer): boolean {
-  let found = false;
-  for (const one of given) found = (one.length === right.length && timingSafeEqual(one, right)) || found;
-  return found;
 }

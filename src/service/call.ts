@@ -25,6 +25,8 @@ export interface Call extends RecordedCall {
   forget(): void;
   /** Suggests a change to the operator; the first of each kind is logged. @param key - names the kind: one of a few. */
   hint(key: string, message: string): void;
+  /** Makes room for an answer with this many bytes. @throws there is none; the caller is asked to try again later. */
+  reserve(bytes: number): void;
   /** The absolute URL under which this caller reaches the endpoint. */
   endpointUrl(): string;
   /**
@@ -60,7 +62,7 @@ export class CallError extends Error {
  */
 export interface Operation {
   /** The access that a caller needs where keys are set. */
-  readonly access: keyof AccessControl['credentials'];
+  readonly access: keyof AccessControl['rules']['credentials'];
   /** The media type of a result that is a document in its own right. */
   readonly resultType?: string;
   /** Names that callers could take for parameters of this operation. A call that gives one is refused, not served without it. */

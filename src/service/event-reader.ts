@@ -10,13 +10,12 @@ import { CallError, type Call, type ParameterValues } from './call';
 const MAX_WAIT = 60_000;
 
 /** How long a call may wait for the first event of its query, in milliseconds. @throws {CallError} */
-export function waitParameter({ wait }: ParameterValues, { id, position }: EventQuery): number {
+export function waitParameter({ wait }: ParameterValues, query: EventQuery): number {
   if (wait === undefined) return 0;
   const milliseconds = typeof wait === 'string' ? parseDuration(wait) : undefined;
   if (milliseconds === undefined || milliseconds > MAX_WAIT)
     throw CallError.mustBe('wait', 'a duration of at most 60s, as in 20s or 500ms');
-  if (id !== undefined || position !== undefined)
-    throw CallError.mustBe('wait', 'given without the parameters id and sequence');
+  if (isNamed(query)) throw CallError.mustBe('wait', 'given without the parameters id and sequence');
   return milliseconds;
 }
 
@@ -35,18 +34,14 @@ const MOST_BYTES = '&amp;'.length;
 
 /**
  * Reads events as {@link EventLog.read} does, as many as an answer has room for, at least one if there is one. Data is left out if
- * its event alone is too large for an answer, unless that is the first that was asked for by `id` or `position`.
+ * its event alone is too large for an answer. Leaves out damaged events.
  *
  * @throws {EventLogError}
  */
 export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): Promise<StoredEvent[]> {
   let found = await log.read(query);
-  if (query.id !== undefined || query.position !== undefined) {
-    // Of events that were named, the log leaves out none that the disk has damaged.
-    found = found.filter((event) => StoredEvent.problemOf(event) === undefined);
-    // Making an answer of a large event takes as long as checking it.
-    await letOthersRun();
-  }
+  // Of events that were named, the log leaves out none that the disk has damaged.
+  if (isNamed(query)) found = found.filter((event) => StoredEvent.problemOf(event) === undefined);
   if (fitSurely(found, query)) return found;
   const { after, limit } = query;
   const page: StoredEvent[] = [];
@@ -61,7 +56,7 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
         await letOthersRun();
         measured = 0;
       }
-      const { listed, bytes } = inAnswer(event, query, page.length === 0);
+      const { listed, bytes } = inAnswer(event, query);
       // The first is listed in any case: a reader could not go on after it otherwise.
       if (page.length === limit || (page.length > 0 && bytes > room)) return inLogOrder();
       room -= bytes;
@@ -77,12 +72,11 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
   }
 }
 
-function inAnswer(event: StoredEvent, { id, position, maxBytes, referenceBytes }: PageQuery, isFirst: boolean) {
+function inAnswer(event: StoredEvent, { maxBytes, referenceBytes }: PageQuery) {
   const { attributes, data } = event;
   const headBytes = wireBytes(attributes) + OTHER_BYTES;
   const whole = headBytes + (data === undefined ? 0 : wireBytes(data) + ','.length);
-  const isWanted = isFirst && (id !== undefined || position !== undefined);
-  if (event.dataOmitted === undefined && (isWanted || whole <= maxBytes)) return { listed: event, bytes: whole };
+  if (event.dataOmitted === undefined && whole <= maxBytes) return { listed: event, bytes: whole };
   const dataOmitted = event.dataOmitted ?? Buffer.byteLength(data ?? '');
   const listed: StoredEvent = { ...event, data: undefined, dataOmitted };
   return { listed, bytes: headBytes + referenceBytes };
@@ -97,21 +91,29 @@ function fitSurely(events: readonly StoredEvent[], { maxBytes }: PageQuery): boo
   return most <= maxBytes;
 }
 
+/** Whether a query is for events that their `id` or `position` names. */
+function isNamed({ id, position }: EventQuery): boolean {
+  return id !== undefined || position !== undefined;
+}
+
 /** Reads events for calls that may wait for them. */
 export class EventReader {
   /** The reads under way for calls that were woken together, by what they ask for. */
   readonly #reads = new Map<string, Promise<StoredEvent[]>>();
   readonly #handouts = new Semaphore(1);
+  /** Whole events are read one after the other, and each after there is room for it. */
+  readonly #large = new Semaphore(1);
 
   constructor(private readonly log: Pick<EventLog, 'read' | 'watch'>) {}
 
   /**
    * Reads a page of events, as soon as there is one. Resolves to none when the time is over, the caller is gone or the service stops.
-   * Throws what {@link Call.whileIdle} throws.
+   * The first event that was asked for by `id` or `position` comes whole. Throws what {@link Call.whileIdle} and {@link Call.reserve} throw.
    */
-  async read(query: PageQuery, milliseconds: number, call: Call): Promise<StoredEvent[]> {
+  async read(query: PageQuery, milliseconds: number, call: Call): Promise<readonly StoredEvent[]> {
     const deadline = performance.now() + milliseconds;
-    let events = await readPage(this.log, query);
+    let events: readonly StoredEvent[] = await readPage(this.log, query);
+    if (isNamed(query)) return this.#withFirst(events, query, call);
     for (let seen = query.after ?? 0; events.length === 0 && performance.now() < deadline;) {
       const after = seen;
       const newest = await call.whileIdle((signal) =>
@@ -124,6 +126,21 @@ export class EventReader {
       seen = newest;
     }
     return events;
+  }
+
+  /** Reads the data of the first event, if it was left out, once there is room for it. */
+  async #withFirst(page: readonly StoredEvent[], { after }: PageQuery, call: Call): Promise<readonly StoredEvent[]> {
+    const first = after === undefined ? page.at(-1) : page[0];
+    const { position, dataOmitted } = first ?? {};
+    if (dataOmitted === undefined) return page;
+    return this.#large.run(async () => {
+      call.reserve(dataOmitted);
+      const found = await this.log.read({ position, limit: 1 });
+      const whole = found.filter((event) => StoredEvent.problemOf(event) === undefined);
+      // Making an answer of a large event takes as long as checking it.
+      await letOthersRun();
+      return page.flatMap((event) => (event === first ? whole : event));
+    });
   }
 
   /** Reads a page, once for all calls that a position woke with the same query: the read finds every event up to it. */

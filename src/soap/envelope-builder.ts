@@ -1,4 +1,3 @@
-import { ReaderThreads } from '../call/reader-thread';
 import { EventFactory, type EventContent } from '../events/event';
 import type { CallContent } from '../service/call';
 import { shortened } from '../util/text';
@@ -19,7 +18,7 @@ export interface SoapMessage {
   /** The element that begins the body, unless the body is empty or begins with text. */
   readonly element: ElementName | undefined;
   readonly arguments: Arguments;
-  readonly content: ReturnType<typeof ReaderThreads.outcomeOf<CallContent>>;
+  readonly content: CallContent;
   /** Advice to the sender about the character set, a sentence each. */
   readonly hints: readonly string[];
 }
@@ -27,7 +26,7 @@ export interface SoapMessage {
 /** The operation that the header fields of a request name, for a message of each version. */
 export type NamedOperations = Readonly<Partial<Record<SoapVersion['binding'], string | undefined>>>;
 
-const NO_CONTENT: SoapMessage['content'] = { result: {} };
+const NO_CONTENT: CallContent = {};
 
 /** The parts of the contract that reading a message needs, also in another thread. */
 export interface MessageContract {
@@ -105,9 +104,7 @@ export class EnvelopeBuilder {
       hasAddressing: this.#hasAddressing,
       element,
       arguments: this.#arguments?.found() ?? NO_ARGUMENTS,
-      content: this.#contract.recording.has(operation)
-        ? ReaderThreads.outcomeOf(() => this.#contentFor(operation))
-        : NO_CONTENT,
+      content: this.#contract.recording.has(operation) ? this.#contentFor(operation) : NO_CONTENT,
       hints,
     };
   }
@@ -116,7 +113,7 @@ export class EnvelopeBuilder {
     const [content, soapPart] = this.#recordedPart(operation);
     const text = content?.text(FAULTS.payloadGrowth);
     return text === undefined
-      ? {}
+      ? NO_CONTENT
       : { payload: EventFactory.payloadOf({ mediaType: 'application/xml', text }), soapPart };
   }
 

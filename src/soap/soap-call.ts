@@ -209,7 +209,7 @@ export class SoapCall extends IncomingCall {
   }
 
   protected override readContent(): CallContent {
-    return this.#message === undefined ? {} : this.endpoint.reader.resultOf(this.#message.content);
+    return this.#message?.content ?? {};
   }
 
   protected override forgetMessage(): void {

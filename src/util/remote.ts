@@ -44,6 +44,10 @@ export class Remote<Functions extends Callable<Functions>> {
     return remote;
   }
 
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
+  }
+
   /** Calls a function at the other end, in order. Throws the reason why the function failed, or that of {@link end}. */
   ask<Name extends keyof Functions & string>(
     name: Name,

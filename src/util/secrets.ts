@@ -24,17 +24,13 @@ const TOKEN = new RegExp(
   'g',
 );
 
-/** Four looks for a text are quicker than one for a pattern. */
-const ESCAPES_BUT_QUOTES = ['%', '\\\\', '\\u', '\\/'];
-
 const NONE: readonly RegExp[] = [];
 
 /** Cuts secrets out of what is kept or shown, known by their value wherever they stand: those configured, and each `access_token`. */
 export class Secrets {
   /** The longest first: one may be part of another. */
   #values: readonly { readonly plain: string; readonly pattern: () => RegExp }[] = [];
-  /** The beginnings of escaped characters. A `\"`, which the JSON of almost every request has, is one only if a value has a quote. */
-  #escapes = ESCAPES_BUT_QUOTES;
+  #haveQuotes = false;
 
   constructor(values: readonly string[] = []) {
     this.use(values);
@@ -46,7 +42,7 @@ export class Secrets {
   }
 
   use(values: readonly string[]): void {
-    this.#escapes = values.some((value) => /["\\]/.test(value)) ? ['%', '\\'] : ESCAPES_BUT_QUOTES;
+    this.#haveQuotes = values.some((value) => /["\\]/.test(value));
     this.#values = values
       .toSorted((a, b) => b.length - a.length)
       .map((value) => {
@@ -71,7 +67,7 @@ export class Secrets {
         );
 
   #patternsFor(text: string): readonly RegExp[] {
-    const plain = this.#escapes.some((escape) => text.includes(escape)) ? unescaped(text) : text;
+    const plain = this.#hasEscapes(text) ? unescaped(text) : text;
     const values =
       this.#values.length === 0 ? this.#values : this.#values.filter((value) => plain.includes(value.plain));
     // The end of `access_token`: its first character is rare, which makes it quick to find.
@@ -79,6 +75,14 @@ export class Secrets {
     return values.length > 0 || hasToken
       ? [...values.map(({ pattern }) => pattern()), ...(hasToken ? [TOKEN] : [])]
       : NONE;
+  }
+
+  /** A `\"`, which the JSON of almost every request has, matters only if a value has a quote. No pattern finds this as quickly. */
+  #hasEscapes(text: string): boolean {
+    if (text.includes('%')) return true;
+    for (let i = text.indexOf('\\'); i !== -1; i = text.indexOf('\\', i + 2))
+      if (text[i + 1] !== '"' || this.#haveQuotes) return true;
+    return false;
   }
 }
 

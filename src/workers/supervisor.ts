@@ -77,15 +77,19 @@ export async function supervise(
   await supervisor.start(announce);
 }
 
-/** Reports the first loss of the log's files and the last return: each worker notices by itself. */
+/** Reports the first loss of the log's files and the last return, which may be that of a worker that has just opened them. */
 export function lostFiles(report: (problem: string | undefined) => void) {
   const without = new Set<unknown>();
+  let isLost = false;
   return (worker: Pick<WorkerProcess, 'ended'>, problem: string | undefined): void => {
     if (problem === undefined) without.delete(worker);
-    if (without.size === 0) report(problem);
-    if (problem === undefined) return;
-    without.add(worker);
-    void worker.ended.then(() => without.delete(worker));
+    else {
+      without.add(worker);
+      void worker.ended.then(() => without.delete(worker));
+    }
+    if (without.size > 0 === isLost) return;
+    isLost = !isLost;
+    report(problem);
   };
 }
 
@@ -115,7 +119,7 @@ export class Supervisor {
 
   /** Starts the first worker, and then the others. If the first cannot start, the process ends with its exit code. */
   async start(announce: (url: string) => void): Promise<void> {
-    const [first, ...others] = this.#places;
+    const [first] = this.#places;
     if (first === undefined || this.#stopping) return;
     const end = await this.#startIn(first);
     if (this.#stopping) return;
@@ -126,7 +130,7 @@ export class Supervisor {
       return;
     }
     announce(await (first.ready?.ready ?? ''));
-    for (const place of others) void this.#fill(place);
+    for (const place of this.#places) void this.#fill(place);
   }
 
   /** Ends every worker, each after its calls in flight, and then this process. */
@@ -167,19 +171,22 @@ export class Supervisor {
     return isRenewed;
   }
 
-  /** Starts workers until one in the place is ready. */
+  /** Starts a worker whenever the place has none. */
   async #fill(place: Place): Promise<void> {
-    while (place.ready === undefined && !this.#stopping) {
-      const end = await (place.start ?? this.#startIn(place));
-      if (end === undefined || this.#stopping || place.ready !== undefined) continue;
-      this.logger.error({ cause: end.cause }, 'a worker ended, another one takes its place');
-      await delay(this.limits.shortLife);
+    while (!this.#stopping) {
+      const { ready } = place;
+      const began = performance.now();
+      const end = await (ready?.ended ?? place.start ?? this.#startIn(place));
+      // One has become ready, or had handed over.
+      if (end === undefined || place.ready !== ready || this.#stopping) continue;
+      place.ready = undefined;
+      this.logger.error({ worker: ready?.pid, cause: end.cause }, 'a worker ended, another one takes its place');
+      if (performance.now() - began < this.limits.shortLife) await delay(this.limits.shortLife);
     }
   }
 
   #startIn(place: Place): Promise<End | undefined> {
     const worker = this.fork();
-    const started = performance.now();
     const timer = this.#killAfter(this.limits.start, worker);
     this.#running.add(worker);
     void worker.ended.then(() => {
@@ -188,7 +195,7 @@ export class Supervisor {
     });
     const ready = worker.ready.then(() => {
       clearTimeout(timer);
-      if (!this.#stopping) this.#becameReady(place, worker, started);
+      if (!this.#stopping) this.#handOver(place, worker);
       return undefined;
     });
     const start = Promise.race([ready, worker.ended]).finally(() => {
@@ -198,22 +205,13 @@ export class Supervisor {
     return start;
   }
 
-  #becameReady(place: Place, worker: SupervisedWorker, started: number): void {
+  #handOver(place: Place, worker: SupervisedWorker): void {
     const old = place.ready;
     place.ready = worker;
-    if (old !== undefined) {
-      old.retire();
-      this.#killAfter(this.limits.retire, old);
-      this.logger.info({ worker: old.pid }, 'a worker hands over');
-    }
-    void worker.ended.then(async ({ cause }) => {
-      if (place.ready !== worker) return;
-      place.ready = undefined;
-      if (this.#stopping) return;
-      this.logger.error({ worker: worker.pid, cause }, 'a worker ended, another one takes its place');
-      if (performance.now() - started < this.limits.shortLife) await delay(this.limits.shortLife);
-      await this.#fill(place);
-    });
+    if (old === undefined) return;
+    old.retire();
+    this.#killAfter(this.limits.retire, old);
+    this.logger.info({ worker: old.pid }, 'a worker hands over');
   }
 
   #exitIfAlone(): void {

@@ -28,7 +28,7 @@ describe('a key in a header field', () => {
     ...refused('authorization', [basic('me:key', 'BasicX '), basic('me:key', 'XBasic ')]),
   ])('%s: %j has the name %j', (field, value, name) => {
     const headers = field === 'x-api-key' ? { [field]: value } : { 'x-api-key': 'wrong', [field]: value };
-    const caller = new Caller({ headers } as unknown as HttpRequest, access);
+    const caller = new Caller({ headers, accessTokens: [] } as unknown as HttpRequest, access);
     const required = () => {
       caller.require('record');
       return caller.keyName ?? '';

@@ -106,7 +106,10 @@ it('with WEBHOOK_SECRETS alone RecordEvent needs a signature, and GET, which non
 it('a secret that a reload removes while the body arrives lets no call through', async () => {
   const withSecret = (secret: string) => readConfig({ WEBHOOK_SECRETS: secret });
   const access = new AccessControl(withSecret(GITHUB_SECRET), { baseUrl: () => '' });
-  const caller = new Caller({ method: 'POST', headers: github(GITHUB_SECRET) } as unknown as HttpRequest, access);
+  const caller = new Caller(
+    { method: 'POST', headers: github(GITHUB_SECRET), accessTokens: [] } as unknown as HttpRequest,
+    access,
+  );
   caller.beforeBody('record', false);
   access.use(withSecret('another-secret-16'));
   await expect(caller.verify(Buffer.from(BODY), 'record')).rejects.toThrow('is not valid for this body');

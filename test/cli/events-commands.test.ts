@@ -69,7 +69,7 @@ describe('the arguments of the tool', () => {
     ['forward http://h --binding soap13', '--binding soap13 is not one of soap11, soap12, httpget, httppost.'],
     ['print --sender github', '--sender github is not an address. --from-sender names a known sender.'],
     ['forward http://h --event a --position f', both('--event <id>', '--position <file>')],
-    ['forward http://h --follow --sign trello=s', `--sign trello is not one of ${Sender.signing.join(', ')}.`],
+    ['forward http://h --follow --sign trello=s', `--sign trello is not one of ${Sender.recognised.join(', ')}.`],
     ['forward http://h --follow --sign github', '--sign github is not SENDER=FILE.'],
     [`forward http://h --text ${'x'.repeat(201)}`, '--text can have at most 200 characters.'],
     ...['hook', '99999', 'ftp://us-er:heim@h', 'http://us-er:heim%zz@h'].map(

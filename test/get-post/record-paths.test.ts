@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { Arrival } from '../../src/events/arrival';
 import { BINDINGS, callOperation, resultOf } from '../support/bindings';
 import { send } from '../support/http';
-import { sendRaw } from '../support/raw';
+import { sendRaw } from '../support/wire';
 import { startService, type TestService } from '../support/service';
 
 const KEY = 'record-key-0123456789';

@@ -5,9 +5,8 @@ import { readConfig } from '../../src/config/config';
 import { HttpServer } from '../../src/http/server';
 import { eventually, succeeds } from '../support/eventually';
 import { expectNothingHeldAfterEach } from '../support/nothing-held';
-import { openConnection, sendRaw, untilClosed } from '../support/raw';
 import { startService } from '../support/service';
-import { openWire } from '../support/wire';
+import { openConnection, openWire, sendRaw, untilClosed } from '../support/wire';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 const request = (line: string, ...fields: readonly string[]) =>

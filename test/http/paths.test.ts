@@ -1,5 +1,5 @@
 import { ask, BINDINGS, requestOf } from '../support/bindings';
-import { sendRaw } from '../support/raw';
+import { sendRaw } from '../support/wire';
 import { startService, useService } from '../support/service';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';

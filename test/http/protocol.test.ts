@@ -1,4 +1,4 @@
-import { sendRaw } from '../support/raw';
+import { sendRaw } from '../support/wire';
 import { useService } from '../support/service';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';

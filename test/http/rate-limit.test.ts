@@ -35,6 +35,13 @@ it('RATE_LIMIT counts in periods that are longer than a timer of Node', () => {
   expect(refusalOf(limit)).toBeUndefined();
 });
 
+it('begins a period with the request that comes after the one before, however long after', () => {
+  const limit = limitOf(1);
+  limit.count({} as HttpRequest);
+  jest.advanceTimersByTime(600_000);
+  expect([refusalOf(limit), refusalOf(limit)]).toEqual([undefined, '60']);
+});
+
 it('says to come back once the period is over, rounded up to a second', () => {
   const limit = limitOf(1);
   expect(refusalOf(limit)).toBeUndefined();

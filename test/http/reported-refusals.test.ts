@@ -10,8 +10,7 @@ import { createLogger } from '../../src/telemetry/logger';
 import { BINDINGS, requestOf, type BindingName } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { send, type Question } from '../support/http';
-import { openConnection, untilClosed } from '../support/raw';
-import { openWire } from '../support/wire';
+import { openConnection, openWire, untilClosed } from '../support/wire';
 
 type App = Awaited<ReturnType<typeof startApp>>;
 

@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
-import { openConnection, untilClosed } from '../support/raw';
 import { slowLog } from '../support/slow-log';
 import { startService } from '../support/service';
-import { openWire } from '../support/wire';
+import { openConnection, openWire, untilClosed } from '../support/wire';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 

@@ -52,5 +52,5 @@ it('each loss of the files is told once, and that they are back', async () => {
   await eventually('it has looked', () => looks.length === 0);
   end.abort();
   await watched;
-  expect(told).toEqual(['gone', undefined, 'moved', undefined]);
+  expect(told).toStrictEqual(['gone', undefined, 'moved', undefined]);
 });

@@ -1,10 +1,16 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { startCluster } from '../../scripts/cluster/start.cjs';
-import { eventually } from '../support/eventually';
+import { eventually, succeeds } from '../support/eventually';
 import { send } from '../support/http';
 import { everyEvent, Load, verdict, WHOLE } from '../support/load';
+import { startNats } from '../support/nats';
+import { NGINX, startNginx } from '../support/nginx';
+import { startProcess } from '../support/process';
+import { freePort, SERVICE_ROOT } from '../support/program.cjs';
+import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
 const STREAMS = ['EVENTS', 'EVENTS_KEYS'];
@@ -14,35 +20,92 @@ const AFTER = 6000;
 /** Longest time without a successful call that is accepted while both streams have a leader, in milliseconds. */
 const LIMIT = 5000;
 
-type Cluster = Awaited<ReturnType<typeof startCluster>>;
-type Part = Pick<Cluster['instances'][number], 'process' | 'start'>;
+type Process = Pick<Awaited<ReturnType<typeof startProcess>>, 'child' | 'end'>;
 
-describeWith({ 'nats-server': 'nats-server', nginx: 'nginx-light' }, 'three servers, two instances and nginx', () => {
-  let cluster: Cluster;
+/** Starts a server or an instance, which can be taken away and started again. */
+async function startPart<T extends object>(facts: T, begin: () => Promise<Process>) {
+  const part = {
+    ...facts,
+    process: await begin(),
+    async start() {
+      part.process = await begin();
+    },
+  };
+  return part;
+}
+
+type Part = Awaited<ReturnType<typeof startPart>>;
+
+const SERVERS = ['n1', 'n2', 'n3'];
+
+/** Starts three nats-servers, two instances of the service, and nginx in front of them with deploy/nginx.conf but without TLS. */
+async function startCluster(folder: string) {
+  const portsOf = () => Promise.all(SERVERS.map(() => freePort()));
+  const [ports, routed, monitors] = [await portsOf(), await portsOf(), await portsOf()];
+  const routes = routed.map((port) => `nats://127.0.0.1:${String(port)}`).join(', ');
+  const servers = await Promise.all(
+    SERVERS.map(async (name, i) => {
+      await mkdir(join(folder, name));
+      const cluster = `cluster { name: webhook, listen: "127.0.0.1:${String(routed[i])}", routes: [${routes}] }`;
+      const configuration = `server_name: ${name}\nhttp: "127.0.0.1:${String(monitors[i])}"\n${cluster}`;
+      return startPart({ name, monitor: monitors[i] }, () => startNats(join(folder, name), ports[i], configuration));
+    }),
+  );
+  const nats = ports.map((port) => `127.0.0.1:${String(port)}`);
+  const variables = { EVENT_LOG: `nats://${nats.join()}/EVENTS?replicas=3`, TRUST_PROXY: 'loopback' };
+  const instances: (Part & { url: string })[] = [];
+  for (const PORT of [String(await freePort()), String(await freePort())]) {
+    const start = () =>
+      startPart({ url: `http://127.0.0.1:${PORT}` }, () => startProcess({ ...variables, PORT }, folder));
+    // The first start fails until the servers have elected a leader.
+    await eventually('an instance starts', () => succeeds(start().then((instance) => instances.push(instance))));
+  }
+  const port = String(await freePort());
+  const url = `http://127.0.0.1:${port}/${SERVICE_ROOT}/Services/WebHooks.asmx`;
+  const addresses = instances.map((instance) => instance.url);
+  const nginx = await startNginx(folder, addresses, url, {
+    '^/webhooks/': `^/${SERVICE_ROOT}/`,
+    'listen 443 ssl': `listen 127.0.0.1:${port}`,
+    // An instance that hangs is left sooner.
+    'proxy_read_timeout 75s': 'proxy_read_timeout 15s',
+  });
+  const parts = [...instances, ...servers];
+  const stop = async () => {
+    await nginx.stop();
+    for (const { process } of parts) await process.end('SIGTERM');
+  };
+  return { servers, nats, instances, url, stop };
+}
+
+describeWith({ 'nats-server': 'nats-server', ...NGINX }, 'three servers, two instances and nginx', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let cluster: Awaited<ReturnType<typeof startCluster>>;
   let nats: NatsConnection;
   let streams: StreamAPI;
   beforeAll(async () => {
-    cluster = await startCluster();
-    nats = await connect({ ...cluster.nats.address, maxReconnectAttempts: -1 });
+    folder = await temporaryFolder();
+    cluster = await startCluster(folder.path);
+    nats = await connect({ servers: cluster.nats, maxReconnectAttempts: -1 });
     ({ streams } = await jetstreamManager(nats));
   }, 60_000);
   afterAll(async () => {
     await nats.close();
     await cluster.stop();
+    await folder.remove();
   });
 
   const nameOfLeader = async () => (await streams.info('EVENTS')).cluster?.leader;
   const server = async (leads: boolean) => {
     const leader = await nameOfLeader();
-    const found = cluster.nats.servers.find(({ name }) => (name === leader) === leads);
+    const found = cluster.servers.find(({ name }) => (name === leader) === leads);
     if (found === undefined) throw new Error('no server is found');
     return found;
   };
   const readiness = () =>
-    Promise.all(cluster.instances.map(({ url }) => send(new URL('/readyz', url).href).catch(() => ({ status: 0 }))));
+    Promise.all(cluster.instances.map(({ url }) => send(`${url}/readyz`).catch(() => ({ status: 0 }))));
 
   /** Which of some servers leads each stream, as they say themselves. How long an election takes is up to nats-server. */
-  const isLedByOneOf = async (servers: Cluster['nats']['servers']) => {
+  const isLedByOneOf = async (servers: typeof cluster.servers) => {
     const led = servers.map(async ({ name, monitor }) => {
       const { body } = await send(`http://127.0.0.1:${String(monitor)}/jsz?accounts=true&streams=true`);
       type Details = { account_details?: { stream_detail?: { name: string; cluster?: { leader?: string } }[] }[] };
@@ -90,7 +153,7 @@ describeWith({ 'nats-server': 'nats-server', nginx: 'nginx-light' }, 'three serv
       const part = await choose();
       if (part === undefined) throw new Error(`there is nothing to ${what}`);
       await harm(part);
-      const others = cluster.nats.servers.filter((other) => other !== part);
+      const others = cluster.servers.filter((other) => other !== part);
       await eventually('another server leads the streams', () => isLedByOneOf(others), 60_000);
       const led = performance.now();
       await setTimeout(AFTER);

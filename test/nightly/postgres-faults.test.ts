@@ -10,8 +10,7 @@ import type { EventLog } from '../../src/log/event-log';
 import { everyEvent, outcome, newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { failureOf } from '../support/jetstream';
-import { makeCertificate } from '../support/nginx';
-import { freePort } from '../support/program.cjs';
+import { certificateIn, freePort } from '../support/program.cjs';
 import { describeWithPostgres, unprivileged, usePostgres } from '../support/postgres';
 import { runToEnd, startProcess } from '../support/process';
 import { startTcpProxy } from '../support/tcp-proxy';
@@ -56,7 +55,7 @@ describeWithPostgres('a PostgreSQL server', () => {
     `postgres://${user}@127.0.0.1:${String(port)}/${database}?sslmode=disable&durability=relaxed`;
   /** Why a log cannot be opened. */
   const refusal = async (given: Parameters<typeof options>[0]) =>
-    failureOf(openPostgresLog({ ...(await options()), timeout: 300, ...given }));
+    failureOf(openPostgresLog({ ...(await options()), timeout: 1000, ...given }));
 
   describe('that asks for a password', () => {
     it('says which one is wrong or missing, without the password', async () => {
@@ -108,11 +107,11 @@ describeWithPostgres('a PostgreSQL server', () => {
     let authority: string;
     beforeAll(async () => {
       const { uid, gid } = await stat(cluster);
-      ({ cert: authority } = await makeCertificate(folder.path, 'authority'));
-      const made = await makeCertificate(folder.path, 'server', { signer: 'authority', names: 'DNS:localhost' });
+      authority = certificateIn(folder.path, 'authority').TLS_CERT;
+      const made = certificateIn(folder.path, 'server', 'authority');
       for (const [name, file] of [
-        ['server.crt', made.cert],
-        ['server.key', made.key],
+        ['server.crt', made.TLS_CERT],
+        ['server.key', made.TLS_KEY],
       ] as const) {
         await writeFile(join(cluster, name), await readFile(file), { mode: 0o600 });
         await chown(join(cluster, name), uid, gid);
@@ -140,10 +139,12 @@ describeWithPostgres('a PostgreSQL server', () => {
       expect(await refusal({ user, sslmode: 'verify-ca' })).toMatch(
         /(?:certificate|first certificate)[^;]*; name the file of its authority in sslrootcert$/,
       );
-      expect(await refusal({ user, sslmode: 'verify-full', sslrootcert: authority })).toMatch(
+      // A name of this machine that the certificate does not have.
+      const hosts = [{ host: '127.1', port: postgres.port() }];
+      expect(await refusal({ user, hosts, sslmode: 'verify-full', sslrootcert: authority })).toMatch(
         /does not match certificate's altnames/,
       );
-      const { cert: other } = await makeCertificate(folder.path, 'other');
+      const { TLS_CERT: other } = certificateIn(folder.path, 'other');
       expect(await refusal({ user, sslmode: 'require', sslrootcert: other })).toContain(
         'name the file of its authority',
       );

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../support/bindings';
 import { send } from '../support/http';
-import { openConnection, untilClosed } from '../support/raw';
+import { openConnection, untilClosed } from '../support/wire';
 import { startService, type TestService } from '../support/service';
 import { WSSE } from '../support/wsse';
 import { anyCharacter } from '../support/arbitraries';

@@ -97,7 +97,7 @@ describe('where callers have keys of their own', () => {
   it.each(['webhook', 'svix'])('a %s-id that two secrets sign is that of two deliveries', async (prefix) => {
     const [a = '', b = ''] = SECRETS;
     const deliver = async (secret: string, body: string) => {
-      const signed = Object.entries(Sender.standardHeaders([secret], 'msg_1', Buffer.from(body)));
+      const signed = Object.entries(Sender.standardSignature.sign('msg_1', Buffer.from(body), [secret]));
       const headers = Object.fromEntries(signed.map(([name, value]) => [name.replace('webhook', prefix), value]));
       return resultOf(await post(service.url, body, headers));
     };

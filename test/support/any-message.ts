@@ -34,8 +34,6 @@ export function readAnyMessage(xml: string): SoapMessage {
 
 /** What RecordEvent records of a message. */
 export function payloadOf(xml: string): string | undefined {
-  const { content } = readAnyMessage(xml);
-  if (content.thrown !== undefined) throw new Error(content.thrown.message);
-  const { payload } = content.result as Extract<CallContent, { batch?: undefined }>;
+  const { payload } = readAnyMessage(xml).content as Extract<CallContent, { batch?: undefined }>;
   return payload && (JSON.parse(`{${payload.data}}`) as { data: string }).data;
 }

@@ -74,7 +74,7 @@ const gitlab = (version: string, event: string, id: string) => ({
 
 /** @param prefix - that of the names of the header fields. */
 function standard(prefix: 'webhook' | 'svix', body: string, id: string): Fields {
-  const fields = Object.entries(Sender.standardHeaders([STANDARD], id, Buffer.from(body)));
+  const fields = Object.entries(Sender.standardSignature.sign(id, Buffer.from(body), [STANDARD]));
   return Object.fromEntries(fields.map(([name, value]) => [name.replace('webhook', prefix), value]));
 }
 

@@ -1,24 +1,17 @@
-import type { ChildProcess } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect, nkeys } from '@nats-io/transport-node';
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { run } from './program.cjs';
 
-/** A nats-server process on the loopback interface with JetStream in a folder. */
-export interface NatsServer {
-  readonly child: ChildProcess;
-  readonly port: number;
-  /** Sends a signal and resolves when the process has ended. */
-  end(signal: NodeJS.Signals): Promise<void>;
-}
+export type NatsServer = Awaited<ReturnType<typeof startNats>>;
 
 /**
- * Starts a server; port -1 lets it pick a free one. What it stores is in the folder, and still there after a restart.
+ * Starts a nats-server on the loopback interface, with JetStream; port -1 lets it pick a free one. What it stores is in the folder, and still there after a restart.
  *
  * @param more - further configuration. With `STORE_DIR` in it, it has the `jetstream` block too.
  */
-export async function startNats(folder: string, port = -1, more = ''): Promise<NatsServer> {
+export async function startNats(folder: string, port = -1, more = '') {
   const file = join(folder, 'nats.conf');
   const store = join(folder, 'jetstream');
   const storeDirectory = `store_dir: ${JSON.stringify(store)}`;
@@ -30,13 +23,7 @@ export async function startNats(folder: string, port = -1, more = ''): Promise<N
   );
   const server = run(['nats-server', '-c', file]);
   const [, taken] = await server.prints(/client connections on 127\.0\.0\.1:(\d+)[^]*Server is ready/);
-  return {
-    child: server.child,
-    port: Number(taken),
-    async end(signal) {
-      await server.end(signal);
-    },
-  };
+  return { ...server, port: Number(taken) };
 }
 
 /** Works on the streams of a server directly, without the service. */

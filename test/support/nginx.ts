@@ -1,13 +1,9 @@
-import { execFile } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { adapted } from './adapted';
 import { eventually, succeeds } from './eventually';
 import { send } from './http';
-import { run as start } from './program.cjs';
-
-const run = promisify(execFile);
+import { certificateIn, run } from './program.cjs';
 
 const DEPLOYED = join(__dirname, '..', '..', 'deploy', 'nginx.conf');
 
@@ -17,22 +13,23 @@ const TEMPORARY_FILES = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 export const NGINX = { nginx: 'nginx-light', openssl: 'openssl' };
 
 /**
- * Starts nginx with deploy/nginx.conf in front of a service and waits until it answers at an address for which
- * {@link makeCertificate} made the certificate. Its files are in the folder.
+ * Starts nginx with deploy/nginx.conf in front of services, with a certificate of its own, and waits until it answers at an address. Its
+ * files are in the folder, the certificate in `cert.pem`.
  *
  * @param changes - texts of the file, and what comes in their place beside the ports and files of this machine.
  */
 export async function startNginx(
   folder: string,
-  service: string,
+  services: readonly string[],
   url: string,
   changes: Readonly<Record<string, string>> = {},
 ): Promise<{ stop(): Promise<void> }> {
+  const { TLS_CERT, TLS_KEY } = certificateIn(folder);
   const http = adapted(await readFile(DEPLOYED, 'utf8'), {
-    '127.0.0.1:8080': new URL(service).host,
+    '127.0.0.1:8080': services.map((address) => new URL(address).host).join(' max_fails=1 fail_timeout=1s;\n  server '),
     'listen 443 ssl': `listen 127.0.0.1:${new URL(url).port} ssl`,
-    '/etc/ssl/hooks.pem': join(folder, 'certificate.pem'),
-    '/etc/ssl/hooks.key': join(folder, 'certificate-key.pem'),
+    '/etc/ssl/hooks.pem': TLS_CERT,
+    '/etc/ssl/hooks.key': TLS_KEY,
     ...changes,
   });
   const configuration = join(folder, 'nginx.conf');
@@ -44,7 +41,7 @@ export async function startNginx(
     `daemon off; pid ${join(folder, 'nginx.pid')}; error_log stderr crit; events { }
      http { access_log off; ${paths.join(' ')}\n${http}\n}`,
   );
-  const nginx = start(['nginx', '-c', configuration, '-e', 'stderr']);
+  const nginx = run(['nginx', '-c', configuration, '-e', 'stderr']);
   const stop = async (): Promise<void> => {
     await nginx.end();
   };
@@ -55,20 +52,4 @@ export async function startNginx(
     throw new Error(nginx.output(), { cause: error });
   }
   return { stop };
-}
-
-/** Makes `NAME.pem` and `NAME-key.pem` in a folder, signed by another of its certificates, or by itself. */
-export async function makeCertificate(
-  folder: string,
-  name = 'certificate',
-  { signer, names = 'DNS:localhost,IP:127.0.0.1' }: { readonly signer?: string; readonly names?: string } = {},
-): Promise<{ readonly cert: string; readonly key: string }> {
-  const filesOf = (one: string) => ({ cert: join(folder, `${one}.pem`), key: join(folder, `${one}-key.pem`) });
-  const made = filesOf(name);
-  const by = filesOf(signer ?? '');
-  const signed = signer === undefined ? [] : ['-CA', by.cert, '-CAkey', by.key];
-  const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`];
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  await run('openssl', ['req', '-x509', ...kind, ...signed, '-keyout', made.key, '-out', made.cert, ...subject]);
-  return made;
 }

@@ -1,5 +1,5 @@
 // Programs that run beside tests and scripts, none of which outlives them. Scripts use it too, so it is no TypeScript.
-const { spawn } = require('node:child_process');
+const { execFileSync, spawn } = require('node:child_process');
 const { randomUUID } = require('node:crypto');
 const { once } = require('node:events');
 const { createServer } = require('node:net');
@@ -93,6 +93,26 @@ async function freePort() {
 }
 
 /**
+ * Makes a certificate for localhost and its key in a folder, signed by itself or by another one there. Returns the settings that name
+ * them. Needs openssl.
+ *
+ * @param {string} folder
+ * @param {string} [name]
+ * @param {string} [signer]
+ */
+function certificateIn(folder, name = 'cert', signer) {
+  /** @param {string} of */
+  const filesOf = (of) => ({ TLS_CERT: join(folder, `${of}.pem`), TLS_KEY: join(folder, `${of}-key.pem`) });
+  const [tls, by] = [filesOf(name), filesOf(signer ?? name)];
+  const how = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2'.split(' ');
+  const who = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  const signed = signer === undefined ? [] : ['-CA', by.TLS_CERT, '-CAkey', by.TLS_KEY];
+  const files = ['-keyout', tls.TLS_KEY, '-out', tls.TLS_CERT];
+  execFileSync('openssl', [...how, ...who, ...signed, ...files], { stdio: 'ignore' });
+  return tls;
+}
+
+/**
  * Numbers from 0 to 1, the same ones for the same seed (mulberry32).
  *
  * @param {number} seed
@@ -119,5 +139,6 @@ module.exports = {
   killPrograms,
   run,
   freePort,
+  certificateIn,
   randomOf,
 };

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { HttpClient } from '../../src/cli/http-client';
 import { readService } from '../../src/cli/compare/wsdl';
-import { makeCertificate } from '../support/nginx';
+import { certificateIn } from '../support/program.cjs';
 import { RECORDED_WSDL } from '../support/recorded-service';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
@@ -15,9 +14,9 @@ describeWith({ openssl: 'openssl' }, 'comparing a service over HTTPS', () => {
   let cert: string;
   beforeAll(async () => {
     folder = await temporaryFolder();
-    await makeCertificate(folder.path);
-    cert = await readFile(join(folder.path, 'certificate.pem'), 'utf8');
-    const key = await readFile(join(folder.path, 'key.pem'), 'utf8');
+    const { TLS_CERT, TLS_KEY } = certificateIn(folder.path);
+    cert = await readFile(TLS_CERT, 'utf8');
+    const key = await readFile(TLS_KEY, 'utf8');
     server = createServer({ key, cert, maxVersion: 'TLSv1.2' }, (_request, response) => response.end(RECORDED_WSDL));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });

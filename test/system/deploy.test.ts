@@ -8,7 +8,7 @@ import { adapted } from '../support/adapted';
 import { eventsOf } from '../support/bindings';
 import { send } from '../support/http';
 import { freePort } from '../support/program.cjs';
-import { makeCertificate, NGINX, startNginx } from '../support/nginx';
+import { NGINX, startNginx } from '../support/nginx';
 import { useService } from '../support/service';
 import { temporaryFolder, useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
@@ -27,8 +27,8 @@ describeWith(NGINX, 'behind deploy/nginx.conf', () => {
     beforeAll(async () => {
       folder = await temporaryFolder();
       outer.url = `https://localhost:${String(await freePort())}${prefix}/webhooks/Services/WebHooks.asmx`;
-      globalAgent.options.ca = await readFile((await makeCertificate(folder.path)).cert);
-      nginx = await startNginx(folder.path, service.url, outer.url, changes);
+      nginx = await startNginx(folder.path, [service.url], outer.url, changes);
+      globalAgent.options.ca = await readFile(join(folder.path, 'cert.pem'));
     });
     afterAll(async () => {
       await nginx.stop();

@@ -11,7 +11,7 @@ import { itForwardsThroughKills } from './forwarder-kills';
 import { newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { useJetStream } from '../support/jetstream';
-import { makeCertificate } from '../support/nginx';
+import { certificateIn } from '../support/program.cjs';
 import { startTarget } from '../support/target';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { startTool, TOOL } from '../support/tool';
@@ -120,8 +120,8 @@ describeWith({ openssl: 'openssl' }, 'forwarding over HTTPS', () => {
 
   it('posts to a target whose certificate is trusted, and waits for one whose is not', async () => {
     const file = (name: string) => join(folder.path, name);
-    await makeCertificate(folder.path);
-    const tls = { cert: await readFile(file('certificate.pem')), key: await readFile(file('key.pem')) };
+    const { TLS_CERT, TLS_KEY } = certificateIn(folder.path);
+    const tls = { cert: await readFile(TLS_CERT), key: await readFile(TLS_KEY) };
     const target = await startTarget(undefined, { tls });
     const log = await openSqliteLog({ file: file('events.db') });
     await log.append(newEvent({ id: 'a' }), newEvent({ id: 'b' }));
@@ -133,7 +133,7 @@ describeWith({ openssl: 'openssl' }, 'forwarding over HTTPS', () => {
     await wary.said(`Event 1 was not taken by ${target.url}: its certificate is signed by itself. Trying again in`);
     expect(await wary.end('SIGTERM')).toBe(1);
     expect(target.received).toEqual([]);
-    const trusting = startTool(args, { ...variables, NODE_EXTRA_CA_CERTS: file('certificate.pem') }, folder.path);
+    const trusting = startTool(args, { ...variables, NODE_EXTRA_CA_CERTS: TLS_CERT }, folder.path);
     expect(await trusting.ended).toBe(0);
     expect(target.received).toHaveLength(2);
     // Each attempt has its own: a late answer to one must not count for the next.
@@ -142,9 +142,8 @@ describeWith({ openssl: 'openssl' }, 'forwarding over HTTPS', () => {
   });
 
   it('posts through the tunnel of a proxy', async () => {
-    const file = (name: string) => join(folder.path, name);
-    await makeCertificate(folder.path);
-    const tls = { cert: await readFile(file('certificate.pem')), key: await readFile(file('key.pem')) };
+    const { TLS_CERT, TLS_KEY } = certificateIn(folder.path);
+    const tls = { cert: await readFile(TLS_CERT), key: await readFile(TLS_KEY) };
     const target = await startTarget(undefined, { tls });
     const asked: unknown[] = [];
     const proxy = createServer().on('connect', ({ url, headers }: IncomingMessage, socket: Socket) => {

@@ -83,7 +83,7 @@ describe('the supervisor', () => {
   });
 });
 
-it('of the files of the log, the first loss and the last return are said, and those of a worker that died are forgotten', async () => {
+it('of the files of the log, the first loss and the last return are said, also if all workers died meanwhile', async () => {
   const said: unknown[] = [];
   const lost = lostFiles((problem) => said.push(problem));
   const [dies, lives] = [new FakeWorker(), new FakeWorker()];
@@ -93,5 +93,9 @@ it('of the files of the log, the first loss and the last return are said, and th
   await dies.ended;
   lost(lives, undefined);
   lost(lives, 'gone');
-  expect(said).toEqual(['moved', undefined, 'gone']);
+  lives.die();
+  await lives.ended;
+  lost(new FakeWorker(), undefined);
+  lost(new FakeWorker(), undefined);
+  expect(said).toStrictEqual(['moved', undefined, 'gone', undefined]);
 });

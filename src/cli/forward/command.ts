@@ -30,7 +30,7 @@ export function forwardCommand(): ToolCommand {
       new Option('--as-received', 'send the request as it arrived, instead of the CloudEvent'),
       repeatable(
         '--sign <sender=file>',
-        `as --as-received, and sign the requests of this sender anew, with the secret in the file; senders: ${Sender.signing.join(', ')}`,
+        `as --as-received, and sign the requests of this sender anew, with the secret in the file; senders: ${Sender.recognised.join(', ')}`,
         secretOfSender,
       ).implies({ asReceived: true }),
       option('--tries <number>', 'post an event at most so often without --follow (3)', tries).conflicts('follow'),
@@ -75,7 +75,7 @@ async function receivedForm({ asReceived = false, sign = [] }: Values): Promise<
 function secretOfSender(text: string) {
   const [, name = '', file] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
   if (file === undefined) throw misuse(`--sign ${quoted(text)} is not SENDER=FILE.`);
-  return { sender: Sender.named(oneOf('sign', Sender.signing)(name)), file };
+  return { sender: Sender.named(oneOf('sign', Sender.recognised)(name)), file };
 }
 
 function tries(text: string): number {

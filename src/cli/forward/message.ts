@@ -58,7 +58,7 @@ export function messageOf(event: StoredEvent, address: URL, { secrets, asReceive
       'User-Agent': `asmx-webhook/${BUILD.version}`,
       'Content-Type': 'application/cloudevents+json',
       'webhook-id': id,
-      ...(secrets && Sender.standardHeaders(secrets, id, body)),
+      ...(secrets && Sender.standardSignature.sign(id, body, secrets)),
     }),
   };
 }
@@ -120,10 +120,10 @@ function signerFor(event: StoredEvent, sent: SentFields, signers: ReadonlyMap<Se
 
 /** Returns a {@link Signer} that signs as a sender does, or undefined if the text is not a secret of that sender. */
 export function signerOf({ signature }: Sender, secret: string): Signer | undefined {
-  const key = signature?.signingKey(secret.trim());
-  if (signature === undefined || key === undefined || key.length === 0) return undefined;
+  const secrets = [secret.trim()];
+  if (!signature.keysOf(secrets)[0]?.length) return undefined;
   const idField = signature.field.replace(/-signature$/, '-id');
-  return (sent, id, body) => signature.sign(signedId(sent[idField]) ?? id, body, [key]);
+  return (sent, id, body) => signature.sign(signedId(sent[idField]) ?? id, body, secrets);
 }
 
 /** @throws the file cannot be read, or holds no secret of the sender; the message is one line. */

@@ -160,10 +160,10 @@ export async function postEvents(
 }
 
 async function formOf(namespace: string | undefined, { asReceived = false, sign }: PostOptions): Promise<PostedForm> {
-  const sender = sign && Sender.signing.includes(sign.sender) ? Sender.named(sign.sender) : undefined;
+  const sender = sign && Sender.recognised.includes(sign.sender) ? Sender.named(sign.sender) : undefined;
   const signer = sender && sign && signerOf(sender, sign.secret);
   if (sign !== undefined && signer === undefined)
-    throw new TypeError(`sign needs a sender, one of ${Sender.signing.join(', ')}, and a secret of that sender.`);
+    throw new TypeError(`sign needs a sender, one of ${Sender.recognised.join(', ')}, and a secret of that sender.`);
   const signers = sender && signer && new Map([[sender, signer]]);
   if (asReceived) return { asReceived: { contract: await Contract.load(namespace), signers } };
   if (sign === undefined || sign.sender === 'standard-webhooks') return { secrets: sign && [sign.secret] };

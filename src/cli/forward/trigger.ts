@@ -14,7 +14,7 @@ interface Values {
 export function triggerCommand(): ToolCommand {
   return new ToolCommand('trigger')
     .description('Send a made-up request of a known sender, signed as it signs, to the service or another address')
-    .argument('<sender>', Sender.signing.join(', '), oneOf('sender', Sender.signing))
+    .argument('<sender>', Sender.recognised.join(', '), oneOf('sender', Sender.recognised))
     .argument('[event]', "the sender's name of the event, as in push or orders/create")
     .addOptions([
       option(
@@ -60,7 +60,7 @@ async function trigger(name: string, given: string | undefined, { to, secretFile
 }
 
 function secretsOfService({ signature }: Sender): readonly string[] {
-  return (signature && ProcessConfig.ofTool('access').access[signature.setting]) ?? [];
+  return ProcessConfig.ofTool('access').access[signature.setting] ?? [];
 }
 
 function serviceAddress(): URL {

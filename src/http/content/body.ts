@@ -12,9 +12,6 @@ const EMPTY = Buffer.alloc(0);
 /** Bodies of up to this many bytes do not count. */
 const SMALL_BODY = 4096;
 
-/** The longest body that is skipped, in bytes. */
-const MAX_SKIPPED = 65_536;
-
 /** How many bodies are decoded at once: each decoder takes some 50 KB, which nothing counts. Node has four threads for them. */
 const DECODERS = 4;
 
@@ -157,13 +154,4 @@ async function decoded(
   // Archives of gzip may be filled up with zeros.
   const rest = coded.subarray(decoder.bytesWritten);
   return rest.length === 0 || (first === 0x1f && rest.every((byte) => byte === 0)) ? body.take() : undefined;
-}
-
-/** Waits for the end of a body that is not used. Throws 413 for more than 64 KiB, 400 if it is broken or cut short. */
-export async function skipBody(request: HttpRequest, response: HttpResponse): Promise<void> {
-  const tooLarge = () => HTTP_ERRORS.unneededBodyTooLarge(String(request.method), MAX_SKIPPED);
-  if (Number(request.headers['content-length'] ?? 0) > MAX_SKIPPED) throw tooLarge();
-  const skipped = request.takeBody((bytes) => (bytes > MAX_SKIPPED ? tooLarge() : undefined));
-  if (request.headers.expect !== undefined) response.sendContinue();
-  request.hadUnreadBody = (await skipped).length > 0;
 }

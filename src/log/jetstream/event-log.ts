@@ -100,16 +100,12 @@ function engineOn(connection: JetStreamConnection, { stream, retention }: JetStr
 
 /** The events that a query asks for, in the order in which the page is filled. */
 async function* matching({ events }: LogStreams, types: TypeSearch, query: EventQuery): AsyncGenerator<StoredEvent> {
-  const { id, position, type, after = 0, before = Infinity, since, limit: most } = query;
+  const { id, type, after = 0, before = Infinity, since, limit: most } = query;
   const walk = new StreamWalk(events);
   const start = Math.max(after, await startOf(since, events));
   const first = query.after === undefined ? 'newest' : 'oldest';
   const part: Part = { after: start, before, first, most: since === undefined ? most : Infinity };
-  if (position !== undefined) {
-    const event = await walk.at(position);
-    if (event === undefined || (id !== undefined && event.id !== id)) return;
-    if (position > after && position < before) yield event;
-  } else if (id !== undefined) {
+  if (id !== undefined) {
     yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), part);
   } else if (type !== undefined) {
     yield* types.find(events, type, { ...part, most: Infinity });

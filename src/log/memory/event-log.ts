@@ -70,9 +70,11 @@ function engineOn(store: MemoryStore): Engine {
 
     read(query) {
       const { id, type } = query;
-      const isAsked = (event: StoredEvent): boolean =>
-        (id === undefined || event.id === id) && (type === undefined || isOfType(type, StoredEvent.typeOf(event)));
-      return pageFrom(between(store.events, query, isAsked), query);
+      const asked = between(store.events, query).filter(
+        (event) =>
+          (id === undefined || event.id === id) && (type === undefined || isOfType(type, StoredEvent.typeOf(event))),
+      );
+      return pageFrom(asked, query);
     },
 
     search(query) {
@@ -99,28 +101,9 @@ function engineOn(store: MemoryStore): Engine {
 }
 
 /** The events between the positions of a query, from the end at which it begins. */
-function* between(
-  events: readonly StoredEvent[],
-  { after, before = Infinity, position }: Pick<EventQuery, 'after' | 'before' | 'position'>,
-  isAsked: (event: StoredEvent) => boolean = () => true,
-): Generator<StoredEvent> {
-  const first = indexFrom(events, Math.max((after ?? 0) + 1, position ?? 0));
-  const end = indexFrom(events, Math.min(before, (position ?? Infinity) + 1));
-  for (let i = first; i < end; i++) {
-    const event = events[after === undefined ? end - 1 - (i - first) : i] as StoredEvent;
-    if (isAsked(event)) yield event;
-  }
-}
-
-/** The index of the first event at a position or after it. */
-function indexFrom(events: readonly StoredEvent[], position: number): number {
-  let [low, high] = [0, events.length];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if ((events[middle]?.position ?? Infinity) < position) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+function between(events: readonly StoredEvent[], { after, before = Infinity }: Pick<EventQuery, 'after' | 'before'>) {
+  const found = events.filter(({ position }) => position > (after ?? 0) && position < before);
+  return after === undefined ? found.reverse() : found;
 }
 
 function keysOf({ id, source, idempotencyKey, webhookId }: NewEvent): string[] {

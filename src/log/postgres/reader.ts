@@ -47,7 +47,7 @@ function pageOf(columns: string, where: Conditions, isUpwards: boolean, limit: n
   const order = `ORDER BY sequence ${isUpwards ? 'ASC' : 'DESC'}`;
   return `
     SELECT ${columns} FROM (
-      SELECT *, sum(${counted}) OVER (${order}) - ${counted} AS above, row_number() OVER (${order}) AS place, count(*) OVER () AS total
+      SELECT *, sum(${counted}) OVER (${order}) - ${counted} AS above, count(*) OVER () AS total
       FROM (SELECT *, octet_length(attributes) + coalesce(octet_length(data), 0) AS size
             FROM webhook_events WHERE ${String(where)} ${order} LIMIT ${String(limit)}) AS candidates
     ) AS page WHERE above <= ${String(bytes)} ${order}`;
@@ -70,21 +70,19 @@ function ofType(type: string | undefined): [sql: string, value: string | undefin
 
 /** As `Engine.read`. */
 export async function readEvents(connection: PostgresConnection, query: EventQuery): Promise<StoredEvent[]> {
-  const { id, position, type, after, before, since, limit, maxBytes } = query;
+  const { id, type, after, before, since, limit, maxBytes } = query;
   const where = new Conditions()
     .add('recorded_at >= to_timestamp(?)', timestamp(since))
     .add('sequence > ?', after)
     .add('sequence < ?', before)
-    .add('sequence = ?', position)
     .add(...ofType(type));
   if (id !== undefined) {
     const [start, end] = digestRange(id);
     where.add('id_digest >= ?', start).add('id_digest < ?', end);
   }
-  const isNamed = id !== undefined || position !== undefined;
-  const most = maxBytes ?? (isNamed ? Number.MAX_SAFE_INTEGER : PAGE_BYTES);
-  const isCut = maxBytes === undefined ? 'false' : `size > ${String(most)}${isNamed ? ' AND place > 1' : ''}`;
-  const counted = isNamed ? 'size' : `CASE WHEN ${isCut} THEN octet_length(attributes) ELSE size END`;
+  const most = maxBytes ?? PAGE_BYTES;
+  const isCut = maxBytes === undefined ? 'false' : `size > ${String(most)}`;
+  const counted = `CASE WHEN ${isCut} THEN octet_length(attributes) ELSE size END`;
   const omitted = `CASE WHEN ${isCut} THEN coalesce(octet_length(data), 0) END AS "dataOmitted"`;
   const columns = `${EVENT}, CASE WHEN NOT (${isCut}) THEN data END AS data, ${omitted}`;
   const isUpwards = after !== undefined;

@@ -144,52 +144,33 @@ async function emptyWal(writer: DatabaseThread): Promise<void> {
   }
 }
 
-interface OpenThread {
-  readonly worker: Worker;
-  readonly database: Remote<ThreadFunctions>;
-}
-
 /** A connection to the database in a thread of its own, so that a slow disk holds up no answer. One that ended is replaced on the next call. */
 class DatabaseThread {
   /** Set once they are known. */
   files: OpenedFiles | undefined;
-  readonly #options: SqliteOptions;
-  #opened: Promise<OpenThread> | undefined;
+  #thread: ReturnType<typeof startThread> | undefined;
 
-  constructor(options: SqliteOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: SqliteOptions) {}
 
   /** Questions begin in their order; one that waits for a lock lets later ones pass. */
   async ask<Name extends keyof ThreadFunctions>(
     name: Name,
     ...argument: Parameters<ThreadFunctions[Name]>
   ): Promise<Awaited<ReturnType<ThreadFunctions[Name]>>> {
-    this.#opened ??= this.#start();
-    return (await this.#opened).database.ask(name, ...argument);
-  }
-
-  async #start(): Promise<OpenThread> {
-    const workerData: SqliteOptions = { ...this.#options, opened: this.files };
-    const worker = new Worker(join(__dirname, 'thread.js'), { workerData, resourceLimits: YOUNG_GENERATION });
-    const database = Remote.ofThread<ThreadFunctions>(worker);
-    worker.on('exit', () => {
-      this.#opened = undefined;
-    });
-    try {
-      await database.ask('open');
-      return { worker, database };
-    } catch (error) {
-      await worker.terminate();
-      throw error;
-    }
+    if (this.#thread === undefined || this.#thread.database.hasEnded)
+      this.#thread = startThread({ ...this.options, opened: this.files });
+    const { database, opened } = this.#thread;
+    await opened;
+    return database.ask(name, ...argument);
   }
 
   /** Closes the database after the questions before. Resolves to false if it stays open, since its files were lost. */
   async closeDatabase(): Promise<boolean> {
-    const opened = await this.#opened?.catch(() => undefined);
-    if (opened === undefined) return true;
-    return opened.database.ask('close').then(
+    if (this.#thread === undefined) return true;
+    const { database, opened } = this.#thread;
+    await opened.catch(() => undefined);
+    if (database.hasEnded) return true;
+    return database.ask('close').then(
       () => true,
       () => false,
     );
@@ -197,6 +178,16 @@ class DatabaseThread {
 
   /** Ends the thread, with which SQLite lets go of the files. */
   async end(): Promise<void> {
-    await (await this.#opened?.catch(() => undefined))?.worker.terminate();
+    await this.#thread?.worker.terminate();
   }
+}
+
+function startThread(workerData: SqliteOptions) {
+  const worker = new Worker(join(__dirname, 'thread.js'), { workerData, resourceLimits: YOUNG_GENERATION });
+  const database = Remote.ofThread<ThreadFunctions>(worker);
+  const opened = database.ask('open').catch(async (error: unknown) => {
+    await worker.terminate();
+    throw error;
+  });
+  return { worker, database, opened };
 }

@@ -54,7 +54,6 @@ interface Selection extends EventQuery {
 /** A sign before a column keeps its index from being used: the order is that of the positions. */
 const CONDITIONS = [
   ['id', 'id = ?'],
-  ['position', 'sequence = ?'],
   ['after', 'sequence > ?'],
   ['before', 'sequence < ?'],
   ['types', `${TYPE} IN (SELECT value FROM json_each(?))`],

@@ -16,6 +16,9 @@ export type PageTicket = ReturnType<Endpoint['admission']['ticket']>;
 /** Events change all the time and are private. */
 export const NO_STORE = { 'Cache-Control': 'no-store' };
 
+/** One event, of which only the position is used. */
+export const ONE = { limit: 1, maxBytes: 1 };
+
 /** Most downloads of what a search finds at a time: each of them searches all the time. */
 const MAX_SEARCHES = 2;
 
@@ -121,7 +124,7 @@ export class Downloads {
   /** Holds nothing of an event but its position while its lines are sent. */
   async *#named(id: string, limit: number, reserve: Reserve): AsyncGenerator<Buffer> {
     for (let [after, left] = [0, limit]; left > 0; left--) {
-      const position = (await this.#log.read({ id, after, limit: 1 }))[0]?.position;
+      const position = (await this.#log.read({ id, after, ...ONE }))[0]?.position;
       if (position === undefined) return;
       yield* this.#lines.between(position - 1, position, {}, reserve);
       after = position;

@@ -94,7 +94,7 @@ function arrivalView(event: StoredEvent) {
     address: remoteAddress && shownText(remoteAddress),
     signedBy: signedBy && shownText(signedBy),
     sender: sender && shownText(Sender.named(sender)?.name ?? sender),
-    signer: Sender.signing.find((name) => name === sender),
+    signer: Sender.recognised.find((name) => name === sender),
     keyName: keyName && shownText(keyName),
     headers: pairs(Arrival.readable(headers), HEADERS_BYTES),
   };

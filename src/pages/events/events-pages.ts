@@ -11,7 +11,7 @@ import type { Endpoint } from '../../call/incoming-call';
 import { comparisonView } from './comparison-view';
 import { downloadHeaders, downloadOf, eventView, neighbours } from './event-view';
 import { listQuery, type ListQuery } from './list-query';
-import { Downloads, NO_STORE } from './downloads';
+import { Downloads, NO_STORE, ONE } from './downloads';
 import { eventLink, listView } from './list-view';
 import type { EndpointAddress } from './commands';
 import { isRateSpan, rateView, refusedInLastHour } from './rate-view';
@@ -54,9 +54,6 @@ function parametersOf(url: string): URLSearchParams {
   return new URLSearchParams([...query].map(([name, value]): [string, string] => [name.toLowerCase(), value]));
 }
 
-/** One event, of which only the position is used. */
-const ONE = { limit: 1, maxBytes: 1 };
-
 class EventsPages {
   readonly #needsKey: boolean;
   readonly #pages: ReturnType<typeof preparedPages>;
@@ -66,7 +63,7 @@ class EventsPages {
   #inProgress = 0;
 
   constructor(private readonly endpoint: Endpoint) {
-    this.#needsKey = endpoint.access.credentials.record.includes('key');
+    this.#needsKey = endpoint.access.rules.credentials.record.includes('key');
     this.#pages = preparedPages(endpoint);
     this.#downloads = new Downloads(endpoint);
   }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { HttpRequest } from '../../http/request';
 import { Caller } from '../../access/caller';
 import type { Endpoint } from '../../call/incoming-call';
 import { RequestError } from '../../http/errors';
@@ -72,7 +72,7 @@ export async function rateView(log: EventLog, per: keyof typeof RATE_SPANS, now:
 const NUMBERS_TIMEOUT = 500;
 
 /** Counts the events, for callers who may look at them; the service page is for everybody, and works while the log does not. */
-export async function eventCount(request: IncomingMessage, { log, access }: Endpoint): Promise<number | undefined> {
+export async function eventCount(request: HttpRequest, { log, access }: Endpoint): Promise<number | undefined> {
   try {
     Caller.checkViewer(request, access);
     const { events } = await within(log.stats(), NUMBERS_TIMEOUT, () => new EventLogError('The log did not answer.'));

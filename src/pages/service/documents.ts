@@ -121,7 +121,7 @@ async function loadPages({ contract, service, access }: Endpoint, soap: SoapBind
       const operation = contract.describe(name);
       if (operation === undefined) return undefined;
       const needed = service[name]?.access ?? 'record';
-      const credentials = access.credentials[needed];
+      const credentials = access.rules.credentials[needed];
       const needsKey = credentials.includes('key');
       // A page cannot sign what it sends, and its form is a call over HTTP POST.
       const canInvoke = on.has('httppost') && (needsKey || credentials.length === 0);

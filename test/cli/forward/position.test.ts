@@ -63,6 +63,20 @@ describe('the file of a position', () => {
     );
   });
 
+  it('has the last event that was posted before a signal, once forwarding has ended', async () => {
+    jest.spyOn(console, 'error').mockReturnValue();
+    const log = openMemoryLog();
+    await log.append(newEvent(), newEvent());
+    const stop = new AbortController();
+    const target = await startTarget(() => (stop.abort(), 204));
+    const values = { follow: true, since: { after: 0 }, position: path('p.json') };
+    await forwardEvents(log, new URL(target.url), {}, undefined, values, stop.signal);
+    expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 1 });
+    await target.close();
+    await log.close();
+    jest.restoreAllMocks();
+  });
+
   it('lets no event be posted once the one before it cannot be kept there', async () => {
     jest.spyOn(console, 'error').mockReturnValue();
     const log = openMemoryLog();

@@ -2,15 +2,32 @@ import fs from 'node:fs';
 import { readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import threads from 'node:worker_threads';
-import { Database } from '../../../src/log/sqlite/database';
+import type { EventLog } from '../../../src/log/event-log';
+import { Database, type SqliteOptions } from '../../../src/log/sqlite/database';
 import { openSqliteLog, restoreSqliteLog } from '../../../src/log/sqlite/event-log';
 import { outcome, newEvent } from '../../support/events';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { directly, openDirectly } from '../../support/sqlite';
 
 describe('the database of a log', () => {
+  const logs: EventLog[] = [];
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await Promise.all(logs.splice(0).map((log) => log.close()));
+  });
   const folder = useTemporaryFolder();
   const file = () => join(folder.path, 'events.db');
+  const open = async (options: Partial<SqliteOptions> = {}) => {
+    const log = await openSqliteLog({ file: file(), ...options });
+    logs.push(log);
+    return log;
+  };
+  /** The threads that are started from now on. */
+  const startedThreads = () => {
+    const { Worker } = threads;
+    const { mock } = jest.spyOn(threads, 'Worker').mockImplementation((...values) => new Worker(...values));
+    return () => mock.results.map(({ value }) => value as threads.Worker);
+  };
 
   it('waits until a commit is on the disk itself, also where that takes more than fsync', async () => {
     const database = await Database.open({ file: file() });
@@ -21,12 +38,11 @@ describe('the database of a log', () => {
   });
 
   it('answers a repetition of two events with the id of the first', async () => {
-    const log = await openSqliteLog({ file: file() });
+    const log = await open();
     await log.append(newEvent({ id: 'first', webhookId: 'delivery' }));
     await log.append(newEvent({ id: 'second', source: '/sender' }));
     const both = newEvent({ id: 'second', source: '/sender', webhookId: 'delivery' });
     expect(await outcome(log.append(both))).toEqual({ id: 'first', recorded: false });
-    await log.close();
   });
 
   it('has the lock from the beginning of a transaction that writes, so that what it reads stays true', async () => {
@@ -41,7 +57,7 @@ describe('the database of a log', () => {
   });
 
   it('without room for an event cannot take events until there is, without a call in between, and leaves no trace of trying', async () => {
-    const log = await openSqliteLog({ file: file(), maxPages: 60 });
+    const log = await open({ maxPages: 60 });
     const large = newEvent({ data: `"data":"${'x'.repeat(150_000)}"` });
     await log.append(large);
     const full = { cause: { message: 'database or disk is full' } };
@@ -52,7 +68,6 @@ describe('the database of a log', () => {
     expect(await log.stats()).toMatchObject({ events: 0, last: 1 });
     expect(await log.verify()).toEqual([]);
     expect((await outcome(log.append({ ...large, id: 'second' }))).recorded).toBe(true);
-    await log.close();
   });
 
   it('reads again what was locked for a moment', async () => {
@@ -78,13 +93,12 @@ describe('the database of a log', () => {
   });
 
   it('is not made anew by a thread that takes the place of one that ended while the folder was moved away, and holds no file when it is closed', async () => {
-    const { Worker } = threads;
-    const started = jest.spyOn(threads, 'Worker').mockImplementation((...values) => new Worker(...values));
+    const started = startedThreads();
     const data = join(folder.path, 'data');
-    const log = await openSqliteLog({ file: join(data, 'events.db') });
+    const log = await open({ file: join(data, 'events.db') });
     await log.append(newEvent());
     await rename(data, `${data}-away`);
-    await (started.mock.results[0]?.value as threads.Worker).terminate();
+    await started()[0]?.terminate();
     await expect(log.check()).rejects.toMatchObject({
       cause: { message: 'the file of the log is not there any more' },
     });
@@ -93,11 +107,21 @@ describe('the database of a log', () => {
     expect((await log.stats()).events).toBe(1);
     await log.close();
     expect(await readdir(data)).toEqual(['events.db']);
-    started.mockRestore();
+  });
+
+  it('is opened by another thread once one has failed, before and after that ends', async () => {
+    const started = startedThreads();
+    const log = await open();
+    const [failed] = started();
+    failed?.emit('error', new Error('out of memory'));
+    await log.append(newEvent());
+    await failed?.terminate();
+    await log.append(newEvent());
+    expect(started()).toHaveLength(2);
   });
 
   it('has the events of a backup once it is restored, also by time, and gives no position again', async () => {
-    const log = await openSqliteLog({ file: file() });
+    const log = await open();
     const found = async () =>
       (await log.scan({ after: 0, since: 1000, limit: 10 })).map(({ id, position }) => [id, position]);
     await log.append(newEvent({ id: 'kept', recordedAt: 1000 }));
@@ -116,14 +140,13 @@ describe('the database of a log', () => {
     await log.forget([1, 3]);
     await log.upkeep?.backup(later);
     expect(await restoreSqliteLog(later, other)).toBeUndefined();
-    const restored = await openSqliteLog({ file: other });
+    const restored = await open({ file: other });
     await restored.append(newEvent());
     expect(await restored.stats()).toMatchObject({ events: 1, last: 4 });
-    for (const one of [log, restored]) await one.close();
   });
 
   it('overwrites the events that it deletes', async () => {
-    const log = await openSqliteLog({ file: file() });
+    const log = await open();
     const { id } = await outcome(log.append(newEvent({ id: 'an id to forget', data: '"data":"a text to forget"' })));
     await log.append(newEvent());
     await log.forget([1]);

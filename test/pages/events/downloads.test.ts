@@ -78,17 +78,21 @@ describe('what the list of events finds, as a file', () => {
     expect(scan.mock.calls.length - read).toBeLessThan(5);
   });
 
-  it('reads no large event for which there is no room', async () => {
+  it('reads no large event for which there is no room, nor does GetEvents', async () => {
     await expectNothingHeld(service);
     service = await startService({ MAX_REQUEST_BYTES: '1048576', MAX_BODY_MEMORY: '1048576' });
-    await record(10, `"data":"${'x'.repeat(900_000)}"`);
+    const data = `"data":"${'x'.repeat(900_000)}"`;
+    await service.log.append(newEvent({ id: 'first', data }));
+    await record(9, data);
     const taken = await begin('export');
-    const isRefused = async () => (await send(`${service.url}?events=export`)).status === 503;
-    await eventually('it has all of the room', isRefused);
+    const isRefused = async (query: string) => (await send(service.url + query)).status === 503;
+    await eventually('it has all of the room', () => isRefused('?events=export'));
     const scan = jest.spyOn(service.log, 'scan');
-    for (let i = 0; i < 5; i++) expect(await isRefused()).toBe(true);
+    for (const query of ['?events=export', '?events=export&id=first', '/GetEvents?id=first', '/GetEvents?sequence=1'])
+      expect([query, await isRefused(query)]).toEqual([query, true]);
+    const read = await Promise.all(scan.mock.results.map(({ value }) => value as ReturnType<typeof service.log.scan>));
     // The download that was begun may go on with later ones.
-    expect(scan.mock.calls.filter(([{ position }]) => position === 1)).toEqual([]);
+    expect(read.flat().filter(({ position, data: whole }) => position === 1 && whole !== undefined)).toEqual([]);
     taken.destroy();
     await noBytesHeld();
     expect((await send(`${service.url}?events=export`)).body.length).toBeGreaterThan(9_000_000);

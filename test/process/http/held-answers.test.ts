@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { envelope11, post } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
 import { metricsAt } from '../../support/metrics';
-import { makeCertificate } from '../../support/nginx';
+import { certificateIn } from '../../support/program.cjs';
 import { expectNothingHeldAfterEach, noBytesHeld } from '../../support/nothing-held';
 import { startService } from '../../support/service';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -70,9 +69,7 @@ describeWith({ openssl: 'openssl' }, 'over TLS too, callers get 503 for those be
   const folder = useTemporaryFolder();
 
   it('with HTTP GET', async () => {
-    await makeCertificate(folder.path);
-    const tls = { TLS_CERT: join(folder.path, 'certificate.pem'), TLS_KEY: join(folder.path, 'certificate-key.pem') };
-    await expectBound(REQUESTS[0][1], tls);
+    await expectBound(REQUESTS[0][1], certificateIn(folder.path));
   }, 60_000);
 });
 

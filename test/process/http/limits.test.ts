@@ -7,9 +7,8 @@ import { send, type Answer } from '../../support/http';
 import { eventually } from '../../support/eventually';
 import { metricsAt } from '../../support/metrics';
 import { expectNothingHeldAfterEach } from '../../support/nothing-held';
-import { openConnection, sendRaw, untilClosed } from '../../support/raw';
 import { startService, type TestService } from '../../support/service';
-import { openWire } from '../../support/wire';
+import { openConnection, openWire, sendRaw, untilClosed } from '../../support/wire';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 const GET = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\n`;

@@ -6,7 +6,7 @@ import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
 import { outcome, newEvent } from '../../support/events';
 import { startProcess } from '../../support/process';
-import { openConnection, untilClosed } from '../../support/raw';
+import { openConnection, untilClosed } from '../../support/wire';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 describe('the files of a SQLite event log', () => {

@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '../../support/eventually';
 import { metricsAt } from '../../support/metrics';
-import { makeCertificate } from '../../support/nginx';
+import { certificateIn } from '../../support/program.cjs';
 import { killProcesses, startProcess, type ServiceProcess } from '../../support/process';
 import { MEASURED, memoryOf, peakOf } from '../../support/process-memory';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -64,8 +63,7 @@ describeWith({ openssl: 'openssl' }, 'connections that bring many requests and t
   afterEach(killProcesses);
 
   it.each(['HTTP', 'HTTPS'])('are ended over %s', async (scheme) => {
-    await makeCertificate(folder.path);
-    const tls = { TLS_CERT: join(folder.path, 'certificate.pem'), TLS_KEY: join(folder.path, 'certificate-key.pem') };
+    const tls = certificateIn(folder.path);
     const service = await startProcess({ LOG_LEVEL: 'silent', ...(scheme === 'HTTPS' && tls) }, folder.path);
     const requests = `GET ${new URL(service.url).pathname}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(2000);
     const callers = await Promise.all(Array.from({ length: 200 }, () => openWire(service.url)));

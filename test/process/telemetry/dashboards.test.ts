@@ -7,7 +7,7 @@ import { send } from '../../support/http';
 import { metricsAt } from '../../support/metrics';
 import { startProcess } from '../../support/process';
 import { dashboard, dashboardQueries, ruleQueries, type Query } from '../../support/queries';
-import { openConnection } from '../../support/raw';
+import { openConnection } from '../../support/wire';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 /** What Prometheus adds to every series. */

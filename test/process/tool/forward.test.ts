@@ -492,7 +492,7 @@ describe('a sample that is triggered', () => {
   const trigger = (args: readonly string[], variables = {}) =>
     runToolHere(['trigger', ...args], variables, folder.path);
 
-  it.each(Sender.signing)('of %s is recorded as signed by the service that has the same settings', async (name) => {
+  it.each(Sender.recognised)('of %s is recorded as signed by the service that has the same settings', async (name) => {
     const service = await startService(SECRETS);
     const { port } = new URL(service.url);
     expect(await trigger([name], { ...SECRETS, PORT: port })).toMatchObject({ code: 0, errors: '' });

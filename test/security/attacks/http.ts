@@ -1,4 +1,4 @@
-import { sendRaw } from '../../support/raw';
+import { sendRaw } from '../../support/wire';
 import { KEY, type Attack } from './attack';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';

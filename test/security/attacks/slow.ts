@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { deflateSync, gzipSync } from 'node:zlib';
-import { openConnection, untilClosed } from '../../support/raw';
+import { openConnection, untilClosed } from '../../support/wire';
 import { send } from '../../support/http';
 import { KEY, type Attack } from './attack';
 

@@ -89,7 +89,7 @@ const SENT: Readonly<Record<string, Sent>> = {
     differs: ['body', 'content-length', 'x-slack-signature'],
   },
   'Standard Webhooks': {
-    headers: { ...JSON_TYPE, ...Sender.standardHeaders([STANDARD_SECRET], 'msg_1', Buffer.from('{}')) },
+    headers: { ...JSON_TYPE, ...Sender.standardSignature.sign('msg_1', Buffer.from('{}'), [STANDARD_SECRET]) },
     body: '{"type":"contact.created"}',
     differs: ['webhook-signature'],
   },
@@ -227,7 +227,7 @@ describe('a request that is sent as it arrived', () => {
 
   const secretOf = ({ name }: Sender) =>
     name === 'Standard Webhooks' || name === 'Svix' ? STANDARD_SECRET : 'sixteen characters';
-  const signing = Sender.all.filter(({ shortName }) => Sender.signing.includes(shortName));
+  const signing = Sender.all.filter(({ shortName }) => Sender.recognised.includes(shortName));
   const signers = new Map(
     signing.flatMap((sender) => {
       const signer = signerOf(sender, `${secretOf(sender)}\n`);
