@@ -67,7 +67,7 @@ export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
 }
 
 /** Speaks for all processes of the service; `own` is how this one speaks for itself. */
-interface Supervisor {
+interface AllProcesses {
   refusals(own: () => Refusals): Promise<Refusals>;
   lost(problem: string | undefined, own: Observer['lost']): void;
 }
@@ -77,7 +77,7 @@ export async function startApp(
   config: Config,
   log: EventLog,
   logger = createLogger('silent'),
-  supervisor?: Supervisor,
+  supervisor?: AllProcesses,
 ) {
   const { limits } = config;
   const contract = await Contract.load(config.namespace, config);
@@ -104,7 +104,7 @@ export async function startApp(
       }
     : observer.lost;
   log.observe({ ...observer, lost });
-  // Those that an earlier worker lost are back.
+  // An earlier worker may have lost them.
   supervisor?.lost(undefined, () => undefined);
   const access = new AccessControl(config, callers);
   const maxResultBytes = config.getEventsMaxBytes - contract.maxBytesAroundResult;

@@ -128,7 +128,9 @@ describe('the events of an embedded service', () => {
     const failing = (asReceived: boolean, sender: string) =>
       expect(events.forward(url, { asReceived, sign: { sender, secret: 'sixteen characters' } })).rejects;
     await failing(false, 'github').toThrow('sign as github goes with asReceived: CloudEvents are signed as standard-');
-    await failing(true, 'x').toThrow(`sign needs a sender, one of ${Sender.recognised.join(', ')}, and a secret of that`);
+    await failing(true, 'x').toThrow(
+      `sign needs a sender, one of ${Sender.recognised.join(', ')}, and a secret of that`,
+    );
     await expect(events.forward('3000')).rejects.toThrow('Invalid URL');
     await expect(events.read({ limit: 0 })).rejects.toThrow('limit must be a whole number from 1 on.');
     await expect(events.read({ after: 'x' })).rejects.toThrow(

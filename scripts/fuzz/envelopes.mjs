@@ -93,7 +93,7 @@ function messageBy(read, xml) {
 function saidBy(read) {
   try {
     const { binding, mandatoryHeaders, security, hasAddressing, element, content, arguments: given } = read();
-    const { texts, otherNamespace, withElements } = given;
+    const { texts = [], otherNamespace, withElements } = given ?? {};
     return {
       binding,
       mandatoryHeaders,
@@ -101,9 +101,8 @@ function saidBy(read) {
       hasAddressing,
       element,
       arguments: { texts: [...texts], otherNamespace, withElements },
-      soapPart: content.result?.soapPart,
-      data: content.result?.payload?.data,
-      thrown: content.thrown?.message,
+      soapPart: content.soapPart,
+      data: content.payload?.data,
     };
   } catch (error) {
     return faultOf(error);

@@ -16,7 +16,8 @@ export class Caller {
   /** Its caller must still prove who it is. All such callers share a quarter of memory, slots and connections. */
   isUnproved = false;
   #keys = NO_KEYS;
-  readonly #signature: ReturnType<AccessControl['rules']['signatures']['in']>;
+  /** The signature in its header fields, which matters if it records. */
+  readonly signature: ReturnType<AccessControl['rules']['signatures']['in']>;
   #signatureProblem = '';
   #passwordProblem: RequestError | undefined;
 
@@ -27,7 +28,7 @@ export class Caller {
     const { hasGuards, guards, signatures } = access.rules;
     const { method, headers } = request;
     if (hasGuards) this.#keys = keysIn(request);
-    if (guards.record && method !== 'GET' && method !== 'HEAD') this.#signature = signatures.in(headers);
+    if (guards.record && method !== 'GET' && method !== 'HEAD') this.signature = signatures.in(headers);
   }
 
   /** Lets a request look at the pages of the events, which show more than `GetEvents`: without READ_KEYS only from this machine. */
@@ -51,16 +52,11 @@ export class Caller {
     const likely = needs ?? 'record';
     if (!hasGuards || (likely === 'record' && !guards.record)) return undefined;
     this.isUnproved = keyFor(this.#keys, likely) === undefined;
-    const signature = likely === 'record' ? this.#signature : undefined;
+    const signature = likely === 'record' ? this.signature : undefined;
     if (needs !== undefined && signature?.problem !== undefined) throw HTTP_ERRORS.signature(signature.problem);
     if (needs !== undefined && signature === undefined && (this.#keys.length > 0 || !hasEnvelope)) this.require(needs);
     if (!this.isUnproved) return undefined;
     return signature === undefined || signature.problem !== undefined ? LARGE_MESSAGE : Infinity;
-  }
-
-  /** Whether the call has a signature, which matters if it records. */
-  get isSigned(): boolean {
-    return this.#signature !== undefined;
   }
 
   /** Verifies the signature before the body is put to use. A wrong one is refused beside a valid key, too. */
@@ -97,7 +93,7 @@ export class Caller {
   require(needs: Access): void {
     const { isGuarded, guards, keyFor, missing, otherSite, checkHost } = this.access.rules;
     if (needs === 'open' && !isGuarded) return;
-    if (needs === 'record' && this.isSigned) {
+    if (needs === 'record' && this.signature !== undefined) {
       if (this.signedBy === undefined) throw HTTP_ERRORS.signature(this.#signatureProblem);
       return;
     }
@@ -113,7 +109,6 @@ export class Caller {
 }
 
 const NO_BODY = Buffer.alloc(0);
-
 const NO_KEYS: readonly ShownKey[] = [];
 
 /** Lists the keys in `X-API-Key`, `Authorization: Bearer` (RFC 6750), the address and, as a password, `Authorization: Basic` (RFC 7617). */

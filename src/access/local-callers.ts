@@ -9,9 +9,8 @@ import { memoized, shortened } from '../util/text';
 export type LocalConfig = Pick<Config, 'host' | 'admin' | 'baseUrl' | 'trustProxy' | 'access' | 'allowedHosts' | 'tls'>;
 
 /**
- * Returns a function that returns the sign that a page of another site made a browser send a request, with the credentials that it
- * keeps, if there is one. Browsers say where a page is from (Fetch Metadata), over plain HTTP to loopback addresses alone, and send
- * `Origin` with every POST.
+ * Returns a function that finds the sign that another site's page made a browser send a request, with the credentials it keeps. Browsers
+ * say where a page is from (Fetch Metadata), over plain HTTP to loopback addresses alone, and send `Origin` with every POST.
  */
 export function otherSites(callers: Pick<Callers, 'baseUrl'>) {
   return (request: IncomingMessage): string | undefined => {

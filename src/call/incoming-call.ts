@@ -79,6 +79,7 @@ export abstract class IncomingCall implements Call {
   /** The slot of the call, which is given back however it ends, and earlier while its operation waits. */
   readonly ticket: Ticket;
   readonly caller: Caller;
+  readonly hint: Observer['hint'];
   /** The `Content-Type` of the request, if it has one that can be read. */
   mediaType: MediaType | undefined;
   protected readonly endpoint: Endpoint;
@@ -93,6 +94,7 @@ export abstract class IncomingCall implements Call {
     this.ticket = endpoint.admission.ticket(response);
     this.caller = new Caller(request, endpoint.access);
     this.endpoint = endpoint;
+    this.hint = endpoint.observer.hint;
   }
 
   /** Takes the call through all steps. Rejects only if not even the refusal can be sent. */
@@ -130,7 +132,7 @@ export abstract class IncomingCall implements Call {
     const body = hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
     // Recorded empty, it would use up the key with which the sender repeats the call.
     if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
-    if (caller.isSigned) await caller.verify(body, this.needs);
+    if (caller.signature !== undefined) await caller.verify(body, this.needs);
     // A key may be in a message that is small enough to be read at once: its caller takes a slot below, when all proofs are known.
     const { isUnproved: mayProveInMessage } = caller;
     if (!mayProveInMessage) ticket.takeSlot();
@@ -200,10 +202,6 @@ export abstract class IncomingCall implements Call {
 
   reserve(bytes: number): void {
     this.response.reserve(bytes);
-  }
-
-  hint(key: string, message: string): void {
-    this.endpoint.observer.hint(key, message);
   }
 
   get target(): string {

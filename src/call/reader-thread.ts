@@ -23,16 +23,14 @@ export interface Reader<Message extends { readonly body: Buffer }, Result> {
 const READER = 'webhook-reader';
 
 /** A message for the thread, and the function that reads it. */
-type Question = Pick<Reader<{ readonly body: Buffer }, unknown>, 'module' | 'name'> & {
+interface Question extends Pick<Reader<never, unknown>, 'module' | 'name'> {
   readonly message: { readonly body: Uint8Array };
-};
+}
 
 /** What a function returned, or the members of the error that it threw, in a form that can be cloned. */
 type Outcome = { readonly result: unknown } | { readonly thrown: Error };
 
-interface ReaderFunctions {
-  read(question: Question): Promise<Outcome>;
-}
+type ReaderFunctions = Readonly<Record<'read', (question: Question) => Promise<Outcome>>>;
 
 /** Messages of up to this many bytes have a thread of their own: reading one takes up to 50 ms, a larger one up to half a second. */
 const MEDIUM_MESSAGE = 256 * 1024;

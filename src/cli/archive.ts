@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type NewEvent, sequenceOf, StoredEvent } from '../events/stored-event';
@@ -11,36 +11,25 @@ import type { LogChange, ReadableLog } from '../log/readable-log';
 import { writeNewFile } from '../util/files';
 import { replaceInvisible } from '../util/text';
 import type { Values } from './events-options';
-import { matcherOf, positionBefore, type EventFilter } from './tool-log';
+import { matcherOf, positionBefore } from './tool-log';
 import { eventLine, eventsText, fileError, linesOf, print, quoted } from './terminal';
 
 /** Prints the events from a start on, by default all, or says that there are none. */
 export async function printEvents(log: ReadableLog, form: Values, stop: AbortSignal): Promise<void> {
   const { printed, read } = await printPages(log.pages(form.since ?? { after: 0 }), form, stop);
-  const conditions = conditionsOf(form);
-  if (read === 0) console.error('There are no events.');
-  else if (printed === 0 && conditions !== '')
-    console.error(`None of the ${String(read)} events matches ${conditions}.`);
+  if (printed === 0) console.error(read === 0 ? 'There are no events.' : `None of ${eventsText(read)} was printed.`);
 }
 
 /** Prints the events from a start on, by default the end, until the signal. Says what it waits for, and how many it printed. */
 export async function followEvents(log: ReadableLog, form: Values, stop: AbortSignal): Promise<void> {
   const after = await positionBefore(log, form.since);
-  const conditions = conditionsOf(form);
-  console.error(`Waiting for events after ${String(after)}${conditions && ` with ${conditions}`}.`);
+  console.error(`Waiting for events after ${String(after)}.`);
   const counts = { printed: 0, read: 0 };
   try {
     await printPages(log.follow({ after }, stop, sayChange), form, stop, counts);
   } finally {
     console.error(`${eventsText(counts.printed)} printed.`);
   }
-}
-
-function conditionsOf({ header = [], type, binding, sender, fromSender, text }: EventFilter): string {
-  const fields = header.map((field) => ['header', field.join('=')] as const);
-  return [...Object.entries({ type, binding, sender, 'from-sender': fromSender, text }), ...fields]
-    .flatMap(([name, value]) => (value === undefined ? [] : `--${name} ${quoted(value)}`))
-    .join(' ');
 }
 
 async function printPages(
@@ -134,14 +123,12 @@ const BATCH_BYTES = 8 * 1024 * 1024;
 /** Opens a file, or standard input for `-`. */
 export async function openInput(file: string): Promise<Readable> {
   if (file === '-') return process.stdin;
-  try {
-    const handle = await open(file);
-    if (!(await handle.stat()).isDirectory()) return createReadStream(file, { fd: handle });
-    await handle.close();
-    throw Object.assign(new Error(), { code: 'EISDIR', syscall: 'open' });
-  } catch (error) {
+  const stream = createReadStream(file);
+  // A folder can be opened, but not read.
+  await once(stream, 'readable').catch((error: unknown) => {
     throw fileError(file, 'read', error);
-  }
+  });
+  return stream;
 }
 
 /**
@@ -152,10 +139,34 @@ export async function openInput(file: string): Promise<Readable> {
  */
 export async function importEvents(file: string, stream: Readable, log: Pick<EventLog, 'append'>): Promise<boolean> {
   const decoder = new TextDecoder();
-  let [recorded, known, leftOut, bytes] = [0, 0, 0, 0];
-  let events: NewEvent[] = [];
+  let [recorded, known, leftOut] = [0, 0, 0];
   const summary = () => `${String(recorded)} recorded, ${String(known)} already in the log.`;
-  const record = async (): Promise<void> => {
+  const batches = async function* (): AsyncGenerator<readonly NewEvent[]> {
+    let events: NewEvent[] = [];
+    let [bytes, number] = [0, 1];
+    try {
+      for await (const lines of linesOf(stream))
+        for (const line of lines) {
+          if (!isUtf8(line)) throw new Error('It is not UTF-8.');
+          const text = decoder.decode(line);
+          // An empty line has no event.
+          if (text.trim() !== '') events.push(new ArchiveLine(text).event());
+          bytes += line.length;
+          number++;
+          if (events.length < BATCH_EVENTS && bytes <= BATCH_BYTES) continue;
+          yield events;
+          events = [];
+          bytes = 0;
+        }
+    } catch (error) {
+      yield events;
+      const where = `Line ${String(number)} of ${file} cannot be imported.`;
+      const stopped = new Error(`${where} Before it: ${summary()}`, { cause: fileError(file, 'read', error) });
+      throw stopped;
+    }
+    yield events;
+  };
+  for await (const events of batches()) {
     const appended = await log.append(...events).catch((cause: unknown) => {
       throw new Error(`The import stopped; run it again to go on. Before that: ${summary()}`, { cause });
     });
@@ -168,28 +179,7 @@ export async function importEvents(file: string, stream: Readable, log: Pick<Eve
         console.error(`Event ${quoted(events[i]?.id ?? '')} is left out: ${problem}.`);
       }
     }
-    events = [];
-    bytes = 0;
-  };
-  const lines = linesOf(stream);
-  for (let number = 1; ; number++) {
-    try {
-      const next = await lines.next();
-      if (next.done === true) break;
-      if (!isUtf8(next.value)) throw new Error('It is not UTF-8.');
-      const text = decoder.decode(next.value);
-      // An empty line has no event.
-      if (text.trim() !== '') events.push(new ArchiveLine(text).event());
-      bytes += next.value.length;
-    } catch (error) {
-      await record();
-      const where = `Line ${String(number)} of ${file} cannot be imported.`;
-      const stopped = new Error(`${where} Before it: ${summary()}`, { cause: fileError(file, 'read', error) });
-      throw stopped;
-    }
-    if (events.length === BATCH_EVENTS || bytes > BATCH_BYTES) await record();
   }
-  await record();
   console.error(summary());
   return leftOut === 0;
 }

@@ -36,17 +36,12 @@ export async function answerCommandLine(argument: string | undefined): Promise<C
     case '--ready':
       return askReadiness();
     default:
-      return { text: `Unknown argument ${JSON.stringify(argument)}. ${settingOf(argument)}`, exitCode: 2 };
+      return { text: `Unknown argument ${JSON.stringify(argument)}. ${ADVICE}`, exitCode: 2 };
   }
 }
 
-/** Advice on how to write an option that looks like a setting: `PORT=9000` for `--port 9000` and `--port=9000`. */
-function settingOf(argument: string): string {
-  const name = /^--?([a-z][\w-]*)/i.exec(argument)?.[1]?.replaceAll('-', '_').toUpperCase();
-  const known = variablesOf(VARIABLES).some((variable) => variable.name === name);
-  if (name === undefined || !known) return 'Settings are environment variables; --help lists them.';
-  return `Settings are environment variables: put ${name}=VALUE before the command, or into .env.`;
-}
+const ADVICE =
+  'Settings are environment variables: put NAME=VALUE before the command, or into .env. --help lists them.';
 
 function usage(): string {
   const lines = [

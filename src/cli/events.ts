@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { requireNode } from '../config/package-info';
+import { BUILD, requireNode } from '../config/package-info';
 requireNode();
 import { Option } from 'commander';
 import {
@@ -19,8 +19,9 @@ import { eventLogOfTool, withLog, withSource } from './tool-log';
 
 /** Returns the command line of the tool for the event log. Each command loads only what it needs. */
 function eventsCommand(): ToolCommand {
-  const program = new ToolCommand('asmx-webhook events').asTool();
+  const program = new ToolCommand('asmx-webhook events');
   program
+    .version(BUILD.name, '-v, --version')
     .description('Works on the event log that EVENT_LOG names, also while the service runs.')
     .addHelpText('after', `\n${NOTES}\n\n${EXIT_CODES}`);
   const upkeep = () => import('./upkeep.js');
@@ -86,8 +87,7 @@ function eventsCommand(): ToolCommand {
       if ((names.length === 0) === (search === undefined))
         throw misuse('Say what to remove: give ids or sequences, or a search.');
       const { forgetEvents } = await upkeep();
-      const { engine } = eventLogOfTool();
-      await withLog('read', (log) => forgetEvents(search ?? { names }, log, engine, values, stopSignal()));
+      await withLog('read', (log) => forgetEvents(search ?? { names }, log, values, stopSignal()));
     });
   program
     .command('compact')

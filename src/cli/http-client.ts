@@ -1,5 +1,11 @@
 import { constants } from 'node:crypto';
-import { Agent, request as httpRequest, STATUS_CODES, type IncomingMessage, type RequestOptions } from 'node:http';
+import {
+  request as httpRequest,
+  STATUS_CODES,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
 import { Agent as TlsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -11,8 +17,7 @@ import { reasonOf } from '../util/errors';
 /** An answer whose body is yet to come. Its connection ends with the body, or when that is destroyed. */
 export interface StreamedAnswer {
   readonly status: number;
-  /** By names in lower case; values of one name are joined with commas. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly headers: IncomingHttpHeaders;
   readonly body: Readable;
 }
 
@@ -44,17 +49,13 @@ export interface Reach {
 /** The slowest that a large request may be sent, in bytes a second. */
 const SLOWEST = 64 * 1024;
 
+const SILENCE = 'no answer in time';
+
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 
 /** That there is no whole answer; the message says why. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
-}
-
-/** That nothing came for as long as is waited. */
-class SilenceError extends Error {
-  override readonly name = 'SilenceError';
-  override readonly message = 'no answer in time';
 }
 
 /**
@@ -63,7 +64,6 @@ class SilenceError extends Error {
  * taken for the answer to the next.
  */
 export class HttpClient {
-  readonly #plain = new Agent();
   /** Keeps TLS sessions, with which a connection begins sooner. */
   readonly #tls: TlsAgent;
 
@@ -117,14 +117,13 @@ export class HttpClient {
     signal: AbortSignal,
     silence = this.reach.timeout,
   ): Promise<StreamedAnswer> {
-    const { auth, ...place } = placeOf(url);
     const length = Buffer.byteLength(body);
     const fields = { Host: url.host, ...(length > 0 && { 'Content-Length': length }), ...headers };
-    const request = { ...place, auth, method, path, headers: fields, signal };
+    const request = { ...urlToHttpOptions(url), method, path, headers: fields, signal };
     const proxy = this.reach.isDirect || LOOPBACK.test(url.hostname) ? '' : getProxyForUrl(url.href);
     try {
       if (proxy === '') return answerOf(await this.#exchange(request, silence, body));
-      const { auth: user, ...to } = placeOf(new URL(proxy));
+      const { auth: user, ...to } = urlToHttpOptions(new URL(proxy));
       const pass = user ? { 'Proxy-Authorization': `Basic ${Buffer.from(user).toString('base64')}` } : {};
       if (url.protocol === 'http:') {
         const passedOn = { ...request, ...to, path: url.origin + path, headers: { ...fields, ...pass } };
@@ -137,11 +136,11 @@ export class HttpClient {
       return answerOf(await this.#exchange({ ...request, socket }, silence, body));
     } catch (error) {
       if (proxy === '') throw error;
-      const cause = signal.aborted ? new SilenceError() : error;
       // The text may hold a password.
       const name = URL.canParse(proxy) ? `${new URL(proxy).protocol}//${new URL(proxy).host} ` : '';
       const variable = `${url.protocol.slice(0, -1).toUpperCase()}_PROXY`;
-      throw new NoAnswerError(`through the proxy ${name}of ${variable}: ${reasonOf(cause)}`, { cause });
+      const reason = signal.aborted ? SILENCE : reasonOf(error);
+      throw new NoAnswerError(`through the proxy ${name}of ${variable}: ${reason}`, { cause: error });
     }
   }
 
@@ -152,14 +151,14 @@ export class HttpClient {
     body: string | Buffer = '',
   ): Promise<IncomingMessage> {
     const isTls = options.protocol === 'https:';
-    const sent = (isTls ? httpsRequest : httpRequest)({ ...options, agent: isTls ? this.#tls : this.#plain });
+    const sent = (isTls ? httpsRequest : httpRequest)({ ...options, agent: isTls ? this.#tls : false });
     return new Promise((resolve, reject) => {
       let answer: IncomingMessage | undefined;
       sent.on('socket', (socket) => {
         socket.setTimeout(silence).on('timeout', () => {
           // Nothing comes while the answer's reader is busy with what came before.
           if (answer?.readableLength) socket.setTimeout(silence);
-          else (answer ?? sent).destroy(new SilenceError());
+          else (answer ?? sent).destroy(new Error(SILENCE));
         });
       });
       sent.once('connect', resolve).once('upgrade', resolve);
@@ -191,28 +190,17 @@ export class HttpClient {
   }
 }
 
-function placeOf(url: URL) {
-  const { protocol, hostname, port, auth } = urlToHttpOptions(url);
-  return { protocol, hostname, port, auth };
-}
-
 /** @throws the status is not that of an answer. */
 function answerOf(response: IncomingMessage): StreamedAnswer {
-  const { statusCode: status = 0, headersDistinct } = response;
+  const { statusCode: status = 0, headers } = response;
   if (status < 200) {
     response.socket.destroy();
     throw new Error(`its answer has the status ${String(status).padStart(3, '0')}, not one from 200 on`);
   }
-  const headers = Object.fromEntries(Object.entries(headersDistinct).map(([name, values]) => [name, values?.join()]));
   return { status, headers, body: response };
 }
 
 /** Writes a status as messages show it: `404 Not Found`. */
 export function statusText(status: number): string {
   return `${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
-}
-
-/** Whether a request ended because nothing came for as long as is waited. */
-export function isSilence(error: unknown): boolean {
-  return error instanceof SilenceError || (error instanceof NoAnswerError && error.cause instanceof SilenceError);
 }

@@ -117,35 +117,32 @@ const LINE_FEED = 0x0a;
 /** Most bytes of a line. The longest event that the service takes (256 MiB, in base64) has room in it. */
 const MAX_LINE_BYTES = 384 * 1024 * 1024;
 
-/** Thrown for a line that has more bytes than are read of one. */
-export class LineTooLongError extends Error {
-  override readonly name = 'LineTooLongError';
-}
-
 /**
- * Splits bytes into lines, which end with a line feed only: `node:readline` also splits at U+2028 and U+2029, which JSON
- * leaves as they are. Each byte is looked at once, however long a line is.
+ * Splits bytes into lines, each with its line feed, which the last may lack; yields those that end in a chunk together. Nothing else ends
+ * one: `node:readline` also splits at U+2028 and U+2029, which JSON leaves as they are. Each byte is looked at once, however long a line is.
  *
- * @throws {LineTooLongError} a line is longer than `maxBytes`.
+ * @throws {RangeError} a line is longer than `maxBytes`.
  */
-export async function* linesOf(bytes: AsyncIterable<Buffer>, maxBytes = MAX_LINE_BYTES): AsyncGenerator<Buffer> {
+export async function* linesOf(
+  bytes: AsyncIterable<Buffer>,
+  maxBytes = MAX_LINE_BYTES,
+): AsyncGenerator<readonly Buffer[]> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
-  const collect = (part: Buffer): void => {
-    pendingBytes += part.length;
-    if (pendingBytes > maxBytes) throw new LineTooLongError(`It is longer than ${String(maxBytes)} bytes.`);
-    pending.push(part);
-  };
   for await (const chunk of bytes) {
-    let start = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
-      collect(chunk.subarray(start, end));
-      yield pending.length === 1 ? chunk.subarray(start, end) : Buffer.concat(pending);
+    const lines: Buffer[] = [];
+    for (let start = 0, end: number; start < chunk.length; start = end) {
+      const lineFeed = chunk.indexOf(LINE_FEED, start);
+      end = lineFeed === -1 ? chunk.length : lineFeed + 1;
+      pending.push(chunk.subarray(start, end));
+      pendingBytes += end - start;
+      if (pendingBytes > maxBytes) throw new RangeError(`It is longer than ${String(maxBytes)} bytes.`);
+      if (lineFeed === -1) break;
+      lines.push(Buffer.concat(pending));
       pending = [];
       pendingBytes = 0;
-      start = end + 1;
     }
-    if (start < chunk.length) collect(chunk.subarray(start));
+    if (lines.length > 0) yield lines;
   }
-  if (pendingBytes > 0) yield Buffer.concat(pending);
+  if (pendingBytes > 0) yield [Buffer.concat(pending)];
 }

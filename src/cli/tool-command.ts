@@ -1,5 +1,4 @@
 import { Command, CommanderError, Option } from 'commander';
-import { BUILD } from '../config/package-info';
 import { misuse, quoted } from './terminal';
 
 /** A command of a tool, which says in one line what is wrong with its arguments. */
@@ -7,16 +6,10 @@ export class ToolCommand extends Command {
   constructor(name?: string) {
     super(name);
     this.exitOverride().configureOutput({ outputError: () => undefined });
-    this.helpOption('-h, --help', 'print this page');
   }
 
   override createCommand(name?: string): ToolCommand {
     return new ToolCommand(name);
-  }
-
-  asTool(): this {
-    this.helpCommand('help [command]', 'print the page of a command');
-    return this.version(BUILD.name, '-v, --version', 'print the version');
   }
 
   addOptions(options: readonly Option[]): this {

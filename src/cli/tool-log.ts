@@ -47,13 +47,6 @@ export async function withLog(access: 'read' | 'import', work: (log: EventLog) =
   const settings =
     access === 'import' ? { ...ProcessConfig.ofTool('retention'), forgets: false } : { retention: {}, create: false };
   const log = await eventLog.open({ ...eventLogServer, ...settings });
-  log.observe({
-    lost(problem) {
-      console.error(
-        problem === undefined ? 'The files of the event log are back.' : `A file of the event log was lost: ${problem}`,
-      );
-    },
-  });
   try {
     await work(log);
   } finally {
@@ -65,7 +58,7 @@ export async function withLog(access: 'read' | 'import', work: (log: EventLog) =
  * The position after which a start begins, by default the end of the log. What is recorded later comes after it, whatever its time: the
  * clock may be set back. If no event matches, the end of the log.
  */
-export async function positionBefore(log: Pick<EventLog, 'scan' | 'stats'>, start?: Start): Promise<number> {
+export async function positionBefore(log: Pick<ReadableLog, 'scan' | 'stats'>, start?: Start): Promise<number> {
   const { last } = await log.stats();
   if (start === undefined) return last;
   const [first] = await log.scan({ ...start, limit: 1 });
@@ -128,17 +121,17 @@ export async function* selectedEvents(
     } else positions.add(event.position);
   }
   for (const position of [...positions].sort((one, other) => one - other)) {
-    const [event] = await log.read({ position, limit: 1 });
+    const [event] = await log.scan({ position, limit: 1 });
     if (event === undefined) gone(position);
     else yield event;
   }
 }
 
 /** The events with a name as their id, and the one at that sequence. A name with all 20 digits is a sequence. */
-async function eventsNamed(name: string, log: Pick<EventLog, 'read'>): Promise<StoredEvent[]> {
+async function eventsNamed(name: string, log: Pick<EventLog, 'scan'>): Promise<StoredEvent[]> {
   const position = positionIn(name);
-  const at = position === undefined ? [] : await log.read({ position, limit: 1 });
+  const at = position === undefined ? [] : await log.scan({ position, limit: 1 });
   if (at[0] !== undefined && name === sequenceOf(at[0].position)) return at;
-  const withId = await log.read({ id: name, limit: SAME_ID, maxBytes: Number.MAX_SAFE_INTEGER });
+  const withId = await log.scan({ id: name, limit: SAME_ID, maxBytes: Number.MAX_SAFE_INTEGER });
   return [...at, ...withId.filter((event) => event.position !== at[0]?.position)];
 }

@@ -32,11 +32,9 @@ export async function compact(log: EventLog): Promise<void> {
   console.error(`${String(await log.upkeep.compact())} bytes given back.`);
 }
 
-const REMAINS: Readonly<Record<string, string>> = {
-  SQLite: 'unused parts of the file (keys alone; --rewrite clears them), copies beside it (.replaced-…)',
-  PostgreSQL: 'unused pages of the table, the write-ahead log and its archive, replicas, base backups',
-  'NATS JetStream': 'mirrors and snapshots of the stream',
-};
+const REMAINS =
+  'What was removed may still be in backups, exports and other copies: docs/operations.md lists where. ' +
+  'An event that is sent or imported again is recorded again.';
 
 /**
  * Removes events from a log for good, and prints each. On a terminal it asks before. An unknown name does not stop the rest: an earlier
@@ -47,7 +45,6 @@ const REMAINS: Readonly<Record<string, string>> = {
 export async function forgetEvents(
   selection: EventSelection,
   log: EventLog,
-  engine: string,
   { dryRun = false, rewrite = false }: Values,
   stop: AbortSignal,
 ): Promise<void> {
@@ -69,15 +66,11 @@ export async function forgetEvents(
     const forgotten = await log.forget(positions);
     if (rewrite) await log.upkeep?.rewrite();
     console.error(`${String(forgotten.length)} removed.`);
-    console.error(`What was removed may still be in ${REMAINS[engine] ?? 'its server'}; ${ELSEWHERE}`);
+    console.error(REMAINS);
   } else console.error(dryRun ? `${eventsText(positions.length)} would be removed.` : '0 removed.');
   if (!isFound && problems.length === 0) problems.push('No event was found.');
   if (problems.length > 0) throw new Error(problems.join('\n'));
 }
-
-const ELSEWHERE =
-  'backups and exports; programs that they were forwarded to; lines that proxies logged; snapshots of disks. ' +
-  'An event that is sent or imported again is recorded again.';
 
 async function isConfirmed(question: string, stop: AbortSignal): Promise<boolean> {
   const { stdin, stderr } = process;

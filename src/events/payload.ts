@@ -131,7 +131,7 @@ export class EventData {
     const members = this.kind === 'json' ? new JsonText(this.encoded).members() : undefined;
     if (members === undefined) return undefined;
     const fields = [...members].map(([name, { value }]) => [name, [JSON.parse(value) as FormValue].flat()] as const);
-    return fields.every(([, values]) => values.every(isFormValue)) ? fields : undefined;
+    return fields.every(([, values]) => values.length > 0 && values.every(isFormValue)) ? fields : undefined;
   }
 }
 

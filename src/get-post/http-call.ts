@@ -4,12 +4,12 @@ import type { Router } from 'express';
 import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
-import type { CallContent, ParameterValues, Service } from '../service/call';
-import { Handshake } from '../senders/handshakes';
+import type { CallContent, ParameterValues } from '../service/call';
 import { Sender } from '../senders/sender';
+import { Binding } from '../config/values';
 import type { Contract } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
-import { readContent, type HttpContent } from './http-content';
+import { readContent } from './http-content';
 import { readParameters } from './http-parameters';
 import { errorIn, NOT_SNIFFED, resultIn, stringReply, type Representation } from './reply-format';
 
@@ -27,6 +27,7 @@ function bindingsOf({ namespace, protocols: { bindings: on } }: Contract) {
 }
 
 type HttpBindings = ReturnType<typeof bindingsOf>;
+type DescribedOperation = NonNullable<ReturnType<Contract['describe']>>;
 
 /** Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods are calls too, which are refused. */
 export function routeOperations(router: Router, endpoint: Endpoint): void {
@@ -46,8 +47,10 @@ export function routeOperations(router: Router, endpoint: Endpoint): void {
 }
 
 const METHODS_BELOW = ['DELETE', 'PATCH', 'POST', 'PUT'];
-const ALLOW_BELOW = [...METHODS_BELOW, 'OPTIONS'].sort().join(', ');
-const METHOD_BELOW = `Below RecordEvent/ events are recorded with ${METHODS_BELOW.join(', ')}.`;
+const BELOW = {
+  allow: [...METHODS_BELOW, 'OPTIONS'].sort().join(', '),
+  methodText: `Below RecordEvent/ events are recorded with ${METHODS_BELOW.join(', ')}.`,
+};
 
 /** Returns the operation that the path names and, with RECORD_PATHS, whether the path goes on below it. */
 function targetOf({ path }: HttpRequest, { config, service, path: endpoint }: Endpoint) {
@@ -62,7 +65,7 @@ function targetOf({ path }: HttpRequest, { config, service, path: endpoint }: En
 function answerOptions(request: HttpRequest, response: HttpResponse, endpoint: Endpoint, bindings: HttpBindings): void {
   const { service, config } = endpoint;
   const { name, isBelow } = targetOf(request, endpoint);
-  const allow = isBelow ? ALLOW_BELOW : bindings.allow;
+  const { allow } = isBelow ? BELOW : bindings;
   const origin = request.headers['webhook-request-origin'];
   if (origin === undefined) {
     response.replyWithoutBody(204, { Allow: allow });
@@ -94,7 +97,7 @@ function grantedFields(
 class HttpCall extends IncomingCall {
   readonly #target = targetOf(this.request, this.endpoint);
   #body: Buffer = EMPTY;
-  #handshake: ReturnType<typeof Handshake.of>;
+  #handshake: ReturnType<typeof Sender.handshakes.of>;
   #result: Representation = EMPTY_ANSWER;
 
   constructor(
@@ -112,13 +115,19 @@ class HttpCall extends IncomingCall {
     const { contract } = this.endpoint;
     const { protocols } = contract;
     const { name, isBelow } = this.#target;
-    const allow = isBelow ? ALLOW_BELOW : this.bindings.allow;
-    const asked = { method, headers, query: request.queryString, hasBody: false };
-    if (binding === 'httpget') this.#handshake = Handshake.of(this.#handshakes(), asked);
-    const methods = isBelow ? METHODS_BELOW : [binding === 'httpget' ? 'GET' : 'POST'];
-    if (this.#handshake === undefined && !methods.includes(method))
-      throw HTTP_ERRORS.method(isBelow ? METHOD_BELOW : this.bindings.methodText, allow);
-    if (!protocols.bindings.has(binding)) throw protocols.callRefusal(binding, name, allow);
+    const { allow, methodText } = isBelow ? BELOW : this.bindings;
+    const handshakes = this.#handshakes();
+    if (binding === 'httpget' && handshakes.length > 0)
+      this.#handshake = Sender.handshakes.of(handshakes, {
+        method,
+        headers,
+        query: request.queryString,
+        hasBody: false,
+      });
+    const isServed = isBelow ? METHODS_BELOW.includes(method) : method === (binding === 'httpget' ? 'GET' : 'POST');
+    if (this.#handshake === undefined && !isServed) throw HTTP_ERRORS.method(methodText, allow);
+    if (!protocols.bindings.has(binding))
+      throw protocols.refusal(`${Binding.names[binding]} is off (PROTOCOLS)`, allow, name);
     this.operation = operationNamed(name, contract);
   }
 
@@ -151,8 +160,9 @@ class HttpCall extends IncomingCall {
   override async invoke(name: string): Promise<string> {
     const operation = this.endpoint.service[name];
     if (operation === undefined) throw new Error(`The service object has no operation ${name}.`);
-    const parameters = this.#parameters(name, operation);
-    const result = await operation.run(this, parameters instanceof Promise ? await parameters : parameters);
+    const described = this.endpoint.contract.describe(name);
+    const parameters = described?.parameters.length ? await this.#parameters(described, operation.refuses) : {};
+    const result = await operation.run(this, parameters);
     const answer = this.#handshake?.answer ?? (operation.access === 'record' ? this.#ownAnswer() : undefined);
     this.#result = answer
       ? { headers: NOT_SNIFFED, ...answer }
@@ -181,9 +191,9 @@ class HttpCall extends IncomingCall {
     this.response.reply(status, answer.contentType, answer.body, { ...answer.headers, ...headers });
   }
 
-  protected override readContent(): CallContent | Promise<CallContent> {
+  protected override async readContent(): Promise<CallContent> {
     const { request, headers, method, keyScope, caller } = this;
-    const content = this.readWith(CONTENT, {
+    const content = await this.readWith(CONTENT, {
       body: this.#body,
       query: request.queryString,
       headers,
@@ -192,23 +202,16 @@ class HttpCall extends IncomingCall {
       signedBy: caller.signedBy?.sender.name,
       handshakes: this.#handshakes(),
     });
-    return content instanceof Promise ? content.then((read) => this.#answered(read)) : this.#answered(content);
-  }
-
-  #answered(content: HttpContent): CallContent {
-    if (content.batch !== undefined || content.attributes !== undefined) return content;
     this.#handshake ??= content.handshake;
-    return { ...content, handshake: this.#handshake };
+    return content;
   }
 
   protected override forgetMessage(): void {
     this.#body = EMPTY;
   }
 
-  #parameters(called: string, { refuses = [] }: Service[string]): ParameterValues | Promise<ParameterValues> {
-    const operation = this.endpoint.contract.describe(called);
-    if (operation === undefined || operation.parameters.length === 0) return {};
-    const given = this.readWith(PARAMETERS, {
+  async #parameters(operation: DescribedOperation, refuses: readonly string[] = []): Promise<ParameterValues> {
+    const texts = await this.readWith(PARAMETERS, {
       body: this.#body,
       query: this.request.queryString,
       headers: this.headers,
@@ -217,9 +220,7 @@ class HttpCall extends IncomingCall {
         ...refuses.map((name) => ({ name, isRequired: false })),
       ],
     });
-    const values = (texts: Awaited<typeof given>) =>
-      operation.values((parameter) => texts.get(parameter.name) ?? [], refuses);
-    return given instanceof Promise ? given.then(values) : values(given);
+    return operation.values(({ name }) => texts.get(name) ?? [], refuses);
   }
 }
 

@@ -3,7 +3,6 @@ import { EventFactory, type EventContent } from '../events/event';
 import { SentEvent } from '../events/cloudevents/sent-event';
 import { HTTP_ERRORS } from '../http/errors';
 import { MediaType } from '../http/content/media-type';
-import { Handshake } from '../senders/handshakes';
 import { Sender } from '../senders/sender';
 import type { CallContent } from '../service/call';
 import { HttpInput } from './http-input';
@@ -39,7 +38,7 @@ interface HttpMessage extends Pick<HttpInput, 'query' | 'headers' | 'body'> {
 }
 
 /** The content of a call, and the answer to its sender's question if it is one. */
-export type HttpContent = CallContent & { readonly handshake?: ReturnType<typeof Handshake.of> };
+type HttpContent = CallContent & { readonly handshake?: ReturnType<typeof Sender.handshakes.of> };
 
 /**
  * Reads a CloudEvent in structured or binary content mode, a batch (HTTP Protocol Binding 1.0.2), or any other payload. Beside a
@@ -60,7 +59,7 @@ export function readContent(
   const { payload } = sent;
   const asked = { method, headers, query, hasBody: body.length > 0, payload };
   const handshake =
-    sent.attributes === undefined ? Handshake.of(message.handshakes, asked, sender?.shortName) : undefined;
+    sent.attributes === undefined ? Sender.handshakes.of(message.handshakes, asked, sender?.shortName) : undefined;
   const value = payload !== undefined && 'json' in payload ? payload.value : undefined;
   return { ...eventContent(sent), handshake, sender: EventFactory.senderFacts({ headers, keyScope, signedBy }, value) };
 }

@@ -165,7 +165,7 @@ function list(value: string | string[] | undefined): string[] {
 }
 
 /** Joins host and port (RFC 3986, section 3.2): an IPv6 address stands in brackets. */
-export function authority(host: string, port: number): string {
+function authority(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
 }
 

@@ -44,7 +44,6 @@ interface LogObserver {
 export class EventLog extends LocalLog {
   /** Missing if the log is not in a file of this machine. */
   readonly upkeep: Upkeep | undefined;
-  readonly #engine: Engine;
   readonly #group: GroupCommit<NewEvent, Appended> | undefined;
   #retention: Retention;
   /** Settles once nothing is forgotten any more. */
@@ -63,9 +62,11 @@ export class EventLog extends LocalLog {
   #failed: readonly NewEvent[] = [];
   readonly #searches = new Semaphore(1);
 
-  constructor(engine: Engine, { retention = {}, isShared, forgets = true }: LocalSettings = {}) {
+  constructor(
+    private readonly engine: Engine,
+    { retention = {}, isShared, forgets = true }: LocalSettings = {},
+  ) {
     super();
-    this.#engine = engine;
     const { upkeep } = engine;
     this.upkeep = upkeep && {
       backup: (file) => this.#call('The event log could not be copied.', () => upkeep.backup(file)),
@@ -85,7 +86,7 @@ export class EventLog extends LocalLog {
 
   /** Maximum bytes of an event as the log keeps it, if there is a limit. */
   get maxEventBytes(): number | undefined {
-    return this.#engine.maxEventBytes;
+    return this.engine.maxEventBytes;
   }
 
   /**
@@ -98,8 +99,8 @@ export class EventLog extends LocalLog {
   append<Events extends readonly NewEvent[]>(...events: Events): Promise<{ [Place in keyof Events]: Appended }>;
   append(...events: readonly NewEvent[]): Promise<Appended[]> {
     const failure = events.length === 1 ? 'The event could not be recorded.' : 'The events could not be recorded.';
-    return this.#call(failure, async () => {
-      if (events.length === 0) return [];
+    return this.#call(failure, () => {
+      if (events.length === 0) return Promise.resolve([]);
       return this.#group?.add(events, sizeOf(events)) ?? this.#commit(events, 0);
     });
   }
@@ -107,7 +108,7 @@ export class EventLog extends LocalLog {
   async #commit(events: readonly NewEvent[], waited: number): Promise<Appended[]> {
     const started = performance.now();
     try {
-      const outcomes = await this.#engine.append(events, waited);
+      const outcomes = await this.engine.append(events, waited);
       this.#failed = [];
       this.#watch?.wake();
       const recorded = outcomes.filter((outcome) => outcome.recorded).length;
@@ -119,10 +120,10 @@ export class EventLog extends LocalLog {
     }
   }
 
+  /** Reads events as {@link scan} does, without damaged ones. */
   async read(query: EventQuery): Promise<StoredEvent[]> {
-    const { id, position, after } = query;
+    const { after } = query;
     const page = await this.scan(query);
-    if (id !== undefined || position !== undefined) return page;
     const events = page.filter((event) => StoredEvent.problemOf(event) === undefined || this.#passOver(event));
     const last = after === undefined ? page[0] : page.at(-1);
     // A reader that got none would take this for the end of the log.
@@ -140,7 +141,7 @@ export class EventLog extends LocalLog {
     const query = asked.position === undefined ? asked : betweenNeighbours(asked);
     const answer = new Deferred<StoredEvent[]>();
     const read = async () => {
-      const events = await this.#engine.read(query);
+      const events = await this.engine.read(query);
       answer.resolve(events);
       // Or one answer would be made after the other.
       if (events.reduce((sum, { data = '' }) => sum + data.length, 0) > LARGE_MESSAGE) await letOthersRun();
@@ -164,7 +165,7 @@ export class EventLog extends LocalLog {
       for (;;) {
         const place = reached && (isUpwards ? { after: reached.position } : { before: reached.position });
         const next = { ...query, ...place, limit: query.limit - events.length };
-        const step = await this.#searches.run(() => this.#engine.search(next));
+        const step = await this.#searches.run(() => this.engine.search(next));
         events = isUpwards ? [...step.events, ...events] : [...events, ...step.events];
         reached = step.reached ?? reached;
         const { more } = step;
@@ -178,16 +179,16 @@ export class EventLog extends LocalLog {
    * 1970-01-01T00:00Z. JetStream counts an imported event when it was imported.
    */
   counts(times: readonly number[]): Promise<number[]> {
-    return this.#reading(() => this.#engine.counts(times));
+    return this.#reading(() => this.engine.counts(times));
   }
 
   /** The position of the newest event; in a log without events 0, or that of the last forgotten one. */
   newest(): Promise<number> {
-    return this.#reading(() => this.#engine.newest());
+    return this.#reading(() => this.engine.newest());
   }
 
   stats(): Promise<LogStats> {
-    return this.#reading(() => this.#engine.stats());
+    return this.#reading(() => this.engine.stats());
   }
 
   /**
@@ -199,7 +200,7 @@ export class EventLog extends LocalLog {
   watch(listener: (newest: number) => void): () => void {
     if (this.#closing !== undefined) return () => undefined;
     this.#listeners.add(listener);
-    const watch = (this.#watch ??= new LogWatch(this.#engine, (newest) => {
+    const watch = (this.#watch ??= new LogWatch(this.engine, (newest) => {
       for (const listen of this.#listeners) listen(newest);
     }));
     queueMicrotask(() => {
@@ -222,7 +223,7 @@ export class EventLog extends LocalLog {
   check(): Promise<void> {
     return this.#call('The event log cannot take events.', async () => {
       const failed = this.#failed;
-      await this.#engine.check(failed);
+      await this.engine.check(failed);
       if (this.#failed === failed) this.#failed = [];
     });
   }
@@ -233,17 +234,17 @@ export class EventLog extends LocalLog {
    * @returns the positions of those that were there, in any order.
    */
   forget(positions: readonly number[]): Promise<number[]> {
-    return this.#call('The events could not be removed completely.', () => this.#engine.forget(positions));
+    return this.#call('The events could not be removed completely.', () => this.engine.forget(positions));
   }
 
   /** Looks for damage in how the log is kept, and changes nothing. Resolves to its findings, a line each. */
   verify(): Promise<string[]> {
-    return this.#reading(() => this.#engine.verify());
+    return this.#reading(() => this.engine.verify());
   }
 
   /** Applies another retention. Returns false if that takes a restart: the streams of NATS keep the settings they were made with. */
   retain(retention: Retention): boolean {
-    const { retention: steps } = this.#engine;
+    const { retention: steps } = this.engine;
     if (steps === undefined || steps.isFixed) return false;
     this.#retention = retention;
     return true;
@@ -259,7 +260,7 @@ export class EventLog extends LocalLog {
     this.#ended.abort();
     this.#watch?.end();
     if (this.#calls > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
-    await this.#engine.close();
+    await this.engine.close();
     await this.#forgetting;
   }
 

@@ -25,9 +25,6 @@ interface Request<Item, Result> {
 
 /** Commits requests in groups: those that arrive during a commit share the next one, in their order. */
 export class GroupCommit<Item, Result> {
-  readonly #maxSize: number;
-  readonly #isShared: boolean;
-  readonly #commit: (items: readonly Item[], waited: number) => Promise<Result[]>;
   #waiting: Request<Item, Result>[] = [];
   #isCommitting = false;
 
@@ -38,14 +35,10 @@ export class GroupCommit<Item, Result> {
    *   request has waited, in milliseconds.
    */
   constructor(
-    maxSize: number,
-    isShared = false,
-    commit: (items: readonly Item[], waited: number) => Promise<Result[]>,
-  ) {
-    this.#maxSize = maxSize;
-    this.#isShared = isShared;
-    this.#commit = commit;
-  }
+    private readonly maxSize: number,
+    private readonly isShared = false,
+    private readonly commit: (items: readonly Item[], waited: number) => Promise<Result[]>,
+  ) {}
 
   /** Resolves to the result of each item. */
   add(items: readonly Item[], size: number): Promise<Result[]> {
@@ -61,14 +54,14 @@ export class GroupCommit<Item, Result> {
     await nextTurn();
     for (let lastGroup = 0; this.#waiting.length > 0;) {
       // Several that shared a commit are load.
-      if (this.#isShared && lastGroup > 1) await delay(SHARED_PAUSE);
+      if (this.isShared && lastGroup > 1) await delay(SHARED_PAUSE);
       else await this.#gather();
-      const group = fitting(this.#waiting, this.#maxSize, ({ size }) => size);
+      const group = fitting(this.#waiting, this.maxSize, ({ size }) => size);
       this.#waiting = this.#waiting.slice(group.length);
       lastGroup = group.length;
       try {
         const waited = performance.now() - (group[0]?.since ?? 0);
-        const results = await this.#commit(
+        const results = await this.commit(
           group.flatMap(({ items }) => items),
           waited,
         );

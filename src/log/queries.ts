@@ -116,17 +116,14 @@ export const PAGE_BYTES = 8 * 1024 * 1024;
 
 /** Decides, event by event, what belongs to a page of `EventLog.read`. */
 export class Page {
-  readonly #query: EventQuery;
   #bytes = 0;
   #events = 0;
 
-  constructor(query: EventQuery) {
-    this.#query = query;
-  }
+  constructor(private readonly query: EventQuery) {}
 
   /** Says how the next event belongs to the page: whole, without its data, or not at all because the page is full. */
   add(attributesBytes: number, dataBytes: number): 'whole' | 'without data' | 'full' {
-    const { limit, maxBytes } = this.#query;
+    const { limit, maxBytes } = this.query;
     const whole = attributesBytes + dataBytes;
     const most = maxBytes ?? PAGE_BYTES - whole;
     if (this.#events === limit || (this.#events > 0 && this.#bytes > most)) return 'full';

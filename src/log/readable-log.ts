@@ -5,16 +5,13 @@ import type { EventQuery, LogStats, SearchQuery, SearchResult, Start } from './q
 /** A log whose events can be read in their order: that of this service, or of a service elsewhere. */
 export interface ReadableLog {
   /**
-   * Reads events, in log order; at least one if there is one. The cost does not depend on the size of the log, except for a type in
-   * JetStream, which has no index of types. Leaves out damaged events, unless they are asked for by `id` or `position`.
+   * Reads events, in log order, damaged ones among them; at least one if there is one. The cost does not depend on the size of the log,
+   * except for a type in JetStream, which has no index of types. The log of a service elsewhere has neither `before` nor `type`.
    */
-  read(query: EventQuery): Promise<StoredEvent[]>;
-
-  /** As {@link read} after a position, damaged events among them. */
-  scan(query: Start & Pick<EventQuery, 'limit'>): Promise<StoredEvent[]>;
+  scan(query: EventQuery): Promise<StoredEvent[]>;
 
   /** As {@link LogStats}; the log of a service elsewhere has no sizes. */
-  stats(): Promise<LogStats>;
+  stats(): Promise<Pick<LogStats, 'last'>>;
 
   /** Reads all events from a start on, in pages that are never empty. */
   pages(start: Start): AsyncIterable<readonly StoredEvent[]>;
@@ -75,9 +72,35 @@ const FOUND = 100;
 /** How long to wait for a commit before looking again without one, in milliseconds. */
 const WAIT = 5000;
 
+/** @param next - reads the events after a position; it ends when it is time to look whether the log is still the same. */
+export async function* followed(
+  log: Scanned,
+  { after, event }: FollowStart,
+  stop: AbortSignal,
+  changed: OnLogChange,
+  next: (after: number) => AsyncIterable<readonly StoredEvent[]>,
+): AsyncGenerator<readonly StoredEvent[]> {
+  // The user may ask for a start after the end of the log.
+  let hasReached = false;
+  while (!stop.aborted) {
+    const change = hasReached ? await LogChange.at(log, after, event) : undefined;
+    if (change !== undefined) {
+      after = changed(change, after, (await log.stats()).last);
+      event = undefined;
+    }
+    hasReached ||= (await log.stats()).last >= after;
+    for await (const page of next(after)) {
+      yield page;
+      const last = page.at(-1);
+      event = last;
+      after = last?.position ?? after;
+      hasReached = true;
+    }
+  }
+}
+
 /** A log that this process has open. */
 export abstract class LocalLog implements ReadableLog {
-  abstract read(query: EventQuery): Promise<StoredEvent[]>;
   abstract scan(query: EventQuery): Promise<StoredEvent[]>;
   abstract stats(): Promise<LogStats>;
   abstract search(query: SearchQuery): Promise<SearchResult>;
@@ -94,9 +117,6 @@ export abstract class LocalLog implements ReadableLog {
   }
 
   async *follow(start: FollowStart, stop: AbortSignal, changed: OnLogChange): AsyncGenerator<readonly StoredEvent[]> {
-    let { after, event } = start;
-    // The user may ask for a start after the end of the log.
-    let hasReached = false;
     let news = new Deferred();
     const wake = (): void => {
       news.resolve();
@@ -105,24 +125,13 @@ export abstract class LocalLog implements ReadableLog {
     // The watch keeps the process alive; a reader that never comes back must not.
     const timer = setInterval(wake, WAIT).unref();
     stop.addEventListener('abort', wake);
+    const pages = (after: number) => this.pages({ after });
     try {
-      while (!stop.aborted) {
+      yield* followed(this, start, stop, changed, async function* (after) {
         news = new Deferred();
-        const change = hasReached ? await LogChange.at(this, after, event) : undefined;
-        if (change !== undefined) {
-          after = changed(change, after, (await this.stats()).last);
-          event = undefined;
-        }
-        hasReached ||= (await this.stats()).last >= after;
-        for await (const page of this.pages({ after })) {
-          yield page;
-          const last = page.at(-1);
-          event = last;
-          after = last?.position ?? after;
-          hasReached = true;
-        }
+        yield* pages(after);
         if (!stop.aborted) await news.promise;
-      }
+      });
     } finally {
       endWatch();
       clearInterval(timer);

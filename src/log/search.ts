@@ -38,34 +38,24 @@ const DATA_NAME = /^\s*"data"\s*:\s*/;
 
 /** Returns a match as lists show it, without escapes in a string; undefined for one in the name of the data member. */
 function shownMatch(event: NewEvent, { in: name, start, end }: TextRange, isString: boolean): Match | undefined {
-  const whole = event[name] ?? '';
-  const first = name === 'data' ? (DATA_NAME.exec(whole)?.[0].length ?? 0) : 0;
-  if (start < first) return undefined;
-  const [from, to] = [Math.max(first, start - READ_BEFORE), end + READ_AFTER];
-  const [isStart, isEnd] = [from === first, to >= whole.length];
-  const raw = { before: whole.slice(from, start), text: whole.slice(start, end), after: whole.slice(end, to) };
-  const { before, text, after } = (isString ? unescaped(raw, isStart, isEnd) : undefined) ?? raw;
-  const isCutBefore = !isStart || before.length > SHOWN_BEFORE;
-  const isCutAfter = !isEnd || after.length > SHOWN_AFTER;
+  const whole = (event[name] ?? '').trimEnd();
+  const nameLength = name === 'data' ? (DATA_NAME.exec(whole)?.[0].length ?? 0) : 0;
+  if (start < nameLength) return undefined;
+  const plain = isString ? withoutEscapes : (text: string) => text;
+  const quote = isString ? 1 : 0;
+  const before = plain(whole.slice(Math.max(nameLength + quote, start - READ_BEFORE), start));
+  const after = plain(whole.slice(end, Math.min(whole.length - quote, end + READ_AFTER)));
   return {
     in: name,
-    before: isCutBefore ? `…${before.slice(-SHOWN_BEFORE).replace(/^[\uDC00-\uDFFF]/, '')}` : before,
-    text,
-    after: isCutAfter ? `${after.slice(0, SHOWN_AFTER).replace(/[\uD800-\uDBFF]$/, '')}…` : after,
+    before: before.length > SHOWN_BEFORE ? `…${before.slice(-SHOWN_BEFORE).replace(/^[\uDC00-\uDFFF]/, '')}` : before,
+    text: plain(whole.slice(start, end)),
+    after: after.length > SHOWN_AFTER ? `${after.slice(0, SHOWN_AFTER).replace(/[\uD800-\uDBFF]$/, '')}…` : after,
   };
 }
 
-/** Undoes the escapes of a match in a JSON string. Undefined if a part begins or ends within an escape, or has a quote of the string. */
-function unescaped({ before, text, after }: Omit<Match, 'in'>, isStart: boolean, isEnd: boolean) {
-  if (isStart && before === '') return undefined;
-  // The end that was cut may divide an escape.
-  const whole = isEnd ? after.replace(/"\s*$/, '') : /^(?:[^\\]|\\u[\da-f]{4}|\\[^u])*/i.exec(after)?.[0];
-  try {
-    const decoded = (part: string) => JSON.parse(`"${part}"`) as string;
-    return { before: decoded(isStart ? before.slice(1) : before), text: decoded(text), after: decoded(whole ?? '') };
-  } catch {
-    return undefined;
-  }
+/** Undoes the escapes in a part of a JSON string; one that is cut in two stays as it is. */
+function withoutEscapes(part: string): string {
+  return part.replace(/\\(?:u[\da-fA-F]{4}|["\\/bfnrt])/g, (escape) => JSON.parse(`"${escape}"`) as string);
 }
 
 /** Returns a function that shows an event as lists do if it matches a query. Damaged events do not. */

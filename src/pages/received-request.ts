@@ -73,18 +73,18 @@ function soapBody(
   return Buffer.from(payload === '' ? message : message.replace(element, () => full));
 }
 
-function httpBody(data: EventData, arrival: Arrival, { attributes }: StoredEvent): Buffer {
-  const { datacontenttype } = JSON.parse(attributes) as { readonly datacontenttype?: unknown };
-  const type = arrival.header('content-type') ?? '';
-  if (data.kind === 'text' && isJsonType(datacontenttype)) return Buffer.from(`"${data.encoded}"`);
+function httpBody(data: EventData, arrival: Arrival, event: StoredEvent): Buffer {
+  if (data.kind === 'text' && dataTypeOf(event)?.isJson) return Buffer.from(`"${data.encoded}"`);
   if (data.kind !== 'json' || arrival.sentAs === 'json') return data.bytes();
-  const mediaType = MediaType.parse(type);
+  const mediaType = MediaType.parse(arrival.header('content-type'));
   if (mediaType?.isMultipart) return multipartBody(data.encoded, mediaType) ?? data.bytes();
   return (mediaType?.isForm ? formBody(data.form()) : undefined) ?? data.bytes();
 }
 
-export function isJsonType(contentType: unknown): boolean {
-  return typeof contentType === 'string' && MediaType.parse(contentType)?.isJson === true;
+/** The media type of an event's data, as its attributes say. */
+export function dataTypeOf({ attributes }: StoredEvent): MediaType | undefined {
+  const { datacontenttype } = JSON.parse(attributes) as { readonly datacontenttype?: unknown };
+  return typeof datacontenttype === 'string' ? MediaType.parse(datacontenttype) : undefined;
 }
 
 /** Only forms of another type have files. */
@@ -125,12 +125,9 @@ function withUtf8(headers: Arrival['headers']): Arrival['headers'] {
   return headers.map(([name, value]) => {
     if (name !== 'content-type') return [name, value];
     const named = value.replace(/;\s*charset\s*=\s*(?:"[^"]*"|[^;\s]*)/i, '; charset=utf-8');
-    return [name, isXmlType(value) && named === value && !/charset/i.test(value) ? `${value}; charset=utf-8` : named];
+    const isNamed = named !== value || /charset/i.test(value);
+    return [name, MediaType.parse(value)?.isXml && !isNamed ? `${value}; charset=utf-8` : named];
   });
-}
-
-export function isXmlType(contentType: string): boolean {
-  return /^[^;]*[/+]xml\s*(?:;|$)/i.test(contentType);
 }
 
 /** Escapes the characters, of a byte each, that request targets may contain and URLs may not. */

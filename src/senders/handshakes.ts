@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { membersOf } from './senders';
 
 /** A request that may ask whether its address takes webhooks. */
-interface HandshakeRequest {
+export interface HandshakeRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   /** Without the question mark. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { Handshake } from './handshakes';
 import { SENDERS, STANDARD_WEBHOOKS, TYPE, type JsonMembers } from './senders';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 import { secretKey, type SenderSecret } from './signature';
@@ -52,6 +53,9 @@ export const Sender = {
 
   /** The short names of those whose calls are recognised, and as which a request can be signed. */
   recognised: ALL.flatMap(({ field, shortName }) => (field ? shortName : [])),
+
+  /** How senders ask, before they deliver, whether an address takes their webhooks. */
+  handshakes: Handshake,
 
   /** The signature of Standard Webhooks. */
   standardSignature: STANDARD_WEBHOOKS.signature,

@@ -35,7 +35,8 @@ export type Signature = ReturnType<typeof signature>;
 export type SignatureCheck = (body: Buffer, key: Buffer) => boolean;
 
 export function signature(form: SignatureForm) {
-  const { field, isToken = false, prefix = '', separator = LINE_FEED, idField, timeField, encoding = 'hex' } = form;
+  // No header field has a line feed.
+  const { field, isToken = false, prefix = '', separator = '\n', idField, timeField, encoding = 'hex' } = form;
   const { before = () => '', textIn = (headers) => headers[field] } = form;
   const { signingKey = (secret) => Buffer.from(secret) } = form;
   /** The keys of secrets, without those that belong to another sender. */
@@ -98,9 +99,6 @@ export function signature(form: SignatureForm) {
     },
   };
 }
-
-/** Stands in no header field. */
-const LINE_FEED = '\n';
 
 /** Most signatures of one request that are checked. */
 const MAX_SIGNATURES = 8;

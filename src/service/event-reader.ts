@@ -34,14 +34,12 @@ const MOST_BYTES = '&amp;'.length;
 
 /**
  * Reads events as {@link EventLog.read} does, as many as an answer has room for, at least one if there is one. Data is left out if
- * its event alone is too large for an answer. Leaves out damaged events.
+ * its event alone is too large for an answer.
  *
  * @throws {EventLogError}
  */
 export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): Promise<StoredEvent[]> {
   let found = await log.read(query);
-  // Of events that were named, the log leaves out none that the disk has damaged.
-  if (isNamed(query)) found = found.filter((event) => StoredEvent.problemOf(event) === undefined);
   if (fitSurely(found, query)) return found;
   const { after, limit } = query;
   const page: StoredEvent[] = [];
@@ -135,8 +133,7 @@ export class EventReader {
     if (dataOmitted === undefined) return page;
     return this.#large.run(async () => {
       call.reserve(dataOmitted);
-      const found = await this.log.read({ position, limit: 1 });
-      const whole = found.filter((event) => StoredEvent.problemOf(event) === undefined);
+      const whole = await this.log.read({ position, limit: 1 });
       // Making an answer of a large event takes as long as checking it.
       await letOthersRun();
       return page.flatMap((event) => (event === first ? whole : event));

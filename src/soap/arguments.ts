@@ -2,26 +2,17 @@ import type { ElementName, Tag } from '../xml/handler';
 
 const INSTANCE_NAMESPACE = 'http://www.w3.org/2001/XMLSchema-instance';
 
-/** The arguments in a SOAP message. */
-export interface Arguments {
-  /** Their texts, in the order of the message, by the name of the parameter. */
-  readonly texts: ReadonlyMap<string, readonly string[]>;
-  /** The first element that has the name of a parameter but not its namespace, and so was ignored. */
-  readonly otherNamespace: ElementName | undefined;
-  /** The first parameter that has elements in it, and so cannot be used. */
-  readonly withElements: string | undefined;
-}
-
-export const NO_ARGUMENTS: Arguments = { texts: new Map(), otherNamespace: undefined, withElements: undefined };
-
 /**
- * Collects the arguments in the element of an operation: child elements of its namespace, in any order. As in ASP.NET, other
- * elements are ignored, and one with `xsi:nil` was not given.
+ * The arguments in the element of an operation: child elements of its namespace, in any order. As in ASP.NET, other elements are
+ * ignored, and one with `xsi:nil` was not given.
  */
-export class ArgumentCollector {
-  readonly #texts = new Map<string, string[]>();
-  #otherNamespace: ElementName | undefined;
-  #withElements: string | undefined;
+export class Arguments {
+  /** Their texts, in the order of the message, by the name of the parameter. */
+  readonly texts = new Map<string, string[]>();
+  /** The first element that has the name of a parameter but not its namespace, and so was ignored. */
+  otherNamespace: ElementName | undefined;
+  /** The first parameter that has elements in it, and so cannot be used. */
+  withElements: string | undefined;
   readonly #namespace: string;
   readonly #names: ReadonlySet<string>;
   #open: { readonly name: string; text: string } | undefined;
@@ -31,18 +22,14 @@ export class ArgumentCollector {
     this.#names = names;
   }
 
-  found(): Arguments {
-    return { texts: this.#texts, otherNamespace: this.#otherNamespace, withElements: this.#withElements };
-  }
-
   openChild(tag: Tag): void {
     if (!this.#names.has(tag.local)) return;
-    if (tag.uri !== this.#namespace) this.#otherNamespace ??= { namespace: tag.uri, name: tag.local };
+    if (tag.uri !== this.#namespace) this.otherNamespace ??= { namespace: tag.uri, name: tag.local };
     else if (!isNil(tag)) this.#open = { name: tag.local, text: '' };
   }
 
   openInner(): void {
-    this.#withElements ??= this.#open?.name;
+    this.withElements ??= this.#open?.name;
   }
 
   addText(text: string): void {
@@ -52,8 +39,8 @@ export class ArgumentCollector {
   closeChild(): void {
     if (this.#open === undefined) return;
     const { name, text } = this.#open;
-    const texts = this.#texts.get(name);
-    if (texts === undefined) this.#texts.set(name, [text]);
+    const texts = this.texts.get(name);
+    if (texts === undefined) this.texts.set(name, [text]);
     else texts.push(text);
     this.#open = undefined;
   }

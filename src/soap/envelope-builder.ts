@@ -3,7 +3,7 @@ import type { CallContent } from '../service/call';
 import { shortened } from '../util/text';
 import { ElementContent } from '../xml/element-content';
 import { NO_DECLARATIONS, type ElementName, type Tag } from '../xml/handler';
-import { ArgumentCollector, NO_ARGUMENTS, type Arguments } from './arguments';
+import { Arguments } from './arguments';
 import { FAULTS } from './fault';
 import { SoapVersion } from './soap-version';
 import { isSecurityHeader, SecurityHeaderReader, type SecurityHeader } from './ws-security';
@@ -17,7 +17,8 @@ export interface SoapMessage {
   readonly hasAddressing: boolean;
   /** The element that begins the body, unless the body is empty or begins with text. */
   readonly element: ElementName | undefined;
-  readonly arguments: Arguments;
+  /** Those of the operation that the element names, if it has parameters. */
+  readonly arguments: Pick<Arguments, 'texts' | 'otherNamespace' | 'withElements'> | undefined;
   readonly content: CallContent;
   /** Advice to the sender about the character set, a sentence each. */
   readonly hints: readonly string[];
@@ -81,7 +82,7 @@ export class EnvelopeBuilder {
   /** The first element of the body, its content, and the arguments in it if it is an operation's. */
   #element: ElementName | undefined;
   #content: ElementContent | undefined;
-  #arguments: ArgumentCollector | undefined;
+  #arguments: Arguments | undefined;
   #beginsWithText = false;
   /** Whether the attributes of that element say something. */
   #hasAttributes = false;
@@ -103,7 +104,7 @@ export class EnvelopeBuilder {
       security: this.#security?.header(),
       hasAddressing: this.#hasAddressing,
       element,
-      arguments: this.#arguments?.found() ?? NO_ARGUMENTS,
+      arguments: this.#arguments,
       content: this.#contract.recording.has(operation) ? this.#contentFor(operation) : NO_CONTENT,
       hints,
     };
@@ -221,7 +222,7 @@ export class EnvelopeBuilder {
     this.#content = new ElementContent(this.#xml, end, tag.scope);
     if (uri !== this.#contract.namespace || this.#beginsWithText) return;
     const parameters = this.#contract.parameters.get(local);
-    if (parameters !== undefined && parameters.size > 0) this.#arguments = new ArgumentCollector(uri, parameters);
+    if (parameters !== undefined && parameters.size > 0) this.#arguments = new Arguments(uri, parameters);
   }
 
   #openHeaderBlock(tag: Tag): void {
@@ -239,13 +240,11 @@ export class EnvelopeBuilder {
       this.#security ??= new SecurityHeaderReader();
       this.#security.open(mandatory);
       this.#insideSecurity = true;
-    } else if (mandatory) this.#addMandatory(tag);
-  }
-
-  #addMandatory({ uri, local }: Tag): void {
-    const blocks = this.#mandatoryHeaders;
-    const isKnown = blocks.some(({ namespace, name }) => namespace === uri && name === local);
-    if (!isKnown && blocks.length < MAX_MANDATORY_HEADERS) blocks.push({ namespace: uri, name: local });
+    } else if (mandatory && this.#mandatoryHeaders.length < MAX_MANDATORY_HEADERS) {
+      const { uri, local } = tag;
+      const isKnown = this.#mandatoryHeaders.some((one) => one.namespace === uri && one.name === local);
+      if (!isKnown) this.#mandatoryHeaders.push({ namespace: uri, name: local });
+    }
   }
 }
 

@@ -12,12 +12,7 @@ import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
 /** Fault codes in the words of SOAP 1.1. SOAP 1.2 calls Client and Server Sender and Receiver. */
 type FaultCode = 'Client' | 'Server' | 'MustUnderstand' | 'VersionMismatch';
 
-const CODES_12: Readonly<Record<FaultCode, string>> = {
-  Client: 'Sender',
-  Server: 'Receiver',
-  MustUnderstand: 'MustUnderstand',
-  VersionMismatch: 'VersionMismatch',
-};
+const CODES_12: Readonly<Partial<Record<FaultCode, string>>> = { Client: 'Sender', Server: 'Receiver' };
 
 interface FaultDetails {
   /** HTTP status; 500 if it is not given (SOAP 1.1, section 6.2). */
@@ -44,6 +39,8 @@ export class Fault extends RequestError {
   }
 }
 
+const client = (message: string, details?: FaultDetails) => new Fault('Client', message, details);
+
 /** Every fault of the SOAP bindings: text, code and HTTP status. What they quote of a caller's text is shortened. */
 export const FAULTS = {
   contentType: (
@@ -51,24 +48,21 @@ export const FAULTS = {
     supported: readonly SoapVersion['binding'][],
     webhooks: string | undefined,
   ) =>
-    new Fault(
-      'Client',
+    client(
       `${given === undefined ? 'The request has no content type.' : `The content type ${shortened(given)} is not supported here.`} ` +
         `Send ${supported.map((binding) => `${Binding.names[binding]} as ${SoapVersion.of(binding).mediaType}`).join(', ')}.` +
         (webhooks === undefined ? '' : ` Webhooks go to ${webhooks}, as JSON, a form, XML or text.`),
       { status: 415 },
     ),
   contentTypeOfSoap11: (given: string) =>
-    new Fault(
-      'Client',
-      `The envelope is SOAP 1.1, which is sent as ${SoapVersion.soap11.mediaType}, not as ${shortened(given)}.`,
-      { status: 415 },
-    ),
-  unreadable: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`, { status: 400 }),
-  invalidFormat: (what: string) => new Fault('Client', `${UNREADABLE} ---> Request format is invalid: ${what}`),
+    client(`The envelope is SOAP 1.1, which is sent as ${SoapVersion.soap11.mediaType}, not as ${shortened(given)}.`, {
+      status: 415,
+    }),
+  unreadable: (reason: string) => client(`${UNREADABLE} ---> ${reason}`, { status: 400 }),
+  invalidFormat: (what: string) => client(`${UNREADABLE} ---> Request format is invalid: ${what}`),
   /** Also for a message with more than one header before its body; the original's text. */
   missingBody: () => FAULTS.invalidFormat('Missing required soap:Body element.'),
-  invalidInput: (reason: string) => new Fault('Client', `${UNREADABLE} ---> ${reason}`),
+  invalidInput: (reason: string) => client(`${UNREADABLE} ---> ${reason}`),
   /** A message of SOAP 1.1 is answered in SOAP 1.1, any other in a version that is supported (SOAP 1.2 part 1, section 5.4.7). */
   envelopeNamespace: (namespace: string, supported: readonly SoapVersion['binding'][]) => {
     const [expected = 'soap11'] = supported;
@@ -85,19 +79,16 @@ export const FAULTS = {
         'of them. Declare each namespace on an element inside the payload.',
     ),
   unknownSoapAction: (given: string) =>
-    new Fault('Client', `Server did not recognize the value of HTTP Header SOAPAction: ${shortened(given)}.`),
+    client(`Server did not recognize the value of HTTP Header SOAPAction: ${shortened(given)}.`),
   missingAction: () =>
-    new Fault(
-      'Client',
-      'Unable to handle request without a valid action parameter. Please supply a valid soap action.',
-    ),
+    client('Unable to handle request without a valid action parameter. Please supply a valid soap action.'),
   unknownAction: (given: string) =>
-    new Fault('Client', `Unable to handle request. The action '${shortened(given)}' was not recognized.`),
+    client(`Unable to handle request. The action '${shortened(given)}' was not recognized.`),
   notUnderstood: (blocks: readonly ElementName[]) =>
     new Fault('MustUnderstand', `SOAP header ${shortened(blocks[0]?.name ?? '')} was not understood.`, {
       notUnderstood: blocks,
     }),
-  security: ({ code, message }: SecurityProblem) => new Fault('Client', message, { subcode: code }),
+  security: ({ code, message }: SecurityProblem) => client(message, { subcode: code }),
   failed: (error: unknown) => {
     const failure = HTTP_ERRORS.failed(error);
     return new Fault('Server', `Server was unable to process request. ---> ${failure.message}`, failure);
@@ -129,7 +120,7 @@ function writeFault11(element: XMLBuilder, { code, message, details: { subcode }
 
 function writeFault12(element: XMLBuilder, { code, message, details: { subcode } }: Fault): void {
   const codes = element.ele('soap:Code');
-  codes.ele('soap:Value').txt(`soap:${CODES_12[code]}`);
+  codes.ele('soap:Value').txt(`soap:${CODES_12[code] ?? code}`);
   if (subcode !== undefined) writeQualifiedName(codes.ele('soap:Subcode').ele('soap:Value'), subcode);
   element.ele('soap:Reason').ele('soap:Text').att('xml:lang', 'en').txt(builderText(message));
   if (code !== 'MustUnderstand') element.ele('soap:Detail');

@@ -9,7 +9,6 @@ import type { Contract } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
 import type { ElementName } from '../xml/handler';
 import type { MessageContract, NamedOperations, SoapMessage } from './envelope-builder';
-import { NO_ARGUMENTS } from './arguments';
 import { Fault, FAULTS, faultEnvelope } from './fault';
 import { readMessage } from './message';
 import { NodeSoap } from './node-soap';
@@ -179,11 +178,11 @@ export class SoapCall extends IncomingCall {
   #parameters(operation: Operation): ParameterValues {
     const message = this.#message;
     const isNamed = message?.element?.name === operation.name;
-    const { texts, otherNamespace, withElements } = isNamed ? message.arguments : NO_ARGUMENTS;
+    const { texts, otherNamespace, withElements } = (isNamed && message.arguments) || {};
     if (withElements !== undefined) throw CallError.mustBe(withElements, 'text, without XML elements in it');
     if (otherNamespace !== undefined) this.hint('parameter-namespace', this.#namespaceHint(otherNamespace));
     const { refuses } = this.endpoint.service[operation.name] ?? {};
-    return operation.values(({ name }) => texts.get(name) ?? [], refuses);
+    return operation.values(({ name }) => texts?.get(name) ?? [], refuses);
   }
 
   #namespaceHint({ namespace, name }: ElementName): string {

@@ -27,16 +27,13 @@ export async function within<T>(promise: Promise<T>, milliseconds: number, late:
 
 /** Runs a few tasks at once; the others wait, and begin in the order in which they came. */
 export class Semaphore {
-  readonly #atOnce: number;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  constructor(atOnce: number) {
-    this.#atOnce = atOnce;
-  }
+  constructor(private readonly atOnce: number) {}
 
   async run<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#atOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#running >= this.atOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running++;
     try {
       return await task();

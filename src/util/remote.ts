@@ -5,8 +5,7 @@ import { Deferred } from './promises';
 type Callable<Functions> = Readonly<Record<keyof Functions, (argument: never) => unknown>>;
 
 type RemoteMessage =
-  /** A question, or with no number something that is not answered. */
-  | { readonly question?: number; readonly name: string; readonly argument: unknown }
+  | { readonly question: number; readonly name: string; readonly argument: unknown }
   | { readonly answers: number; readonly result: unknown }
   | { readonly answers: number; readonly failure: string };
 
@@ -21,11 +20,11 @@ export class Remote<Functions extends Callable<Functions>> {
   #ended: Error | undefined;
 
   /**
-   * @param send - sends a message to {@link receive} of the other end; `argument` is that of a question in it.
+   * @param send - sends a message to {@link receive} of the other end.
    * @param described - what the other end learns of an error of a function.
    */
   constructor(
-    private readonly send: (message: unknown, argument?: unknown) => void,
+    private readonly send: (message: unknown) => void,
     private readonly described = (error: unknown) => (error as Error).message,
   ) {}
 
@@ -57,13 +56,13 @@ export class Remote<Functions extends Callable<Functions>> {
     const answer = new Deferred<unknown>();
     const question = this.#asked++;
     this.#waiting.set(question, answer);
-    this.send({ question, name, argument } satisfies RemoteMessage, argument);
+    this.send({ question, name, argument } satisfies RemoteMessage);
     return answer.promise as Promise<Awaited<ReturnType<Functions[Name]>>>;
   }
 
-  /** As {@link ask}, without an answer. */
-  tell<Name extends keyof Functions & string>(name: Name, ...[argument]: Parameters<Functions[Name]>): void {
-    if (this.#ended === undefined) this.send({ name, argument } satisfies RemoteMessage);
+  /** As {@link ask}, without waiting: the other end may have gone. */
+  tell<Name extends keyof Functions & string>(name: Name, ...argument: Parameters<Functions[Name]>): void {
+    this.ask(name, ...argument).catch(() => undefined);
   }
 
   /** Sets the functions that the other end may call. Until then its questions fail. */
@@ -89,10 +88,9 @@ export class Remote<Functions extends Callable<Functions>> {
       const call = this.#functions[name];
       if (call === undefined) throw new Error(`there is no function ${name} yet`);
       const result = await call(argument as never);
-      if (question !== undefined) this.send({ answers: question, result } satisfies RemoteMessage);
+      this.send({ answers: question, result } satisfies RemoteMessage);
     } catch (error) {
-      if (question !== undefined)
-        this.send({ answers: question, failure: this.described(error) } satisfies RemoteMessage);
+      this.send({ answers: question, failure: this.described(error) } satisfies RemoteMessage);
     }
   }
 

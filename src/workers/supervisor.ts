@@ -77,19 +77,20 @@ export async function supervise(
   await supervisor.start(announce);
 }
 
-/** Reports the first loss of the log's files and the last return, which may be that of a worker that has just opened them. */
+/** Reports the first loss of the log's files and the last return: each worker notices by itself, and tells when it has opened them. */
 export function lostFiles(report: (problem: string | undefined) => void) {
-  const without = new Set<unknown>();
+  const told = new Map<unknown, string | undefined>();
   let isLost = false;
-  return (worker: Pick<WorkerProcess, 'ended'>, problem: string | undefined): void => {
-    if (problem === undefined) without.delete(worker);
-    else {
-      without.add(worker);
-      void worker.ended.then(() => without.delete(worker));
-    }
-    if (without.size > 0 === isLost) return;
+  const update = () => {
+    const problem = [...told.values()].find((one) => one !== undefined);
+    if (told.size === 0 || (problem !== undefined) === isLost) return;
     isLost = !isLost;
     report(problem);
+  };
+  return (worker: Pick<WorkerProcess, 'ended'>, problem: string | undefined): void => {
+    told.set(worker, problem);
+    update();
+    void worker.ended.then(() => told.delete(worker)).then(update);
   };
 }
 

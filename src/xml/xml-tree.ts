@@ -5,19 +5,16 @@ import { readWithSaxes } from './xml-reader';
 export class XmlElement implements ElementName {
   readonly namespace: string;
   readonly name: string;
-  readonly content: (XmlElement | string)[];
-  /** Offsets of its beginning and end in the text, in UTF-16 code units. */
-  readonly start: number;
-  end: number;
-  readonly #tag: Tag;
 
-  constructor(tag: Tag, start: number, end: number, content: (XmlElement | string)[] = []) {
+  /** `start` and `end` are offsets in the text, in UTF-16 code units. */
+  private constructor(
+    private readonly tag: Tag,
+    readonly start: number,
+    public end: number,
+    readonly content: (XmlElement | string)[] = [],
+  ) {
     this.namespace = tag.uri;
     this.name = tag.local;
-    this.content = content;
-    this.start = start;
-    this.end = end;
-    this.#tag = tag;
   }
 
   /** Reads XML 1.0 with namespaces, strictly. @throws {XmlError} */
@@ -45,12 +42,12 @@ export class XmlElement implements ElementName {
   }
 
   withContent(content: (XmlElement | string)[]): XmlElement {
-    return new XmlElement(this.#tag, this.start, this.end, content);
+    return new XmlElement(this.tag, this.start, this.end, content);
   }
 
   /** The attributes but for namespace declarations. */
   get attributes(): readonly Attribute[] {
-    return this.#tag.attributes;
+    return this.tag.attributes;
   }
 
   attribute(name: string): string | undefined {
@@ -75,7 +72,7 @@ export class XmlElement implements ElementName {
   /** Splits a qualified name in one of its attributes or in its text. Undefined if the prefix is not declared. */
   qualifiedName(text: string): ElementName | undefined {
     const [, prefix = '', name = ''] = /^\s*(?:([^\s:]+):)?([^\s:]+)\s*$/.exec(text) ?? [];
-    const namespace = this.#tag.scope.find(prefix) ?? (prefix === '' ? '' : undefined);
+    const namespace = this.tag.scope.find(prefix) ?? (prefix === '' ? '' : undefined);
     return name === '' || namespace === undefined ? undefined : { namespace, name };
   }
 }

@@ -66,8 +66,7 @@ describe('without keys', () => {
 
   it('a refusal says which setting takes a name', async () => {
     const { body } = await send(`${open.url}/GetEvents`, { headers: { Host: 'hooks.corp.example' } });
-    expect(body).toContain('hooks.corp.example');
-    expect(body).toContain('ALLOWED_HOSTS');
+    expect(body).toMatch(/hooks\.corp\.example.*ALLOWED_HOSTS/);
   });
 
   it.each<[Fields, string, number[]]>([
@@ -95,14 +94,13 @@ describe('with keys', () => {
   const Host = 'hooks.internal:8080';
 
   it.each<Fields>([
-    ...['http://evil.example', 'null', 'http://hooks.internal', 'http://hooks.internal:8080.evil.example', Host].map(
-      (Origin) => ({ Origin }),
-    ),
+    ...['http://evil.example', 'null', `http://${Host}.evil.example`, Host].map((Origin) => ({ Origin })),
+    { Origin: 'http://hooks.internal' },
     { Origin: 'http://hooks.internal:8080, http://evil.example' },
     { Origin: 'http://hooks.internal:8080', 'Sec-Fetch-Site': 'cross-site' },
     { 'Sec-Fetch-Site': 'same-site' },
   ])(
-    'no page of another site may use the one that its browser keeps, but one that it cannot have (%j)',
+    'no page of another site may use a key that its browser keeps, but one that it cannot have (%j)',
     async (fields) => {
       expect(await statuses(guarded, { ...BASIC, Host, ...fields })).toEqual(NONE);
       for (const key of KEY_FIELDS) expect(await statuses(guarded, { ...key, Host, ...fields })).toEqual(ALL);
@@ -121,11 +119,7 @@ describe('with keys', () => {
   });
 
   it.each<[Fields, Fields, readonly string[]]>([
-    [
-      { TRUST_PROXY: '1' },
-      { 'X-Forwarded-Host': 'hooks.example', 'X-Forwarded-Proto': 'https' },
-      ['https://hooks.example'],
-    ],
+    [{ TRUST_PROXY: '1' }, { 'X-Forwarded-Host': 'b.example', 'X-Forwarded-Proto': 'https' }, ['https://b.example']],
     [{ BASE_URL: 'http://hooks.example:8080' }, {}, ['http://hooks.example:8080', 'http://webhook']],
   ])('with %j and %j its own origins are %j', async (variables, fields, own) => {
     await withService({ ...KEYS, ...variables }, async (service) => {
@@ -182,7 +176,7 @@ it('the documents stay open, the operator’s port does not, under whatever name
 
 describe('the warnings of an open service', () => {
   const RECORD = expect.stringContaining(
-    'may record events: set RECORD_KEYS, WEBHOOK_SECRETS or the secrets of a sender',
+    'may record events: set RECORD_KEYS, WEBHOOK_SECRETS or the secrets',
   ) as string;
   const READ = expect.stringContaining('may read events and metrics: set READ_KEYS') as string;
   const TLS = { HOST: '0.0.0.0', TLS_CERT: 'c.pem', TLS_KEY: 'k.pem', TLS_CLIENT_CA: 'ca.pem' };

@@ -64,6 +64,7 @@ describe('the ticket of a call', () => {
     const end = waitWith(ticket);
     expect(counts()).toEqual([0, 1]);
     others(8);
+    expect(() => others(1)).toThrow('MAX_IN_FLIGHT');
     await end();
     expect(counts()).toEqual([9, 0]);
     expect(() => others(1)).toThrow('MAX_IN_FLIGHT');

@@ -2,9 +2,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { importEvents } from '../../src/cli/archive';
 import { linesOf } from '../../src/cli/terminal';
+import { ArchiveLine } from '../../src/events/archive-line';
+import type { StoredEvent } from '../../src/events/stored-event';
 import { EventLogError } from '../../src/log/engine';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
+import { plainReason } from '../../src/util/errors';
 import { newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { useTemporaryFolder } from '../support/temporary-folder';
@@ -28,13 +31,37 @@ it('says how far an import came before the log failed', async () => {
   await log.close();
 });
 
+it('leaves out an event whose Idempotency-Key another one has, says so, and names the line that is no event', async () => {
+  const said = jest.spyOn(console, 'error').mockReturnValue();
+  const log = openMemoryLog();
+  await log.append(newEvent({ id: 'first', idempotencyKey: 'k', data: '"data":0' }));
+  const [first] = await log.scan({ after: 0, limit: 1 });
+  const another = ArchiveLine.of({ ...(first as StoredEvent), data: '"data":1' }).replaceAll('"first"', '"another"');
+  const ends = (text: string, encoding?: BufferEncoding) =>
+    importEvents('x', Readable.from([Buffer.from(text, encoding)]), log).catch(plainReason);
+  expect(await ends(`${another}\n\n${line(1)}`)).toBe(false);
+  expect(said.mock.calls.flat()).toEqual([
+    'Event another is left out: first has its Idempotency-Key, with another type or other data.',
+    '1 recorded, 0 already in the log.',
+  ]);
+  const wrong = line(3).replace('"t"', '""');
+  expect(await ends(line(1) + line(2) + wrong)).toMatch(
+    /^Line 3 of x .*: 1 recorded, 1 already .* type must not be empty\.$/,
+  );
+  expect(await ends(line(4).replace('"t"', '"\u00e4"'), 'latin1')).toMatch(
+    /^Line 1 of x cannot .*: It is not UTF-8\.$/,
+  );
+  expect((await log.scan({ after: 0, limit: 9 })).map(({ id }) => id)).toEqual(['first', '1', '2']);
+  said.mockRestore();
+});
+
 /** The lines in these chunks. */
 const lines = async (chunks: string[], maxBytes?: number): Promise<string[]> => {
   const stream = async function* () {
     for (const chunk of chunks) yield await Promise.resolve(Buffer.from(chunk));
   };
   const found: string[] = [];
-  for await (const line of linesOf(stream(), maxBytes)) found.push(line.toString());
+  for await (const some of linesOf(stream(), maxBytes)) found.push(...some.map(String));
   return found;
 };
 
@@ -43,13 +70,13 @@ describe('the lines of a file', () => {
     [[], []],
     [[''], []],
     [['a'], ['a']],
-    [['a\n'], ['a']],
-    [['\n\n'], ['', '']],
+    [['a\n'], ['a\n']],
+    [['\n\n'], ['\n', '\n']],
     [
       ['a', 'b\nc', '\n', 'd'],
-      ['ab', 'c', 'd'],
+      ['ab\n', 'c\n', 'd'],
     ],
-    [['a\u2028b\r\nc\u0085d'], ['a\u2028b\r', 'c\u0085d']],
+    [['a\u2028b\r\nc\u0085d'], ['a\u2028b\r\n', 'c\u0085d']],
   ])('in the chunks %j are %j', async (chunks, expected) => {
     expect(await lines(chunks)).toEqual(expected);
   });
@@ -64,8 +91,8 @@ describe('the lines of a file', () => {
   });
 
   it('may be as long as the limit, and not longer', async () => {
-    expect(await lines(['abcd', 'e\nfghij'], 5)).toEqual(['abcde', 'fghij']);
-    await expect(lines(['abc', 'def\n'], 5)).rejects.toThrow('It is longer than 5 bytes.');
+    expect(await lines(['abc', 'd\nfghij'], 5)).toEqual(['abcd\n', 'fghij']);
+    await expect(lines(['abc', 'de\n'], 5)).rejects.toThrow('It is longer than 5 bytes.');
     await expect(lines(['a\n', 'abcdef'], 5)).rejects.toThrow('It is longer than 5 bytes.');
   });
 });

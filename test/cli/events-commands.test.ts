@@ -68,6 +68,7 @@ describe('the arguments of the tool', () => {
     ['forward http://h --until 1h --follow', both('--until <when>', '--follow')],
     ['forward http://h --binding soap13', '--binding soap13 is not one of soap11, soap12, httpget, httppost.'],
     ['print --sender github', '--sender github is not an address. --from-sender names a known sender.'],
+    ['forward http://h --until 1h --position f', both('--until <when>', '--position <file>')],
     ['forward http://h --event a --position f', both('--event <id>', '--position <file>')],
     ['forward http://h --follow --sign trello=s', `--sign trello is not one of ${Sender.recognised.join(', ')}.`],
     ['forward http://h --follow --sign github', '--sign github is not SENDER=FILE.'],

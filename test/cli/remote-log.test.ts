@@ -1,11 +1,4 @@
-import {
-  createServer as createHttpServer,
-  get,
-  type RequestListener,
-  type Server as HttpServer,
-  type ServerResponse,
-} from 'node:http';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RemoteLog } from '../../src/cli/remote/remote-log';
@@ -17,7 +10,9 @@ import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { expectNothingHeld } from '../support/nothing-held';
 import { startService, type TestService } from '../support/service';
+import { startTcpProxy } from '../support/tcp-proxy';
 import { newEvent } from '../support/events';
+import { closeServers, serving } from './serving';
 
 const KEY = 'read-key-of-16-characters';
 const never = new AbortController().signal;
@@ -28,50 +23,9 @@ async function valuesOf<T>(iterable: AsyncIterable<T>): Promise<T[]> {
   return values;
 }
 
-const servers: Server[] = [];
-function closeServers(): void {
-  for (const server of servers.splice(0)) {
-    if ('closeAllConnections' in server) (server as HttpServer).closeAllConnections();
-    server.close();
-  }
-}
-afterEach(closeServers);
 afterEach(() => jest.restoreAllMocks());
 
-/** Starts a server, and resolves to its address. */
-async function urlOf(server: Server): Promise<URL> {
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`);
-}
-
-/** Starts a service that answers so; resolves to its address. */
-const serving = (answer: RequestListener) => urlOf(createHttpServer(answer));
 const withEvents = (response: ServerResponse, newest = '9') => response.writeHead(200, { 'X-Events-Last': newest });
-
-/** Passes bytes on to a service, and cuts every connection each time it is told to. */
-async function startCuttingProxy(to: string) {
-  const sockets = new Set<Socket>();
-  const server = createServer((inner) => {
-    const outer = connect(Number(new URL(to).port), '127.0.0.1');
-    for (const socket of [inner, outer]) {
-      sockets.add(socket);
-      socket
-        .on('error', () => undefined)
-        .on('close', () => {
-          sockets.delete(socket);
-          inner.destroy();
-          outer.destroy();
-        });
-    }
-    inner.pipe(outer).pipe(inner);
-  });
-  const url = new URL(new URL(to).pathname, await urlOf(server));
-  const cut = () => {
-    for (const socket of sockets) socket.destroy();
-  };
-  return { url, cut, close: () => (cut(), server.close()) };
-}
 
 describe('the log of a service over HTTP', () => {
   let service: TestService;
@@ -122,25 +76,29 @@ describe('the log of a service over HTTP', () => {
   });
 
   it('goes on where a connection ended, and has every event once and in order', async () => {
-    const proxy = await startCuttingProxy(service.url);
+    const url = new URL(service.url);
+    const proxy = await startTcpProxy(Number(url.port));
+    url.port = String(proxy.port);
     jest.spyOn(console, 'error').mockReturnValue();
     const stop = new AbortController();
     const seen: number[] = [];
-    const remote = new RemoteLog({ url: proxy.url, key: KEY }, stop.signal);
+    const remote = new RemoteLog({ url, key: KEY }, stop.signal);
     const following = (async () => {
       for await (const page of remote.follow({ after: 0 }, stop.signal, () => -1))
         seen.push(...page.map(({ position }) => position));
     })();
-    for (let i = 0; i < 4; i++) {
-      await record(100);
-      await delay(150);
-      proxy.cut();
+    for (let count = 50; count < 400; count += 100) {
+      await record(50);
+      await eventually(`${String(count)} have come`, () => seen.length >= count);
+      const lost = proxy.loseAnswer();
+      await record(50);
+      await lost;
     }
     await eventually('all events have come', () => seen.length >= 400);
     stop.abort();
-    await following;
+    await following.catch(() => undefined);
     expect(seen).toEqual(Array.from({ length: 400 }, (_, i) => i + 1));
-    proxy.close();
+    await proxy.close();
   });
 
   it('says of an address that does not answer, of a wrong key and of another service what to do', async () => {
@@ -202,7 +160,8 @@ describe('the log of a service over HTTP', () => {
 
   it('asks a service that breaks off every answer a few times a second', async () => {
     let requests = 0;
-    const url = await serving((_request, response) => {
+    const url = await serving(({ method }, response) => {
+      if (method === 'HEAD') return void withEvents(response, '0').end();
       requests++;
       withEvents(response, '0').write('\n', () => response.destroy());
     });
@@ -237,17 +196,19 @@ describe('the log of a service over HTTP', () => {
   });
 
   it('notices that a log at whose end it began was replaced by a shorter one', async () => {
-    const newest = ['3', '1'];
-    const url = await serving((_request, response) => withEvents(response, newest.shift()).end('\n'));
+    let newest = '3';
+    const url = await serving((request, response) => {
+      withEvents(response, newest).end('\n');
+      if (request.url?.includes('wait=')) newest = '1';
+    });
     const stop = new AbortController();
-    const remote = new RemoteLog({ url }, stop.signal);
     const changes: unknown[] = [];
-    const following = remote.follow({ after: 3 }, stop.signal, (...change) => {
+    const following = new RemoteLog({ url }, stop.signal).follow({ after: 3 }, stop.signal, (...change) => {
       stop.abort();
       changes.push(change);
       return 1;
     });
-    expect(await valuesOf(following)).toEqual([]);
+    await expect(valuesOf(following)).rejects.toThrow('aborted');
     expect(changes).toEqual([['ends before', 3, 1]]);
   });
 
@@ -278,7 +239,7 @@ describe('the answers of a service that cannot be trusted', () => {
     await expect(valuesOf(log.pages({ after: 0 }))).rejects.toThrow('it takes no notice of after');
     const deaf = await reading((_request, response) => withEvents(response).end(event(1) + '\n'));
     await expect(valuesOf(deaf.pages({ after: 5 }))).rejects.toThrow('it takes no notice of after');
-    await expect(deaf.read({ id: 'other', limit: 2 })).rejects.toThrow('it takes no notice of id');
+    await expect(deaf.scan({ id: 'other', limit: 2 })).rejects.toThrow('it takes no notice of id');
   });
 
   it('are read no further than a message quotes them', async () => {
@@ -316,34 +277,23 @@ describe('the answers of a service that cannot be trusted', () => {
   });
 });
 
-it('follows behind a proxy that holds answers back until they end, and says so once', async () => {
+it('follows behind a proxy that holds answers back until they end', async () => {
   const service = await startService();
   const url = await serving((request, response) => {
-    const upstream = get(
-      `${service.url}${/\?.*/.exec(request.url ?? '')?.[0] ?? ''}`,
-      { method: request.method },
-      (answer) => {
-        const parts: Buffer[] = [];
-        answer.on('data', (part: Buffer) => parts.push(part));
-        answer.on('end', () => response.writeHead(answer.statusCode ?? 0, answer.headers).end(Buffer.concat(parts)));
-        answer.on('error', () => undefined);
-      },
-    );
-    upstream.on('error', () => undefined);
-    response.on('close', () => upstream.destroy());
+    const address = `${service.url}${/\?.*/.exec(request.url ?? '')?.[0] ?? ''}`;
+    void send(address, { method: request.method ?? '' }).then(({ headers, body }) => {
+      response.writeHead(200, headers).end(body);
+    });
   });
-  const said = jest.spyOn(console, 'error').mockReturnValue();
-  const stop = new AbortController();
-  const log = new RemoteLog({ url }, stop.signal, 2500);
+  const { signal } = new AbortController();
   await service.log.append(newEvent());
   const seen: number[] = [];
-  for await (const page of log.follow({ after: 0 }, stop.signal, () => -1)) {
+  for await (const page of new RemoteLog({ url }, signal, 1).follow({ after: 0 }, signal, () => -1)) {
     seen.push(...page.map(({ position }) => position));
     if (seen.length === 2) break;
     await service.log.append(newEvent());
   }
   expect(seen).toEqual([1, 2]);
-  expect(said.mock.calls.flat()).toEqual([expect.stringMatching(/^A proxy before the service holds answers back/)]);
   await service.stop();
 });
 

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, readConfig } from '../../src/config/config';
 import { useTemporaryFolder } from '../support/temporary-folder';
@@ -34,22 +34,6 @@ describe('a variable that guards the service', () => {
     const read = () => readConfig({ READ_KEYS_FILE: file });
     expect(read).toThrow(`READ_KEYS_FILE=${file}: `);
     expect(read).not.toThrow(KEY);
-  });
-
-  it('stops the start if its file is a folder or does not exist', async () => {
-    const file = join(folder.path, 'keys');
-    const name = 'WEBHOOK_SECRETS_FILE';
-    expect(() => readConfig({ [name]: file })).toThrow(
-      `${name}=${file}: ${file} cannot be read: there is no such file or folder`,
-    );
-    await mkdir(file);
-    expect(() => readConfig({ [name]: file })).toThrow(`${name}=${file}: ${file} cannot be read: it is a folder`);
-  });
-
-  it('may have a file with a byte order mark', async () => {
-    const file = join(folder.path, 'keys');
-    await writeFile(file, `\ufeff${KEY}\r\n`);
-    expect(readConfig({ RECORD_KEYS_FILE: file }).access.recordKeys).toEqual([KEY]);
   });
 });
 

@@ -19,13 +19,6 @@ const SERVICE: Service = { RecordEvent: { ...hello, access: 'record' }, GetEvent
 const start = async (bindings: readonly BindingName[], documentation = true): Promise<TestEndpoint> =>
   startEndpoint(SERVICE, await Contract.load(NAMESPACE, { protocols: new Set(bindings), documentation }));
 
-const SUBSETS: (readonly BindingName[])[] = [
-  ['soap11'],
-  ['soap12'],
-  ['httpget'],
-  ['soap12', 'httppost'],
-  [...BINDINGS],
-];
 const KINDS = { soap11: 'Soap', soap12: 'Soap12', httpget: 'HttpGet', httppost: 'HttpPost' };
 const portOf = (binding: BindingName) => `WebHook${KINDS[binding]}`;
 const NAMES = { soap11: 'SOAP 1.1', soap12: 'SOAP 1.2', httpget: 'HTTP GET', httppost: 'HTTP POST' };
@@ -37,7 +30,8 @@ const referred = (wsdl: string, attribute: string): string[] => [
   ...new Set([...wsdl.matchAll(new RegExp(` ${attribute}="tns:(\\w+)"`, 'g'))].map(([, name = '']) => name)),
 ];
 
-describe.each(SUBSETS.map((on) => [on.join(), on] as const))('PROTOCOLS=%s', (_text, on) => {
+describe.each(['soap11', 'soap12', 'httpget', 'soap12,httppost', BINDINGS.join()])('PROTOCOLS=%s', (text) => {
+  const on = text.split(',') as BindingName[];
   const has = (binding: BindingName): boolean => on.includes(binding);
   const hasSoap = has('soap11') || has('soap12');
   const http = on.filter((binding) => binding.startsWith('http')).map((binding) => KINDS[binding]);
@@ -148,25 +142,20 @@ describe('a SOAP version that is off', () => {
     ['soap11', 'urn:x', SOAP_11_NAMESPACE, SOAP_11_NAMESPACE, []],
     ['soap12', SOAP_11_NAMESPACE, SOAP_12_NAMESPACE, SOAP_11_NAMESPACE, ['soap12:Envelope']],
     ['soap12', 'urn:x', SOAP_12_NAMESPACE, SOAP_12_NAMESPACE, ['soap12:Envelope']],
-  ] as const)(
-    'with %s alone a message in %s is told to be in %s, in %s',
-    async (on, given, expected, told, upgrade) => {
-      const { url, reports } = await start([on]);
-      const { status, headers, body } = await send(url, {
-        ...{ method: 'POST', headers: { 'Content-Type': 'text/xml' } },
-        body: `<e:Envelope xmlns:e="${given}"><e:Body/></e:Envelope>`,
-      });
-      const type = told === SOAP_11_NAMESPACE ? 'text/xml' : 'application/soap+xml';
-      expect([status, headers['content-type']]).toEqual([500, `${type}; charset=utf-8`]);
-      expect(body).toContain(`<soap:Envelope xmlns:soap="${told}"`);
-      expect(body).toContain(
-        `Possible SOAP version mismatch: Envelope namespace ${given} was unexpected. Expecting ${expected}.`,
-      );
-      expect([...body.matchAll(/qname="([^"]+)"/g)].map(([, name]) => name)).toEqual(upgrade);
-      expect(body.includes(`xmlns:soap12="${SOAP_12_NAMESPACE}"`)).toBe(upgrade.length > 0);
-      expect(reports).toMatchObject([{ binding: on, status: 500, error: { refusal: 'invalid' } }]);
-    },
-  );
+  ] as const)('with %s alone a message in %s is told so: %s, in %s', async (on, given, expected, told, upgrade) => {
+    const { url, reports } = await start([on]);
+    const { status, headers, body } = await send(url, {
+      ...{ method: 'POST', headers: { 'Content-Type': 'text/xml' } },
+      body: `<e:Envelope xmlns:e="${given}"><e:Body/></e:Envelope>`,
+    });
+    const type = told === SOAP_11_NAMESPACE ? 'text/xml' : 'application/soap+xml';
+    expect([status, headers['content-type']]).toEqual([500, `${type}; charset=utf-8`]);
+    expect(body).toContain(`<soap:Envelope xmlns:soap="${told}"`);
+    expect(body).toContain(`mismatch: Envelope namespace ${given} was unexpected. Expecting ${expected}.`);
+    expect([...body.matchAll(/qname="([^"]+)"/g)].map(([, name]) => name)).toEqual(upgrade);
+    expect(body.includes(`xmlns:soap12="${SOAP_12_NAMESPACE}"`)).toBe(upgrade.length > 0);
+    expect(reports).toMatchObject([{ binding: on, status: 500, error: { refusal: 'invalid' } }]);
+  });
 
   it.each([
     ['soap11', 'text/xml', 'SOAP 1.1 as text/xml'],
@@ -182,10 +171,9 @@ describe('a SOAP version that is off', () => {
 it('a binding that is off is reported with the calls it refuses, and answers in JSON a caller that prefers it', async () => {
   const { url, reports } = await start(['soap11']);
   const { status, body } = await ask(url, 'httppost', 'RecordEvent', { headers: { Accept: 'application/json' } });
-  expect([status, (JSON.parse(body) as { readonly detail: string }).detail]).toEqual([
-    500,
-    "Request format is unrecognized for URL unexpectedly ending in '/RecordEvent'. HTTP POST is off (PROTOCOLS).",
-  ]);
+  const detail =
+    "Request format is unrecognized for URL unexpectedly ending in '/RecordEvent'. HTTP POST is off (PROTOCOLS).";
+  expect([status, JSON.parse(body)]).toMatchObject([500, { detail }]);
   const binding = 'httppost';
   expect(reports).toMatchObject([{ binding, operation: undefined, status: 500, error: { refusal: 'invalid' } }]);
 });

@@ -77,23 +77,21 @@ describe('the start is refused', () => {
     [`<s:sequence maxOccurs="2" />`, 'The sequence in the element Op has maxOccurs, which is not supported.'],
     [`${sequence('')}<s:attribute name="x" />`, 'The type of the element Op has xs:attribute, which is not supported.'],
   ])('for %s', (content, message) => {
-    expect(() => inputOf(content)).toThrow(ContractError);
     expect(() => inputOf(content)).toThrow(message);
   });
 
-  it('for parameters without a namespace', () => {
-    expect(() => inputOf(sequence(element(plain)), '')).toThrow(
-      new ContractError(`${P} has no namespace. The schema needs elementFormDefault="qualified".`),
-    );
-  });
-
-  it('for an operation whose element is missing, or has a type elsewhere', () => {
-    const schema = XmlElement.read(
+  it('for parameters without a namespace, and an operation whose element is missing or has a type elsewhere', () => {
+    const other = XmlElement.read(
       '<s:schema xmlns:s="http://www.w3.org/2001/XMLSchema"><s:element name="Op" /></s:schema>',
     );
-    expect(() => OperationInput.read(schema, 'Other')).toThrow(new ContractError('The schema has no element Other.'));
-    expect(() => OperationInput.read(schema, 'Op')).toThrow(
-      new ContractError('The element Op has no complex type of its own.'),
-    );
+    for (const [read, message] of [
+      [
+        () => inputOf(sequence(element(plain)), ''),
+        `${P} has no namespace. The schema needs elementFormDefault="qualified".`,
+      ],
+      [() => OperationInput.read(other, 'Other'), 'The schema has no element Other.'],
+      [() => OperationInput.read(other, 'Op'), 'The element Op has no complex type of its own.'],
+    ] as const)
+      expect(read).toThrow(new ContractError(message));
   });
 });

@@ -34,3 +34,12 @@ describe('the answer to a webhook', () => {
     expect(await newestEvents(url)).toHaveLength(3);
   });
 });
+
+it('a payload is not dropped with GET: RecordEvent refuses a body that is not empty', async () => {
+  const { url } = await startService();
+  const refused = await send(`${url}/RecordEvent?a=1`, { body: '{"b":2}' });
+  expect([refused.status, refused.body]).toEqual([400, expect.stringContaining('Send it with POST.')]);
+  expect(await newestEvents(url)).toEqual([]);
+  expect((await send(`${url}/HelloWorld`, { body: 'x' })).status).toBe(200);
+  expect((await send(`${url}/RecordEvent?a=1`, { headers: { 'Transfer-Encoding': 'chunked' } })).status).toBe(200);
+});

@@ -1,6 +1,6 @@
 import { encode } from 'iconv-lite';
 import { readParameters, type ParametersMessage } from '../../src/get-post/http-parameters';
-import { RequestError } from '../../src/http/errors';
+import { HTTP_ERRORS } from '../../src/http/errors';
 import { CallError } from '../../src/service/call';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -77,34 +77,21 @@ describe('parameters over GET and POST are', () => {
 
 describe('parameters over GET and POST are refused', () => {
   it.each([inputOf(MANY), inputOf('', FORM, MANY)])('if there are too many fields (%#)', (input) => {
-    expect(() => textsOf(input, [])).toThrow(
-      new RequestError(400, 'The query string or the form has too many fields.'),
-    );
+    expect(() => textsOf(input, [])).toThrow(HTTP_ERRORS.tooManyFields());
   });
 
-  it.each(['[]', '"a"', '17', 'null', '{', 'a=1', '{"a":1,}', Buffer.from('{"a":"\xff"}', 'latin1')])(
-    'if a body of JSON is not an object: %s',
-    (body) => {
-      expect(() => textsOf(inputOf('', JSON_TYPE, body), [])).toThrow(
-        expect.objectContaining({
-          status: 400,
-          message: 'The body must be a JSON object of the parameters, each given once.',
-        }) as Error,
-      );
-    },
-  );
-
-  it('if a form is a JSON array', () => {
-    expect(() => textsOf(inputOf('', FORM, '[1]'), [])).toThrow(
-      'The body must be a JSON object of the parameters, each given once.',
-    );
+  it.each([
+    ...['[]', '"a"', '17', 'null', '{', 'a=1', '{"a":1,}', Buffer.from('{"a":"\xff"}', 'latin1')].map((body) =>
+      inputOf('', JSON_TYPE, body),
+    ),
+    inputOf('', FORM, '[1]'),
+  ])('if a body of JSON is not an object (%#)', (input) => {
+    expect(() => textsOf(input, [])).toThrow(HTTP_ERRORS.notAnObject());
   });
 
   it('if the JSON has too many parts', () => {
     const body = `{"a":[${'[],'.repeat(100_000)}0]}`;
-    expect(() => textsOf(inputOf('', JSON_TYPE, body), [])).toThrow(
-      expect.objectContaining({ status: 400, message: expect.stringContaining('100,000') as string }) as Error,
-    );
+    expect(() => textsOf(inputOf('', JSON_TYPE, body), [])).toThrow(HTTP_ERRORS.tooManyJsonParts());
   });
 
   it.each(['{}', '{"b":1}', '[[]]', '[1,{}]'])('if the value of one is %s', (value) => {

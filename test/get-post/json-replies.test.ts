@@ -1,6 +1,6 @@
 import { ask, callOperation, type BindingName } from '../support/bindings';
 import { send } from '../support/http';
-import { startService, useService } from '../support/service';
+import { useService } from '../support/service';
 
 const BATCH = 'application/cloudevents-batch+json';
 const PROBLEM = 'application/problem+json';
@@ -88,21 +88,4 @@ describe('a caller over HTTP GET or POST', () => {
     expect(refused.headers).toMatchObject({ vary, 'content-type': PROBLEM });
     expect(JSON.parse(refused.body)).toMatchObject({ status: 405, title: 'Method Not Allowed' });
   });
-
-  it.each([{ RECORD_KEYS: 'k'.repeat(20) }, { RATE_LIMIT: '1/1h' }])(
-    'gets refusals of %j as a problem',
-    async (variables) => {
-      const { url } = await startService(variables);
-      const record = () => ask(url, 'httpget', 'RecordEvent', { headers: { Accept: 'application/json' } });
-      await record();
-      const { status, headers, body } = await record();
-      expect([headers['content-type'], JSON.parse(body)]).toEqual([PROBLEM, expect.objectContaining({ status })]);
-    },
-  );
-});
-
-it('over SOAP a caller gets an envelope whatever it accepts', async () => {
-  const { url } = await startService();
-  const { headers } = await ask(url, 'soap12', 'HelloWorld', { headers: { Accept: 'application/json' } });
-  expect(headers['content-type']).toBe('application/soap+xml; charset=utf-8');
 });

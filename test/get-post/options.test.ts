@@ -1,31 +1,17 @@
 import { send } from '../support/http';
-import { startService, useService } from '../support/service';
+import { startService } from '../support/service';
 
 const ORIGIN = 'sender.example.com';
 const options = (url: string, headers: Record<string, string> = {}) => send(url, { method: 'OPTIONS', headers });
 
-describe('OPTIONS without a setting', () => {
-  const service = useService();
-
-  it.each(['/RecordEvent', '/GetEvents', '/HelloWorld'])('on %s answers 204 and names the methods', async (path) => {
-    const { status, headers, body } = await options(service.url + path);
-    expect([status, headers.allow, body]).toEqual([204, 'GET, OPTIONS, POST', '']);
-    expect(headers['content-length']).toBeUndefined();
-    expect(headers['x-request-id']).toBeDefined();
-    for (const method of ['DELETE', 'HEAD']) {
-      const refused = await send(service.url + path, { method });
-      expect([refused.status, refused.headers.allow]).toEqual([405, headers.allow]);
-    }
-  });
-
-  it('on the endpoint answers 204 and names the methods', async () => {
-    for (const query of ['', '?WSDL', '?op=HelloWorld']) {
-      const { status, headers, body } = await options(service.url + query);
-      expect([status, headers.allow, body]).toEqual([204, 'GET, HEAD, OPTIONS, POST', '']);
-    }
-    const refused = await send(service.url, { method: 'DELETE' });
-    expect([refused.status, refused.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS, POST']);
-  });
+it('OPTIONS without a setting answers 204 and names the methods, as 405 to HEAD does', async () => {
+  const { url } = await startService();
+  const { status, headers, body } = await options(`${url}/RecordEvent`);
+  expect([status, headers.allow, body]).toEqual([204, 'GET, OPTIONS, POST', '']);
+  expect(headers['content-length']).toBeUndefined();
+  expect(headers['x-request-id']).toBeDefined();
+  const refused = await send(`${url}/RecordEvent`, { method: 'HEAD' });
+  expect([refused.status, refused.headers.allow]).toEqual([405, headers.allow]);
 });
 
 describe('OPTIONS as the validation handshake of a webhook sender', () => {

@@ -6,11 +6,8 @@ import { HttpServer } from '../../src/http/server';
 import { eventually, succeeds } from '../support/eventually';
 import { expectNothingHeldAfterEach } from '../support/nothing-held';
 import { startService } from '../support/service';
-import { openConnection, openWire, sendRaw, untilClosed } from '../support/wire';
+import { openConnection, openWire, PATH, request, sendRaw, untilClosed } from '../support/wire';
 
-const PATH = '/webhooks/Services/WebHooks.asmx';
-const request = (line: string, ...fields: readonly string[]) =>
-  `${[`${line} HTTP/1.1`, 'Host: localhost', ...fields].join('\r\n')}\r\n\r\n`;
 expectNothingHeldAfterEach();
 
 it.each([0, 1])('a server that is closed, or cannot listen (%i), has no timer left', async (isTaken) => {

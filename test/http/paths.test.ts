@@ -1,8 +1,6 @@
 import { ask, BINDINGS, requestOf } from '../support/bindings';
-import { sendRaw } from '../support/wire';
+import { PATH, sendRaw } from '../support/wire';
 import { startService, useService } from '../support/service';
-
-const PATH = '/webhooks/Services/WebHooks.asmx';
 
 /** Ways of writing a path that mean the same (RFC 3986, section 6.2.2), or that IIS takes for the same. */
 const WRITTEN: readonly (readonly [string, (path: string) => string])[] = [

@@ -1,7 +1,6 @@
-import { sendRaw } from '../support/wire';
+import { PATH, sendRaw } from '../support/wire';
 import { useService } from '../support/service';
 
-const PATH = '/webhooks/Services/WebHooks.asmx';
 const HELLO = `${PATH}/HelloWorld`;
 
 describe('HTTP/1.1', () => {

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { ask, envelope11, NAMESPACE, post } from '../support/bindings';
+import { ask, envelope11, post } from '../support/bindings';
 import { send } from '../support/http';
 import { useService } from '../support/service';
 
@@ -24,20 +24,11 @@ it('a body of exactly MAX_REQUEST_BYTES is taken, and a small one that inflates 
   expect((await post(service.url, gzipSync('x'.repeat(2001)), { 'Content-Encoding': 'gzip' })).status).toBe(413);
 });
 
-it.each([
-  ['lzw', Buffer.from('x'), 415, 'The content coding lzw is not supported. Send gzip, deflate, or none.'],
-  ['gzip', gzipSync('x').subarray(0, 15), 400, 'it is not valid gzip'],
-] as const)(
-  'a message in %s that cannot be decoded gets a fault that says why',
-  async (coding, body, status, reason) => {
-    const answer = await message(body, { 'Content-Encoding': coding });
-    expect([answer.status, answer.headers['accept-encoding']]).toEqual([
-      status,
-      status === 415 ? 'gzip, deflate' : undefined,
-    ]);
-    expect(answer.body).toMatch(new RegExp(`soap:Client.*${reason}`, 's'));
-  },
-);
+it('a message in an unknown content coding gets a fault that names those that are known', async () => {
+  const { status, headers, body } = await message('x', { 'Content-Encoding': 'lzw' });
+  expect([status, headers['accept-encoding']]).toEqual([415, 'gzip, deflate']);
+  expect(body).toMatch(/soap:Client.*The content coding lzw is not supported. Send gzip, deflate, or none./s);
+});
 
 it.each<[string | undefined, string]>([
   [undefined, 'The request has no content type.'],
@@ -53,23 +44,8 @@ it.each<[string | undefined, string]>([
   expect(answer.body).toContain(reason);
 });
 
-it.each([
-  ['utf-8', Buffer.from([0x3c, 0x61, 0xff])],
-  ['utf-16', Buffer.from('<a', 'utf16le')],
-])('a message in %s that is no XML is refused', async (charset, body) => {
-  const answer = await message(body, { 'Content-Type': `text/xml; charset=${charset}` });
-  expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('Server was unable to read request.')]);
-});
-
 it('a header value is escaped in a fault, and characters that XML forbids are replaced', async () => {
   const answer = await message(envelope11('HelloWorld'), { SOAPAction: '"<b>&%00%EF%BF%BE"' });
   expect(answer.status).toBe(500);
   expect(answer.body).toContain('SOAPAction: &lt;b&gt;&amp;\uFFFD\uFFFD.');
-});
-
-it('a message is not routed by a namespace and a name that only look like the operation when joined', async () => {
-  const body = envelope11('HelloWorld')
-    .replace(`<HelloWorld xmlns="${NAMESPACE}">`, `<World xmlns="${NAMESPACE}Hello">`)
-    .replace('</HelloWorld>', '</World>');
-  expect((await message(body)).status).toBe(500);
 });

@@ -3,9 +3,7 @@ import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { slowLog } from '../support/slow-log';
 import { startService } from '../support/service';
-import { openConnection, openWire, untilClosed } from '../support/wire';
-
-const PATH = '/webhooks/Services/WebHooks.asmx';
+import { openConnection, openWire, PATH, request, untilClosed } from '../support/wire';
 
 describe('a service that stops', () => {
   it('closes silent and idle connections on both its ports', async () => {
@@ -14,7 +12,7 @@ describe('a service that stops', () => {
     const silent = [await openConnection(service.url), await openConnection(adminUrl)];
     const closed = silent.map((socket) => untilClosed(socket));
     const idle = await openWire(service.url);
-    idle.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    idle.write(request(`GET ${PATH}/HelloWorld`));
     await idle.until(/Hello World/);
     // Connections that never were used are accepted by then.
     await send(`${adminUrl}healthz`);
@@ -30,7 +28,7 @@ describe('a service that stops', () => {
     await send(`${service.url}/HelloWorld`);
     const stopped = service.stop();
     await setTimeout(500);
-    wire.write(`GET ${PATH}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    wire.write(request(`GET ${PATH}/HelloWorld`));
     expect(await wire.untilClosed()).toMatch(/^HTTP\/1.1 200 OK[^]*Connection: close[^]*Hello World/i);
     await stopped;
   });
@@ -39,7 +37,7 @@ describe('a service that stops', () => {
     const { log, answer, events } = slowLog();
     const service = await startService({}, log);
     const wire = await openWire(service.url);
-    wire.write(`GET ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    wire.write(request(`GET ${PATH}/RecordEvent`));
     await eventually('the call is in flight', () => events() === 1);
     const stopped = service.stop();
     await setTimeout(200);

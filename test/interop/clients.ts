@@ -4,7 +4,7 @@ import type { BindingName } from '../support/bindings';
 export type Check = 'HelloWorld' | 'RecordEvent' | 'payload' | 'GetEvents' | 'fault' | 'size' | 'length';
 
 /**
- * One toolchain: `clients/<folder>/run.sh <WSDL's URL> <text> <namespace>` makes a client from the live WSDL and prints what it got.
+ * One toolchain: `clients/<folder>/run.sh WSDL TEXT NAMESPACE` makes a client from the live WSDL and prints what it got.
  * The programs of examples/ are clients of `?WSDL=extended`.
  */
 export interface Client {
@@ -28,41 +28,34 @@ const FREE: readonly Check[] = [...CALLS, 'payload'];
 const ALL: readonly Check[] = [...FREE, 'fault'];
 const RAW: readonly Check[] = [...ALL, 'size', 'length'];
 
+const soap = (checks: readonly Check[]) => ({ soap11: checks, soap12: checks });
+const http = (checks: readonly Check[]) => ({ httpget: checks, httppost: checks });
+
 export const CLIENTS: readonly Client[] = [
   {
     name: '.NET Framework proxies',
     folder: 'dotnet-framework',
     programs: { wsdl: 'mono-devel', mcs: 'mono-devel', mono: 'mono-devel' },
-    checks: { soap11: TYPED, soap12: TYPED, httpget: CALLS, httppost: CALLS },
+    checks: { ...soap(TYPED), ...http(CALLS) },
   },
   {
     name: 'WCF (Mono)',
     folder: 'wcf',
     programs: { svcutil: 'mono-devel', mcs: 'mono-devel', mono: 'mono-devel' },
-    checks: { soap11: ALL, soap12: ALL },
+    checks: soap(ALL),
   },
-  {
-    name: 'WCF (modern .NET)',
-    folder: 'dotnet-wcf',
-    programs: { dotnet: 'dotnet-sdk-10.0' },
-    checks: { soap11: ALL, soap12: ALL },
-  },
+  { name: 'WCF (modern .NET)', folder: 'dotnet-wcf', programs: { dotnet: 'dotnet-sdk-10.0' }, checks: soap(ALL) },
   {
     name: 'HttpClient (modern .NET)',
     folder: 'dotnet-http',
     programs: { dotnet: 'dotnet-sdk-10.0' },
-    checks: {
-      soap11: ALL,
-      soap12: ALL,
-      httpget: FREE,
-      httppost: FREE,
-    },
+    checks: { ...soap(ALL), ...http(FREE) },
   },
   {
     name: 'Java JAX-WS',
     folder: 'jax-ws',
     programs: { wsimport: 'jaxws', javac: 'default-jdk-headless' },
-    checks: { soap11: ALL, soap12: ALL },
+    checks: soap(ALL),
   },
   {
     name: 'Java Axis',
@@ -72,35 +65,20 @@ export const CLIENTS: readonly Client[] = [
     // Axis writes a character beyond U+FFFF as two references to surrogates, which XML forbids.
     text: TEXT.replace(' 😀', ''),
   },
-  {
-    name: 'node-soap',
-    folder: 'node-soap',
-    programs: {},
-    checks: { soap11: ALL, soap12: ALL },
-  },
-  {
-    name: 'strong-soap',
-    folder: 'strong-soap',
-    programs: {},
-    checks: { soap11: CALLS, soap12: CALLS },
-  },
+  { name: 'node-soap', folder: 'node-soap', programs: {}, checks: soap(ALL) },
+  { name: 'strong-soap', folder: 'strong-soap', programs: {}, checks: soap(CALLS) },
   {
     name: 'Python zeep',
     folder: 'zeep',
     programs: { '/usr/lib/python3/dist-packages/zeep/__init__.py': 'python3-zeep' },
-    checks: { soap11: ALL, soap12: ALL, httpget: CALLS, httppost: CALLS },
+    checks: { ...soap(ALL), ...http(CALLS) },
   },
-  {
-    name: 'PHP SoapClient',
-    folder: 'php',
-    programs: { php: 'php-cli' },
-    checks: { soap11: ALL, soap12: ALL },
-  },
+  { name: 'PHP SoapClient', folder: 'php', programs: { php: 'php-cli' }, checks: soap(ALL) },
   {
     name: 'Perl SOAP::Lite',
     folder: 'soap-lite',
     programs: { '/usr/share/perl5/SOAP/Lite.pm': 'libsoap-lite-perl' },
-    checks: { soap11: ALL, soap12: ALL },
+    checks: soap(ALL),
   },
   {
     name: 'C++ gSOAP',
@@ -112,6 +90,6 @@ export const CLIENTS: readonly Client[] = [
     name: 'curl',
     folder: 'curl',
     programs: { curl: 'curl', xmllint: 'libxml2-utils' },
-    checks: { soap11: RAW, soap12: RAW, httpget: RAW, httppost: RAW },
+    checks: { ...soap(RAW), ...http(RAW) },
   },
 ];

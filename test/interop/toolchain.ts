@@ -5,10 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { missingPrograms } from '../support/tools';
-import { NAMESPACE } from '../support/bindings';
 import { TEXT, type Client } from './clients';
-
-const execute = promisify(execFile);
 
 /** Most milliseconds for making, building and running one client. */
 export const ALLOWED = 150_000;
@@ -29,29 +26,31 @@ export interface Transcript {
   readonly trouble: string;
 }
 
+/** How a script of a client is run: it ends at the first error, and `$here` is its folder. */
+function script({ folder }: Client, name: string, cwd: string) {
+  const here = join(__dirname, 'clients', folder);
+  const options = { cwd, env: { ...ENVIRONMENT, here }, timeout: ALLOWED, maxBuffer: 64 * 1024 * 1024 };
+  return { command: ['-euo', 'pipefail', join(here, name)], options };
+}
+
 /** Names what this machine lacks for a client: programs, or packages that the client looks for itself. */
 export function missingFor(client: Client): string | undefined {
   const programs = missingPrograms(client.programs);
   if (programs !== undefined) return programs;
-  const asks = join(folderOf(client), 'available.sh');
-  if (!existsSync(asks)) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'webhook-'));
-  const { stdout } = spawnSync('bash', [asks], { cwd: folder, encoding: 'utf8', timeout: ALLOWED });
+  const { command, options } = script(client, 'available.sh', folder);
+  const isAsked = existsSync(command.at(-1) ?? '');
+  const missing = isAsked ? spawnSync('bash', command, { ...options, encoding: 'utf8' }).stdout.trim() : '';
   rmSync(folder, { recursive: true });
-  return stdout.trim().replaceAll('\n', ', ') || undefined;
+  return missing.replaceAll('\n', ', ') || undefined;
 }
 
 /** Makes the client of a toolchain from the WSDL of a service in a new folder, and runs it. */
-export async function runClient(
-  client: Client,
-  url: string,
-  folder: string,
-  namespace = NAMESPACE,
-): Promise<Transcript> {
+export async function runClient(client: Client, url: string, folder: string, namespace: string): Promise<Transcript> {
   await mkdir(folder);
-  const options = { cwd: folder, env: ENVIRONMENT, timeout: ALLOWED, maxBuffer: 64 * 1024 * 1024 };
-  const command = [join(folderOf(client), 'run.sh'), `${url}?WSDL`, client.text ?? TEXT, namespace];
-  const { stdout, trouble } = await execute('bash', command, options).then(
+  const { command, options } = script(client, 'run.sh', folder);
+  const given = [...command, `${url}?WSDL`, client.text ?? TEXT, namespace];
+  const { stdout, trouble } = await promisify(execFile)('bash', given, options).then(
     (ended) => ({ stdout: ended.stdout, trouble: '' }),
     (error: unknown) => {
       const ended = error as { stdout: string; stderr: string; message: string };
@@ -63,8 +62,4 @@ export async function runClient(
     lines.map(([binding = '', check = '', ...value]) => [`${binding} ${check}`, value.join('\t')]),
   );
   return { values, trouble };
-}
-
-function folderOf(client: Client): string {
-  return join(__dirname, 'clients', client.folder);
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Engine } from '../../src/log/engine';
 import { EventLog } from '../../src/log/event-log';
 import type { FoundEvent } from '../../src/log/queries';
@@ -9,34 +10,28 @@ const logOn = (engine: Partial<Engine>) =>
   new EventLog({ readsAtOnce: 1, close: () => Promise.resolve(), ...engine } as Engine);
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-it.each(['read', 'scan'] as const)(
-  '%s asks the engine for few answers at once, since each may be large',
-  async (what) => {
-    const answers: Deferred<never[]>[] = [];
-    const ask = () => {
-      const answer = new Deferred<never[]>();
-      answers.push(answer);
-      return answer.promise;
-    };
-    const log = logOn({ readsAtOnce: 3, read: ask });
-    const calls = Array.from({ length: 50 }, () =>
-      what === 'read' ? log.read(everyEvent) : log.scan({ after: 0, limit: 1 }),
-    );
-    const settled = Promise.allSettled(calls);
-    await turn();
-    expect(answers).toHaveLength(3);
+it('asks the engine for few answers at once, since each may be large', async () => {
+  const answers: Deferred<never[]>[] = [];
+  const ask = () => {
+    const answer = new Deferred<never[]>();
+    answers.push(answer);
+    return answer.promise;
+  };
+  const log = logOn({ readsAtOnce: 3, read: ask });
+  const settled = Promise.allSettled(Array.from({ length: 20 }, () => log.read(everyEvent)));
+  await turn();
+  expect(answers).toHaveLength(3);
 
-    // As each ends, well or not, the one that has waited longest begins.
-    for (let i = 0; i < calls.length; i++) {
-      if (i % 2 === 0) answers[i]?.resolve([]);
-      else answers[i]?.reject(new Error('damaged'));
-      await turn();
-      expect(answers).toHaveLength(Math.min(calls.length, i + 1 + 3));
-    }
-    expect((await settled).map(({ status }) => status === 'fulfilled')).toEqual(calls.map((_, i) => i % 2 === 0));
-    await log.close();
-  },
-);
+  // As each ends, well or not, the one that has waited longest begins.
+  for (let i = 0; i < 20; i++) {
+    if (i % 2 === 0) answers[i]?.resolve([]);
+    else answers[i]?.reject(new Error('damaged'));
+    await turn();
+    expect(answers).toHaveLength(Math.min(20, i + 1 + 3));
+  }
+  expect((await settled).map(({ status }) => status === 'fulfilled')).toEqual(answers.map((_, i) => i % 2 === 0));
+  await log.close();
+});
 
 it('lets other calls run after an answer of many bytes, before the next is read', async () => {
   const order: string[] = [];
@@ -52,6 +47,15 @@ it('lets other calls run after an answer of many bytes, before the next is read'
   setImmediate(() => order.push('other call'));
   await Promise.all(both);
   expect(order).toEqual(['read', 'answer', 'other call', 'read', 'answer']);
+  await log.close();
+});
+
+it('asks the engine for the event at a position as that between its neighbours', async () => {
+  const read = jest.fn(() => Promise.resolve([]));
+  const log = logOn({ read });
+  await log.read({ position: 5, id: 'a', limit: 1 });
+  await log.read({ position: 5, after: 7, before: 9, limit: 1 });
+  expect(read.mock.calls).toEqual([[{ id: 'a', after: 4, before: 6, limit: 1 }], [{ after: 7, before: 6, limit: 1 }]]);
   await log.close();
 });
 
@@ -134,15 +138,21 @@ it('looks at once for what it has recorded itself', async () => {
   await log.close();
 });
 
-it('closes the engine once the last call has ended', async () => {
+it('closes the engine once the last call has ended, and looks at it no more', async () => {
   const answer = new Deferred<never[]>();
   const close = jest.fn(() => Promise.resolve());
-  const log = logOn({ read: () => answer.promise, close });
+  const newest = jest.fn(() => Promise.resolve(1));
+  const log = logOn({ read: () => answer.promise, close, newest, watchPause: 1 });
+  await watching(log).reaches(1);
   const read = log.read(everyEvent);
   const closed = log.close();
   await turn();
   expect(close).not.toHaveBeenCalled();
   answer.resolve([]);
   await Promise.all([read, closed]);
+  watching(log);
+  newest.mockClear();
+  await setTimeout(20);
+  expect(newest).not.toHaveBeenCalled();
   expect(close).toHaveBeenCalledTimes(1);
 });

@@ -35,7 +35,13 @@ it.each<
     ['data', `…${EMOJI.repeat(12)}`, 'needle', `${EMOJI.repeat(48)}…`],
   ],
   ['with the quotes of a string', '"here"', { data: '"data":"here"' }, ['data', '', '"here"', '']],
-  ['within an escape', 'nb', { data: '"data":"\\"a\\nb"' }, ['data', '"\\"a\\', 'nb', '"']],
+  [
+    'after many escapes',
+    'needle',
+    { data: `"data":"${'\\\\x'.repeat(100)}yneedle"` },
+    ['data', `…x${'\\x'.repeat(11)}y`, 'needle', ''],
+  ],
+  ['within an escape', 'nb', { data: '"data":"\\"a\\nb"' }, ['data', '"a\\', 'nb', '']],
   [
     'in the attributes',
     '"PAID',

@@ -61,12 +61,12 @@ describeUnless(missing, 'the container image', () => {
       async user(): Promise<string | undefined> {
         return /^Uid:\t(\d+)/m.exec(await readFile(`/proc/${String(pid)}/status`, 'utf8'))?.[1];
       },
-      async healthcheck(): Promise<number | null> {
+      healthcheck() {
         const [kind, ...command] = config.Healthcheck.Test;
         expect(kind).toBe('CMD');
         return containers.start(container, { PORT: String(port) }, command).ended;
       },
-      async stop(): Promise<number | null> {
+      stop() {
         process.kill(Number(pid), config.StopSignal);
         return ended;
       },

@@ -132,15 +132,11 @@ describe('what is recorded comes back over every binding', () => {
     ['text', 'text/plain', '<&>\r\n'.repeat(200_000)],
     ['JSON', 'application/json', JSON.stringify({ a: ['\uFFFE]]>"'.repeat(120_000)] })],
     ['XML', 'text/xml', `<a>${'<b>]]&gt;</b>'.repeat(80_000)}</a>`],
-  ])('a megabyte of %s', async (_what, type, body) => {
-    const { data } = await recorded(await post(type, body));
-    expect(data).toEqual(type === 'application/json' ? JSON.parse(body) : body);
-  });
-
-  it('a megabyte of bytes', async () => {
-    const body = Buffer.alloc(1_000_000, 'ÿ\u0000', 'latin1');
-    const { data_base64: data } = await recorded(await post('image/png', body));
-    expect(data === body.toString('base64')).toBe(true);
+    ['bytes', 'image/png', Buffer.alloc(1_000_000, 'ÿ\u0000', 'latin1')],
+  ])('a megabyte of %s', async (what, type, body) => {
+    const { data, data_base64: bytes } = await recorded(await post(type, body));
+    const text = what === 'JSON' ? JSON.stringify(data) : data;
+    expect(typeof body === 'string' ? text === body : bytes === body.toString('base64')).toBe(true);
   });
 
   it('a megabyte of XML over SOAP', async () => {

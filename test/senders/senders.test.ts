@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Handshake } from '../../src/senders/handshakes';
 import { Sender } from '../../src/senders/sender';
-import { callOperation, eventsOf } from '../support/bindings';
+import { newestEvents, post } from '../support/bindings';
 import { DELIVERIES, type Fields } from '../support/deliveries';
-import { send } from '../support/http';
 import { startService } from '../support/service';
 
 describe('a known sender', () => {
@@ -37,6 +36,7 @@ describe('a known sender', () => {
   });
 
   const NONE = {};
+  const HOOK = { 'x-github-event': 'issues', 'x-github-hook-id': '7' };
   const STRIPE = { 'stripe-signature': 't=1' };
   const SLACK = { 'x-slack-signature': 'v0=' };
 
@@ -44,41 +44,32 @@ describe('a known sender', () => {
     ['GitHub', { 'x-github-event': 'push', 'x-github-delivery': 'd' }, NONE, 'com.github.push', 'x-github-delivery\nd'],
     [
       'GitHub',
-      { 'x-github-event': 'issues', 'x-github-delivery': 'd', 'x-github-hook-id': '7' },
+      { ...HOOK, 'x-github-delivery': 'd' },
       { action: 'opened' },
       'com.github.issues.opened',
       'x-github-delivery\nd 7',
     ],
     [
       'GitHub',
-      { 'x-github-event': 'issues', 'x-github-delivery': '', 'x-github-hook-id': '7' },
+      { ...HOOK, 'x-github-delivery': '' },
       { payload: '{"action":"opened","issue":{}}' },
       'com.github.issues.opened',
     ],
     ['GitHub', { 'x-github-delivery': 'd' }, { action: 'opened' }, undefined, 'x-github-delivery\nd'],
-    [
-      'GitLab',
-      { 'x-gitlab-event': 'Merge Request  Hook', 'x-gitlab-event-uuid': 'u', 'idempotency-key': 'k' },
-      NONE,
-      'com.gitlab.merge_request_',
-    ],
+    ['GitLab', { 'x-gitlab-event': 'Merge Request  Hook', 'idempotency-key': 'k' }, NONE, 'com.gitlab.merge_request_'],
     ['Stripe', STRIPE, { type: 'a.b', id: 'evt_1' }, 'com.stripe.a.b', 'stripe-event\nevt_1'],
     ['Stripe', STRIPE, { id: 'evt_1', api_version: '2026-01-28' }, undefined, 'stripe-event\nevt_1 2026-01-28'],
     ['Stripe', STRIPE, { type: 7, id: { a: 1 } }],
     ['Stripe', STRIPE, { type: 'a\u0000b', id: 'a\nb' }],
     [
       'Shopify',
-      { 'x-shopify-topic': 'orders/create', 'x-shopify-webhook-id': 'w' },
+      { 'x-shopify-topic': 'a/b', 'x-shopify-webhook-id': 'w' },
       NONE,
-      'com.shopify.orders.create',
+      'com.shopify.a.b',
       'x-shopify-webhook-id\nw',
     ],
-    ['Slack', SLACK, { type: 'event_callback', event: { type: 'app_mention' } }, 'com.slack.app_mention'],
-    ['Slack', SLACK, { command: '/x' }, 'com.slack.command'],
     ['Slack', SLACK, { event_id: 'Ev1' }, undefined, 'slack-event\nEv1'],
     ['Slack', SLACK, { event_id: 'Ev1', api_app_id: 'A1' }, undefined, 'slack-event\nA1 Ev1'],
-    ['Svix', { 'svix-signature': 'v1,', 'svix-id': 'm' }, { type: 'a.b' }, 'a.b'],
-    ['Standard Webhooks', { 'webhook-signature': 'v1,', 'webhook-id': 'm' }, { type: 'a.b' }, 'a.b'],
   ])('%s: type and key of %p and %p', (name, headers, body, ...[type, key]) => {
     const sender = Sender.of(headers);
     expect(sender?.name).toBe(name);
@@ -86,6 +77,7 @@ describe('a known sender', () => {
     expect(sender?.keyOf(headers, { ...body })).toBe(key);
   });
 
+  const DIGEST = createHash('sha256').update('v0:1:signed').digest('base64url');
   it.each<[name: string, headers: Fields, body: object, key?: string]>([
     ['Standard Webhooks', { 'webhook-id': 'm' }, NONE, 'webhook-id\nm'],
     ['Svix', { 'svix-id': 'm', 'webhook-id': 'other' }, NONE, 'webhook-id\nm'],
@@ -94,12 +86,7 @@ describe('a known sender', () => {
     ['GitLab', { 'x-gitlab-event-uuid': 'u' }, NONE],
     ['Stripe', NONE, { id: 'evt_1' }, 'stripe-event\nevt_1'],
     ['Slack', NONE, { event_id: 'Ev1' }, 'slack-event\nEv1'],
-    [
-      'Slack',
-      { 'x-slack-request-timestamp': '1' },
-      NONE,
-      `slack-event\n${createHash('sha256').update('v0:1:signed').digest('base64url')}`,
-    ],
+    ['Slack', { 'x-slack-request-timestamp': '1' }, NONE, `slack-event\n${DIGEST}`],
   ])('%s: beside a signature, its key of %p and %p is one that no other call has', (name, headers, body, ...[key]) => {
     const signedKey = Sender.named(name)?.keyOf(headers, { ...body }, undefined, Buffer.from('signed'));
     expect(signedKey).toBe(key && `signed ${key}`);
@@ -112,15 +99,15 @@ describe('a known sender', () => {
 
 it('EVENT_TYPE is the type of its events, but for those of CloudEvents', async () => {
   const service = await startService({ EVENT_TYPE: 'a.b' });
-  const post = (headers: Fields, body: string) =>
-    send(`${service.url}/RecordEvent`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'Stripe-Signature': 't=1', ...headers },
-      body,
-    });
-  await post({}, '{"id":"evt_1","type":"invoice.paid"}');
-  await post({ 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 'own' }, '{"type":"x"}');
-  const events = eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
-  expect(events.map(({ type }) => type)).toEqual(['a.b', 'own']);
+  const json = { 'Content-Type': 'application/json', 'Stripe-Signature': 't=1' };
+  await post(service.url, '{"id":"evt_1","type":"invoice.paid"}', json);
+  await post(service.url, '{}', {
+    ...json,
+    'ce-specversion': '1.0',
+    'ce-id': '1',
+    'ce-source': '/s',
+    'ce-type': 'own',
+  });
+  expect((await newestEvents(service.url)).map(({ type }) => type)).toEqual(['a.b', 'own']);
   await service.stop();
 });

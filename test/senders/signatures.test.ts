@@ -132,8 +132,9 @@ it('header fields that sign a message are what the reference implementation sign
 
 const BAD_STANDARD = 'The webhook-signature is not valid.';
 const BAD_TIME = 'The webhook-timestamp is missing or not valid.';
-const BAD_HUB = 'The x-hub-signature-256 is not valid.';
-const BAD_STRIPE = 'The stripe-signature is not valid.';
+const HUB = 'X-Hub-Signature-256';
+const BAD_HUB = 'The x-hub-signature-256 is not valid';
+const BAD_STRIPE = 'The stripe-signature is not valid';
 
 describe('a signature', () => {
   let own: Fields;
@@ -144,60 +145,46 @@ describe('a signature', () => {
     hex = (signed('GitHub', '', BODY)['x-hub-signature-256'] ?? '').replace('sha256=', '');
     stripe = signed('Stripe', '', BODY)['stripe-signature'] ?? '';
   });
-  const amongOthers = (others: number) => stripe.replace(',', `,${'v1=00,'.repeat(others)}`);
+  const hub = (text: string): Fields => ({ 'x-hub-signature-256': text });
+  const stripeWith = (part: string, other: string): Fields => ({ 'stripe-signature': stripe.replace(part, other) });
+  const amongOthers = (others: number) => stripeWith(',', `,${'v1=00,'.repeat(others)}`);
+  const afterOthers = (others: number) => ({
+    'webhook-signature': `${'v1,AAAA '.repeat(others)}${String(own['webhook-signature'])} v1,x`,
+  });
+  const ZEROS = `v1,${Buffer.alloc(32).toString('base64')}`;
 
   it.each<[string, () => Record<string, string | undefined>, string | undefined]>([
-    [
-      'eighth of many',
-      () => ({ 'webhook-signature': `${'v1,AAAA '.repeat(7)}${String(own['webhook-signature'])} v1,x` }),
-      'Standard Webhooks',
-    ],
-    [
-      'ninth of many',
-      () => ({ 'webhook-signature': `${'v1,AAAA '.repeat(8)}${String(own['webhook-signature'])}` }),
-      BAD_STANDARD,
-    ],
+    ['eighth of many', () => afterOthers(7), 'Standard Webhooks'],
+    ['ninth of many', () => afterOthers(8), BAD_STANDARD],
     ['with a full stop in the id', () => ({ 'webhook-id': 'a.b' }), 'The webhook-id of the signature is not valid.'],
     ['without an id, as of another kind', () => ({ 'webhook-id': undefined }), undefined],
     ['of bare digits, as GoCardless has', () => ({ 'webhook-signature': hex }), undefined],
     ['with text after its time', () => ({ 'webhook-timestamp': `${String(NOW)}x` }), BAD_TIME],
     ['with a time of 13 digits', () => ({ 'webhook-timestamp': '1'.repeat(13) }), BAD_TIME],
+    ['beside a wrong one', () => hub(''), 'Standard Webhooks'],
+    ['wrong beside a right one', () => ({ 'webhook-signature': 'v1,AAAA', ...hub(`sha256=${hex}`) }), HUB],
+    [
+      'wrong for this body beside a wrong one',
+      () => ({ 'webhook-signature': ZEROS, ...hub('') }),
+      `${BAD_HUB} for this body.`,
+    ],
   ])('%s is checked', async (_what, given, expected) => {
     expect(await signerOf({ ...own, ...given() })).toBe(expected);
   });
 
   it.each<[string, () => Fields, string | undefined]>([
-    ['capital letters', () => ({ 'x-hub-signature-256': `SHA256=${hex.toUpperCase()}` }), 'X-Hub-Signature-256'],
-    ['text before it', () => ({ 'x-hub-signature-256': `xsha256=${hex}` }), BAD_HUB],
-    ['text after it', () => ({ 'x-hub-signature-256': `sha256=${hex}00` }), BAD_HUB],
-    ['the older name', () => ({ 'x-hub-signature': `sha256=${hex}` }), 'X-Hub-Signature-256'],
+    ['capital letters', () => hub(`SHA256=${hex.toUpperCase()}`), HUB],
+    ['text before it', () => hub(`xsha256=${hex}`), `${BAD_HUB}.`],
+    ['text after it', () => hub(`sha256=${hex}00`), `${BAD_HUB}.`],
+    ['the older name', () => ({ 'x-hub-signature': `sha256=${hex}` }), HUB],
     ['SHA-1 under the older name', () => ({ 'x-hub-signature': `sha1=${hex.slice(0, 40)}` }), undefined],
-    ['spaces', () => ({ 'stripe-signature': stripe.replace(',', ' , ') }), 'Stripe'],
-    ['one of an old scheme', () => ({ 'stripe-signature': stripe.replace(',', ',v0=00,') }), 'Stripe'],
-    ['an old scheme', () => ({ 'stripe-signature': stripe.replace('v1', 'v0') }), BAD_STRIPE],
-    ['seven others', () => ({ 'stripe-signature': amongOthers(7) }), 'Stripe'],
-    ['eight others', () => ({ 'stripe-signature': amongOthers(8) }), BAD_STRIPE],
-    [
-      'no time',
-      () => ({ 'stripe-signature': stripe.replace('t=', 'x=') }),
-      'The time (t=) in stripe-signature is missing or not valid.',
-    ],
-    [
-      'another time',
-      () => ({ 'stripe-signature': stripe.replace(String(NOW), String(NOW + 1)) }),
-      'The stripe-signature is not valid for this body.',
-    ],
-    ['a wrong one beside it', () => ({ ...own, 'x-hub-signature-256': '' }), 'Standard Webhooks'],
-    [
-      'a right one beside it',
-      () => ({ ...own, 'webhook-signature': 'v1,AAAA', 'x-hub-signature-256': `sha256=${hex}` }),
-      'X-Hub-Signature-256',
-    ],
-    [
-      'a wrong one beside it that could be valid',
-      () => ({ ...own, 'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}`, 'x-hub-signature-256': '' }),
-      'The x-hub-signature-256 is not valid for this body.',
-    ],
+    ['spaces', () => stripeWith(',', ' , '), 'Stripe'],
+    ['one of an old scheme', () => stripeWith(',', ',v0=00,'), 'Stripe'],
+    ['an old scheme', () => stripeWith('v1', 'v0'), `${BAD_STRIPE}.`],
+    ['seven others', () => amongOthers(7), 'Stripe'],
+    ['eight others', () => amongOthers(8), `${BAD_STRIPE}.`],
+    ['no time', () => stripeWith('t=', 'x='), 'The time (t=) in stripe-signature is missing or not valid.'],
+    ['another time', () => stripeWith(String(NOW), String(NOW + 1)), `${BAD_STRIPE} for this body.`],
   ])('with %s is checked', async (_what, headers, expected) => {
     expect(await signerOf(headers())).toBe(expected);
   });

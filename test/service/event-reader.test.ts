@@ -1,16 +1,13 @@
+import { setImmediate } from 'node:timers/promises';
 import type { StoredEvent } from '../../src/events/stored-event';
 import type { EventLog } from '../../src/log/event-log';
 import type { EventQuery } from '../../src/log/queries';
 import type { Call } from '../../src/service/call';
 import { EventReader, type PageQuery } from '../../src/service/event-reader';
-import { openMemoryLog } from '../../src/log/memory/event-log';
 import { Deferred } from '../../src/util/promises';
 import { everyEvent, newEvent } from '../support/events';
 
 const event = (position: number): StoredEvent => ({ ...newEvent({ id: String(position) }), position });
-
-const opened: EventLog[] = [];
-afterEach(() => Promise.all(opened.splice(0).map((log) => log.close())));
 
 /** A log of which a test says what it holds and what it tells. A read finds what is there as it begins, and takes its time. */
 function fakeLog() {
@@ -20,22 +17,20 @@ function fakeLog() {
   let told: number | undefined;
   const read = jest.fn(async ({ after = 0 }: EventQuery) => {
     const found = held.filter((position) => position > after).map(event);
-    await (delay ?? new Promise((resolve) => setImmediate(resolve)));
+    await (delay ?? setImmediate());
     return found;
   });
   const watch: EventLog['watch'] = (listener) => {
     listeners.add(listener);
     // As a log does, soon after a watch has begun.
-    setImmediate(() => {
+    void setImmediate().then(() => {
       if (told !== undefined && listeners.has(listener)) listener(told);
     });
     return () => void listeners.delete(listener);
   };
-  const log = Object.assign(openMemoryLog(), { read, watch });
-  opened.push(log);
   return {
-    log,
     read,
+    watch,
     held,
     /** Lets reads that begin from now on take as long as a promise, if one is given. */
     delay(given: Promise<unknown> | undefined) {
@@ -45,7 +40,7 @@ function fakeLog() {
     async tell(newest: number) {
       told = newest;
       for (const listener of listeners) listener(newest);
-      for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
+      for (let i = 0; i < 5; i++) await setImmediate();
     },
   };
 }
@@ -61,7 +56,7 @@ describe('a reader that may wait', () => {
   let reader: EventReader;
   beforeEach(() => {
     fake = fakeLog();
-    reader = new EventReader(fake.log);
+    reader = new EventReader(fake);
   });
 
   const read = (query: Partial<PageQuery>, milliseconds = MINUTE) =>
@@ -69,7 +64,7 @@ describe('a reader that may wait', () => {
       .read({ ...everyEvent, referenceBytes: 100, ...query }, milliseconds, call)
       .then((events) => events.map(({ id }) => id));
   const untilWatched = async () => {
-    while (!fake.isWatched()) await new Promise((resolve) => setImmediate(resolve));
+    while (!fake.isWatched()) await setImmediate();
   };
 
   it('neither waits nor watches the log where there are events, or without time', async () => {
@@ -110,7 +105,7 @@ describe('a reader that may wait', () => {
     const same = Array.from({ length: 50 }, () => read({ after: 0 }));
     const others = [read({ after: 0, limit: 5 }), read({ after: 1 }), read({ after: 0, referenceBytes: 7 })];
     await untilWatched();
-    while (fake.read.mock.calls.length < 53) await new Promise((resolve) => setImmediate(resolve));
+    while (fake.read.mock.calls.length < 53) await setImmediate();
     await fake.tell(0);
     fake.held.push(1, 2);
     await fake.tell(2);
@@ -147,7 +142,7 @@ describe('a reader that may wait', () => {
       made--;
     });
     await untilWatched();
-    while (fake.read.mock.calls.length < 30) await new Promise((resolve) => setImmediate(resolve));
+    while (fake.read.mock.calls.length < 30) await setImmediate();
     await fake.tell(0);
     fake.held.push(1);
     await fake.tell(1);

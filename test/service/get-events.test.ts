@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { ask, BINDINGS, callOperation, eventsOf, post, resultOf, type CloudEvent } from '../support/bindings';
+import { ask, BINDINGS, callOperation, eventsOf, post, resultOf } from '../support/bindings';
 import { forgetAll } from '../support/events';
 import { send } from '../support/http';
 import { startService, useService } from '../support/service';
@@ -82,31 +82,20 @@ describe('GetEvents', () => {
       const body = (i % 3 === 0 ? '<&>' : 'abc').repeat(50_000 / 3) + String(i);
       bodies.set(await record(body), body);
     }
-    for (const binding of BINDINGS) {
-      const answer = await ask(service.url, binding, 'GetEvents');
-      expect(answer.status).toBe(200);
-      expect(Buffer.byteLength(answer.body)).toBeLessThanOrEqual(60_000);
-    }
     const found = new Map<string, unknown>();
-    let last: CloudEvent | undefined;
     let references = 0;
-    for (;;) {
-      const answer = await send(`${service.url}/GetEvents?after=${last?.sequence ?? '0'}`);
+    for (let after: string | undefined = '0'; after !== undefined;) {
+      const answer = await send(`${service.url}/GetEvents?after=${after}`);
       expect(Buffer.byteLength(answer.body)).toBeLessThanOrEqual(60_000);
       const page = eventsOf(resultOf(answer));
-      if (page.length === 0) break;
       for (const one of page) {
         expect('data' in one).toBe(!('dataref' in one));
-        if ('data' in one) found.set(one.id, one.data);
-        else {
-          references++;
-          const [whole, ...others] = eventsOf(resultOf(await send(String(one.dataref))));
-          expect(others).toEqual([]);
-          expect(whole?.sequence).toBe(one.sequence);
-          found.set(one.id, whole?.data);
-        }
+        if ('dataref' in one) references++;
+        const [whole, ...others] = 'data' in one ? [one] : eventsOf(resultOf(await send(String(one.dataref))));
+        expect([whole?.sequence, others]).toEqual([one.sequence, []]);
+        found.set(one.id, whole?.data);
       }
-      last = page.at(-1);
+      after = page.at(-1)?.sequence;
     }
     expect(references).toBe(20);
     expect(found.size).toBe(60);
@@ -123,11 +112,8 @@ describe('GetEvents', () => {
   });
 
   it('refers to the whole event even if the sender sent a dataref of its own', async () => {
-    const big = {
-      dataref: 'https://elsewhere/',
-      ...{ id: 'big/ä', subject: '"dataref":"https://else/"' },
-      data: 'x'.repeat(70_000),
-    };
+    const subject = '"dataref":"https://else/"';
+    const big = { dataref: 'https://elsewhere/', id: 'big/ä', subject, data: 'x'.repeat(70_000) };
     await recordEvent(service.url, big);
     const raw = await callOperation(service.url, 'httpget', 'GetEvents');
     expect(raw.match(/"dataref"/g)).toHaveLength(1);

@@ -58,18 +58,6 @@ describe('GetEvents with wait', () => {
     expect([answer.status, answer.body]).toEqual([400, `The parameter wait must be ${allowed}.\n`]);
   });
 
-  it('wakes no call for which the event is not new', async () => {
-    const after = await position();
-    const next = String(Number(after) + 1);
-    const [reached, ahead] = [get(`after=${after}&wait=60s`), get(`after=${next}&wait=60s`)];
-    await untilWaiting(service.url, 2);
-    await record();
-    expect(eventsOf(resultOf(await reached))).toHaveLength(1);
-    await untilWaiting(service.url, 1);
-    const id = await record();
-    expect(eventsOf(resultOf(await ahead)).map((event) => event.id)).toEqual([id]);
-  });
-
   it('does not count as a call in flight, and its waiting not as time of the call', async () => {
     const labels = '{binding="httpget",operation="GetEvents",outcome="ok"}';
     const timeOf = async () => (await metricsAt(service.url)).get(`webhook_call_duration_seconds_sum${labels}`) ?? 0;
@@ -106,20 +94,6 @@ describe('a service in which calls wait', () => {
     }
     return answers;
   };
-  const overEveryBinding = () =>
-    waiting(BINDINGS.length, (i) => getEvents(service.url, BINDINGS[i] ?? 'soap11', { after: '0', wait: '60s' }));
-
-  it('answers others although only one call may be in flight', async () => {
-    service = await startService({ MAX_IN_FLIGHT: '1' });
-    const answers = await overEveryBinding();
-    for (const binding of BINDINGS) expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
-    const id = await callOperation(service.url, 'soap11', 'RecordEvent');
-    for (const answer of await Promise.all(answers)) {
-      expect([answer.status, eventsOf(resultOf(answer))]).toEqual([200, [expect.objectContaining({ id })]]);
-    }
-    expect(await callOperation(service.url, 'soap12', 'HelloWorld')).toBe('Hello World');
-    expect((await metricsAt(service.url)).get('webhook_calls_in_flight')).toBe(0);
-  });
 
   it('answers a large message although the call that waits has a large one too, and has memory for it', async () => {
     service = await startService({ MAX_REQUEST_BYTES: '1048576', MAX_BODY_MEMORY: '1048576' });
@@ -133,30 +107,11 @@ describe('a service in which calls wait', () => {
     for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
   });
 
-  it('refuses the one that is more than four fifths of MAX_CONNECTIONS, until one is answered', async () => {
-    service = await startService({ MAX_CONNECTIONS: '10' });
-    const wait = (after: string) => getEvents(service.url, 'soap11', { after, wait: '20s' });
-    const answers = await waiting(8, () => wait('0'));
-    const refused = await wait('0');
-    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
-    expect(refused.body).toContain('Too many calls wait for events: more than 8, four fifths of MAX_CONNECTIONS.');
-    expect(refused.body).toContain('<faultcode>soap:Server</faultcode>');
-    const metrics = await metricsAt(service.url);
-    expect(metrics.get('webhook_refusals_total{reason="busy"}')).toBe(1);
-    expect(metrics.get('webhook_calls_in_flight')).toBe(0);
-    // What need not wait is answered.
-    expect(resultOf(await getEvents(service.url, 'soap11', { after: '0' }))).toBe('[]');
-    await callOperation(service.url, 'soap11', 'RecordEvent');
-    for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
-    const again = wait('1');
-    await untilWaiting(service.url, 1);
-    await callOperation(service.url, 'soap11', 'RecordEvent');
-    expect((await again).status).toBe(200);
-  });
-
   it('answers them at once when it stops, and says that the connections end', async () => {
     service = await startService();
-    const answers = await overEveryBinding();
+    const answers = await waiting(4, (i) =>
+      getEvents(service.url, BINDINGS[i] ?? 'soap11', { after: '0', wait: '60s' }),
+    );
     const wire = await openWire(service.url);
     wire.write(`GET ${PATH}/GetEvents?wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await untilWaiting(service.url, 5);

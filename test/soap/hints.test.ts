@@ -4,6 +4,8 @@ import { send } from '../support/http';
 import { withHeader } from '../support/wsse';
 
 const HELLO = envelope11('HelloWorld');
+const ADDRESSING = 'http://www.w3.org/2005/08/addressing';
+const ADDRESSING_2004 = 'http://schemas.xmlsoap.org/ws/2004/08/addressing';
 const ACTION = { SOAPAction: `${NAMESPACE}HelloWorld` };
 
 describe('hints for the operator say what to change', () => {
@@ -21,46 +23,24 @@ describe('hints for the operator say what to change', () => {
   const addressed = (namespace: string, mandatory = '0') =>
     withHeader(HELLO, `<To xmlns="${namespace}" SOAP:mustUnderstand="${mandatory}">urn:x</To>`);
 
+  const LONG = `urn:old:${'x'.repeat(10_000)}`;
+  const LATIN_1 = Buffer.from(envelope11('HelloWorld', 'ü'), 'latin1');
+  const NAMES = /^(?=.{0,599}$).* element HelloWorld .*"urn:old:x+….*"http:\/\/tempuri\.org\/".*SERVICE_NAMESPACE/;
+  const NO_SLASH = /"http:\/\/tempuri\.org", but the service has "http:\/\/tempuri\.org\/"/;
+  const typed = (charset: string) => ({ 'Content-Type': `text/xml; charset=${charset}` });
   it.each<[string, string, RegExp, string | Buffer, Record<string, string>?]>([
+    ['an operation is called in another namespace', 'soap-namespace', NAMES, HELLO.replace(NAMESPACE, LONG)],
     [
-      'an operation is called in another namespace',
+      'it lacks the slash at the end',
       'soap-namespace',
-      /^(?=.{0,599}$).* element HelloWorld .*"urn:old:x+….*"http:\/\/tempuri\.org\/".*SERVICE_NAMESPACE/,
-      HELLO.replace(NAMESPACE, `urn:old:${'x'.repeat(10_000)}`),
-    ],
-    [
-      'its namespace lacks the slash at the end, although the SOAPAction is right',
-      'soap-namespace',
-      /"http:\/\/tempuri\.org", but the service has "http:\/\/tempuri\.org\/"/,
-      HELLO.replace(NAMESPACE, 'http://tempuri.org'),
+      NO_SLASH,
+      HELLO.replace(NAMESPACE, NAMESPACE.slice(0, -1)),
       ACTION,
     ],
-    [
-      'a message has WS-Addressing headers',
-      'ws-addressing',
-      /basicHttpBinding/,
-      addressed('http://www.w3.org/2005/08/addressing'),
-    ],
-    [
-      'it says that they must be understood',
-      'ws-addressing',
-      /basicHttpBinding/,
-      addressed('http://schemas.xmlsoap.org/ws/2004/08/addressing', '1'),
-    ],
-    [
-      'a character set is not known',
-      'charset',
-      /bogus, which is not known/,
-      HELLO,
-      { 'Content-Type': 'text/xml; charset=bogus' },
-    ],
-    [
-      'a message is not valid in its character set',
-      'charset',
-      /not valid utf-8/,
-      Buffer.from(envelope11('HelloWorld', 'ü'), 'latin1'),
-      { 'Content-Type': 'text/xml; charset=utf-8' },
-    ],
+    ['a message has WS-Addressing headers', 'ws-addressing', /basicHttpBinding/, addressed(ADDRESSING)],
+    ['they must be understood', 'ws-addressing', /basicHttpBinding/, addressed(ADDRESSING_2004, '1')],
+    ['a character set is not known', 'charset', /bogus, which is not known/, HELLO, typed('bogus')],
+    ['a message is not valid in its character set', 'charset', /not valid utf-8/, LATIN_1, typed('utf-8')],
   ])('if %s', async (_what, key, text, body, ...[headers]) => {
     expect(await hintsOf(body, headers)).toEqual([{ key, message: expect.stringMatching(text) as string }]);
   });

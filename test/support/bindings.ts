@@ -6,14 +6,6 @@ export const NAMESPACE = 'http://tempuri.org/';
 export const SOAP_11_NAMESPACE = 'http://schemas.xmlsoap.org/soap/envelope/';
 export const SOAP_12_NAMESPACE = 'http://www.w3.org/2003/05/soap-envelope';
 
-/** The namespace of a service, and what stands before an operation's name in its action. */
-export interface Names {
-  readonly namespace: string;
-  readonly stem: string;
-}
-
-const NAMES: Names = { namespace: NAMESPACE, stem: NAMESPACE };
-
 export const BINDINGS = ['soap11', 'soap12', 'httpget', 'httppost'] as const;
 export type BindingName = (typeof BINDINGS)[number];
 
@@ -33,32 +25,24 @@ export function requestOf(
   binding: BindingName,
   operation: string,
   inside = '',
-  { namespace, stem } = NAMES,
+  namespace = NAMESPACE,
 ): Question & { readonly path: string } {
   switch (binding) {
-    case 'soap11':
-      return {
-        path: '',
-        method: 'POST',
-        headers: { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction: `"${stem}${operation}"` },
-        body: envelope11(operation, inside, namespace),
-      };
-    case 'soap12':
-      return {
-        path: '',
-        method: 'POST',
-        headers: { 'Content-Type': 'application/soap+xml; charset=utf-8' },
-        body: envelope12(operation, inside, namespace),
-      };
+    case 'soap11': {
+      const SOAPAction = `"${namespace}${namespace.endsWith('/') ? '' : '/'}${operation}"`;
+      const headers = { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction };
+      return { path: '', method: 'POST', headers, body: envelope11(operation, inside, namespace) };
+    }
+    case 'soap12': {
+      const headers = { 'Content-Type': 'application/soap+xml; charset=utf-8' };
+      return { path: '', method: 'POST', headers, body: envelope12(operation, inside, namespace) };
+    }
     case 'httpget':
       return { path: `/${operation}?` };
-    case 'httppost':
-      return {
-        path: `/${operation}`,
-        method: 'POST',
-        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-        body: '',
-      };
+    case 'httppost': {
+      const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+      return { path: `/${operation}`, method: 'POST', headers, body: '' };
+    }
   }
 }
 
@@ -67,9 +51,9 @@ export function ask(
   url: string,
   binding: BindingName,
   operation: string,
-  { inside = '', fields = '', headers = {}, names = NAMES }: Partial<Sent> = {},
+  { inside = '', fields = '', headers = {}, namespace = NAMESPACE }: Partial<Sent> = {},
 ): Promise<Answer & { readonly bytes: Buffer }> {
-  const { path, ...question } = requestOf(binding, operation, inside, names);
+  const { path, ...question } = requestOf(binding, operation, inside, namespace);
   const own = binding === 'httppost' ? { body: fields } : {};
   return send(url + path + (binding === 'httpget' ? fields : ''), {
     ...{ ...question, ...own },
@@ -81,7 +65,7 @@ interface Sent {
   readonly inside: string;
   readonly fields: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly names: Names;
+  readonly namespace: string;
 }
 
 /** Records a request over HTTP POST. */
@@ -101,9 +85,9 @@ export async function callOperation(
   operation: string,
   inside = '',
   headers: Readonly<Record<string, string>> = {},
-  names = NAMES,
+  namespace = NAMESPACE,
 ): Promise<string> {
-  const answer = await ask(url, binding, operation, { inside, headers, names });
+  const answer = await ask(url, binding, operation, { inside, headers, namespace });
   if (answer.status !== 200) throw new Error(`${String(answer.status)}: ${answer.body}`);
   return resultOf(answer);
 }

@@ -1,11 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { copyFile, cp, mkdir, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { run } from './program.cjs';
 import { programPath } from './tools';
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 
 /** What building and running images without a daemon needs. */
 export const BUILDAH = { buildah: 'buildah' };
@@ -25,7 +25,7 @@ export class Containers {
 
   /** Runs buildah and resolves to what it printed on standard output. */
   async buildah(...args: readonly string[]): Promise<string> {
-    const { stdout } = await run('buildah', [...this.#storage(), ...args], { maxBuffer: 1 << 26 });
+    const { stdout } = await execute('buildah', [...this.#storage(), ...args], { maxBuffer: 1 << 26 });
     return stdout.trim();
   }
 
@@ -39,9 +39,9 @@ export class Containers {
     for (const program of [process.execPath, ...programs])
       await copyFile(program, join(root, 'usr/bin', basename(program)));
     await symlink('usr/bin', join(root, 'bin'));
-    const { stdout } = await run('ldd', [process.execPath, ...programs]);
+    const { stdout } = await execute('ldd', [process.execPath, ...programs]);
     const libraries = new Set(stdout.match(/\/\S+(?= \(0x)/g));
-    await run('cp', ['--dereference', '--parents', ...libraries, root]);
+    await execute('cp', ['--dereference', '--parents', ...libraries, root]);
     await cp(join(await npm('root', '--global'), 'npm'), join(root, 'usr/lib/node_modules/npm'), { recursive: true });
     await symlink('../lib/node_modules/npm/bin/npm-cli.js', join(root, 'usr/bin/npm'));
     const container = await this.buildah('from', 'scratch');
@@ -60,15 +60,7 @@ export class Containers {
   start(container: string, variables: Readonly<Record<string, string>>, command: readonly string[]) {
     const environment = Object.entries(variables).map(([name, value]) => `--env=${name}=${value}`);
     const args = ['run', '--isolation=chroot', ...environment, container, '--', ...command];
-    const child = spawn('buildah', [...this.#storage(), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
-        output += chunk.toString();
-      });
-    }
-    const closed = once(child, 'close') as Promise<[number | null]>;
-    return { output: () => output, ended: closed.then(([code]) => code) };
+    return run(['buildah', ...this.#storage(), ...args], { variables: process.env });
   }
 
   #storage(): string[] {
@@ -83,6 +75,6 @@ export function npmCache(): Promise<string> {
 }
 
 async function npm(...args: readonly string[]): Promise<string> {
-  const { stdout } = await run(programPath('npm') ?? 'npm', args);
+  const { stdout } = await execute(programPath('npm') ?? 'npm', args);
   return stdout.trim();
 }

@@ -17,24 +17,10 @@ import { openMemoryLog } from '../../src/log/memory/event-log';
 import { CallError, type Operation, type Service } from '../../src/service/call';
 import { NAMESPACE } from './bindings';
 
-interface EndedCall {
-  readonly binding: string;
-  readonly operation: string | undefined;
-  readonly status: number;
-  readonly error: unknown;
-}
-
 /** An endpoint with a service object of a test's own. */
-export interface TestEndpoint {
-  readonly url: string;
-  /** The calls that ended, in order. */
-  readonly reports: readonly EndedCall[];
-  /** The hints for the operator, in order. */
-  readonly hints: readonly { readonly key: string; readonly message: string }[];
-  stop(): Promise<void>;
-}
+export type TestEndpoint = Awaited<ReturnType<typeof startEndpoint>>;
 
-const running = new Set<TestEndpoint>();
+const running = new Set<{ stop(): Promise<void> }>();
 
 // Stops what a failed test left running.
 afterAll(async () => {
@@ -47,15 +33,16 @@ const silent: Operation = { access: 'open', run: () => Promise.resolve('') };
  * Serves operations over all four bindings, on a free port; with the service's own contract unless another is given. The other
  * operations of the contract return an empty text.
  */
-export async function startEndpoint(operations: Service, given?: Contract): Promise<TestEndpoint> {
+export async function startEndpoint(operations: Service, given?: Contract) {
   const contract = given ?? (await Contract.load(NAMESPACE));
   const service = { ...Object.fromEntries(contract.operations.map(({ name }) => [name, silent])), ...operations };
   const config = readConfig({ PORT: '0' });
-  const path = config.path;
-  const reports: EndedCall[] = [];
+  const { limits, path } = config;
+  /** The calls that ended, in order. */
+  const reports: { binding: string; operation: string | undefined; status: number; error: unknown }[] = [];
+  /** The hints for the operator, in order. */
   const hints: { key: string; message: string }[] = [];
   const hint = (key: string, message: string) => void hints.push({ key, message });
-  const { limits } = config;
   const log = openMemoryLog();
   const callers = new Callers(config);
   const handler = await endpointHandler({
@@ -78,17 +65,13 @@ export async function startEndpoint(operations: Service, given?: Contract): Prom
     },
     refusals: () => Promise.resolve(NO_REPORT.refusals),
   });
-  const server = new HttpServer({
-    handler,
-    pages: new Map(),
-    limits,
-  });
+  const server = new HttpServer({ handler, pages: new Map(), limits });
   const port = await server.listen(config);
-  const started: TestEndpoint = {
+  const started = {
     url: `http://127.0.0.1:${String(port)}${path}`,
     reports,
     hints,
-    async stop() {
+    async stop(): Promise<void> {
       running.delete(started);
       await server.close();
       await log.close();

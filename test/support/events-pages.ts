@@ -32,18 +32,11 @@ export function useEventsPages(variables: Fields = {}) {
     recordCloudEvent: (event: object) =>
       record(JSON.stringify({ specversion: '1.0', id: '1', source: '/s', type: 't', ...event }), CLOUD_EVENT),
     /** Records CloudEvents of the type `t` in one batch. */
-    recordMany: (count: number) =>
-      record(
-        JSON.stringify(
-          Array.from({ length: count }, (_, i) => ({
-            specversion: '1.0',
-            id: `e${String(i)}`,
-            source: '/s',
-            type: 't',
-          })),
-        ),
-        { 'Content-Type': 'application/cloudevents-batch+json' },
-      ),
+    recordMany: (count: number) => {
+      const event = { specversion: '1.0', source: '/s', type: 't' };
+      const events = Array.from({ length: count }, (_, i) => ({ ...event, id: `e${String(i)}` }));
+      return record(JSON.stringify(events), { 'Content-Type': 'application/cloudevents-batch+json' });
+    },
   };
 }
 

@@ -7,23 +7,13 @@ import { openJetStreamLog, type JetStreamOptions } from '../../src/log/jetstream
 import { startNats, withStreams, type NatsServer } from './nats';
 import { temporaryFolder } from './temporary-folder';
 
-/** A nats-server for the tests of a block, and logs on it that are closed after each test. */
-export interface JetStreamUnderTest {
-  /** Options for a log on a stream of its own. */
-  readonly options: (given?: Partial<JetStreamOptions>) => JetStreamOptions;
-  readonly opened: (options: JetStreamOptions) => Promise<EventLog>;
-  /** Does something with the streams past the service. */
-  readonly directly: <T>(action: (manager: JetStreamManager) => Promise<T>) => Promise<T>;
-  readonly port: () => number;
-  /** Kills the server and starts it again with what it stored, which may be changed meanwhile. */
-  readonly restart: (change?: (store: string) => Promise<void>) => Promise<void>;
-}
+export type JetStreamUnderTest = ReturnType<typeof useJetStream>;
 
-/** Starts a nats-server before the tests of the block that calls it, with lines in its configuration. */
-export function useJetStream(
-  configuration = '',
-  login?: { readonly user: string; readonly password: string },
-): JetStreamUnderTest {
+/**
+ * Starts a nats-server before the tests of the block that calls it, with lines in its configuration, and opens logs on it, which are closed
+ * after each test.
+ */
+export function useJetStream(configuration = '', login?: { readonly user: string; readonly password: string }) {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let server: NatsServer;
   const logs: EventLog[] = [];
@@ -37,7 +27,8 @@ export function useJetStream(
     await folder.remove();
   });
   return {
-    options: (given = {}) => ({
+    /** Options for a log on a stream of its own. */
+    options: (given: Partial<JetStreamOptions> = {}): JetStreamOptions => ({
       servers: [`127.0.0.1:${String(server.port)}`],
       tls: false,
       login,
@@ -49,14 +40,17 @@ export function useJetStream(
       create: true,
       ...given,
     }),
-    opened: async (options) => {
+    opened: async (options: JetStreamOptions): Promise<EventLog> => {
       const log = await openJetStreamLog(options);
       logs.push(log);
       return log;
     },
-    directly: (action) => withStreams(server.port, action, { user: login?.user, pass: login?.password }),
+    /** Does something with the streams past the service. */
+    directly: <T>(action: (manager: JetStreamManager) => Promise<T>) =>
+      withStreams(server.port, action, { user: login?.user, pass: login?.password }),
     port: () => server.port,
-    restart: async (change) => {
+    /** Kills the server and starts it again with what it stored, which may be changed meanwhile. */
+    restart: async (change?: (store: string) => Promise<void>) => {
       await server.end('SIGKILL');
       await change?.(join(folder.path, 'jetstream', 'jetstream', '$G', 'streams'));
       server = await startNats(folder.path, server.port, configuration);

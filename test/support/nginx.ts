@@ -1,6 +1,5 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { adapted } from './adapted';
 import { eventually, succeeds } from './eventually';
 import { send } from './http';
 import { certificateIn, run } from './program.cjs';
@@ -11,6 +10,14 @@ const TEMPORARY_FILES = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
 /** The programs that a test with nginx needs, with the packages that provide them. */
 export const NGINX = { nginx: 'nginx-light', openssl: 'openssl' };
+
+/** Puts what is on this machine in the place of what a file of deploy/ names, wherever it names it; each must be in it. */
+export function adapted(text: string, values: Readonly<Record<string, string>>): string {
+  return Object.entries(values).reduce((result, [from, to]) => {
+    expect(result).toContain(from);
+    return result.replaceAll(from, () => to);
+  }, text);
+}
 
 /**
  * Starts nginx with deploy/nginx.conf in front of services, with a certificate of its own, and waits until it answers at an address. Its

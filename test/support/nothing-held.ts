@@ -69,15 +69,12 @@ function openSockets(): number {
 
 /** The files that this process has open; none where the system does not tell. */
 function openFiles(): string[] {
-  try {
-    return readdirSync('/proc/self/fd').flatMap((fd) => {
-      try {
-        return [readlinkSync(`/proc/self/fd/${fd}`)];
-      } catch {
-        return [];
-      }
-    });
-  } catch {
-    return [];
-  }
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      return [];
+    }
+  });
 }

@@ -2,13 +2,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { xmlText } from '../../src/xml/characters';
+import { Contract } from '../../src/contract/contract';
 import type { Operation, Service } from '../../src/service/call';
-import { requestOf, type BindingName } from './bindings';
-import type { Question } from './http';
+import { NAMESPACE } from './bindings';
 
-/** The parameters of three more operations: name and type; those that end with `?` are optional. */
-const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+/** The parameters of operations: name and type; those that end with `?` are optional. */
+export type Parameters = Readonly<Record<string, readonly string[]>>;
+
+/** Three operations beside those of the service. */
+export const OPERATIONS: Parameters = {
   Add: ['a s:int', 'b s:int'],
   Remind: ['person s:string?', 'at s:dateTime'],
   Order: [
@@ -22,23 +24,33 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The WSDLs of the service with these operations. */
-export const WSDL_FOLDER = mkdtempSync(join(tmpdir(), 'webhook-wsdl-'));
-for (const file of ['WebHooks.wsdl', 'WebHooks.extended.wsdl'])
-  writeFileSync(join(WSDL_FOLDER, file), extended(readFileSync(join(__dirname, '..', '..', 'wsdl', file), 'utf8')));
-afterAll(() => {
-  rmSync(WSDL_FOLDER, { recursive: true });
-});
+/** The contract of the service with more operations, and what else is changed in its files. */
+export async function contractWith(
+  operations: Parameters,
+  changed: (wsdl: string, file: string) => string = (wsdl) => wsdl,
+): Promise<Contract> {
+  const folder = mkdtempSync(join(tmpdir(), 'webhook-wsdl-'));
+  try {
+    for (const file of ['WebHooks.wsdl', 'WebHooks.extended.wsdl'])
+      writeFileSync(join(folder, file), changed(wsdlWith(operations, file), file));
+    return await Contract.load(NAMESPACE, undefined, folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
-/** A WSDL in which each part about HelloWorld is followed by the same about the other operations. */
-function extended(wsdl: string): string {
+/** A WSDL in which each part about HelloWorld is followed by the same about more operations. */
+export function wsdlWith(operations: Parameters, file: string): string {
+  const wsdl = readFileSync(join(__dirname, '..', '..', 'wsdl', file), 'utf8');
   const part = /<(wsdl:message|wsdl:operation|s:element) name="HelloWorld\w*"(?: \/>|>.*?<\/\1>)/gs;
-  return wsdl.replace(part, (text) => [text, ...Object.keys(PARAMETERS).map((name) => made(text, name))].join(''));
+  return wsdl.replace(part, (text) =>
+    [text, ...Object.entries(operations).map(([name, parameters]) => made(text, name, parameters))].join(''),
+  );
 }
 
 /** A part about HelloWorld, made for another operation. */
-function made(part: string, operation: string): string {
-  const parameters = (PARAMETERS[operation] ?? []).map((text) => {
+function made(part: string, operation: string, given: readonly string[]): string {
+  const parameters = given.map((text) => {
     const [, name = '', type = '', optional = ''] = /^(\w+) ([\w:]+)(\??)$/.exec(text) ?? [];
     return { name, type, least: optional === '' ? '1' : '0' };
   });
@@ -58,7 +70,7 @@ const echo: Operation = {
   run: (_call, parameters) => Promise.resolve(inspect({ ...parameters }, { breakLength: Infinity })),
 };
 
-/** The service object of those WSDLs. */
+/** The service object of {@link OPERATIONS}. */
 export const SERVICE: Service = {
   RecordEvent: echo,
   GetEvents: echo,
@@ -70,27 +82,3 @@ export const SERVICE: Service = {
   Remind: echo,
   Order: echo,
 };
-
-/** The arguments of a call, in order; a name may occur more than once. */
-export type Given = readonly (readonly [name: string, text: string])[];
-
-/** The request of an operation with these arguments, as a generated client or a browser sends it. */
-export function requestWith(
-  binding: BindingName,
-  operation: string,
-  given: Given,
-): Question & { readonly path: string } {
-  switch (binding) {
-    case 'soap11':
-    case 'soap12':
-      return requestOf(binding, operation, given.map(([name, text]) => `<${name}>${xmlText(text)}</${name}>`).join(''));
-    case 'httpget':
-      return { path: `/${operation}?${formOf(given)}` };
-    case 'httppost':
-      return { ...requestOf(binding, operation), body: formOf(given) };
-  }
-}
-
-function formOf(given: Given): string {
-  return new URLSearchParams(given.map(([name, text]): [string, string] => [name, text])).toString();
-}

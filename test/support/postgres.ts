@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmod } from 'node:fs/promises';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { openPostgresLog } from '../../src/log/postgres/event-log';
@@ -29,12 +30,8 @@ export function describeWithPostgres(what: string, tests: () => void): void {
 /** PostgreSQL refuses to run as root. */
 export function unprivileged(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const [, , uid, gid] =
-    readFileSync('/etc/passwd', 'utf8')
-      .split('\n')
-      .find((line) => line.startsWith('nobody:'))
-      ?.split(':') ?? [];
-  return { uid: Number(uid), gid: Number(gid) };
+  const idOf = (kind: string) => Number(execFileSync('id', [kind, 'nobody']));
+  return { uid: idOf('-u'), gid: idOf('-g') };
 }
 
 /** Runs one of the programs of PostgreSQL. */
@@ -79,24 +76,8 @@ export async function sqlAt(port: number, database: string, text: string): Promi
 
 type PostgresOptions = Parameters<typeof openPostgresLog>[0];
 
-/** A server for the tests of a block, and logs on it that are closed after each test. */
-export interface PostgresUnderTest {
-  /** Options for a log in a database of its own. */
-  readonly options: (given?: Partial<PostgresOptions>) => Promise<PostgresOptions>;
-  readonly opened: (options: PostgresOptions) => Promise<EventLog>;
-  /** Runs SQL past the service. */
-  readonly sql: (database: string, text: string) => Promise<Record<string, unknown>[]>;
-  readonly port: () => number;
-  /** Changes a setting of the running server, and waits until it is in use. */
-  readonly set: (name: string, value: string) => Promise<void>;
-  /** The lines that the server has logged. */
-  readonly output: () => string;
-  /** Kills the server and starts it again. */
-  readonly restart: (pause?: () => Promise<void>) => Promise<void>;
-}
-
-/** Starts a server before the tests of the block that calls it. */
-export function usePostgres(...settings: string[]): PostgresUnderTest {
+/** Starts a server before the tests of the block that calls it, and opens logs on it, which are closed after each test. */
+export function usePostgres(...settings: string[]) {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let cluster: string;
   let port: number;
@@ -115,9 +96,11 @@ export function usePostgres(...settings: string[]): PostgresUnderTest {
     await server.end('SIGINT');
     await folder.remove();
   });
+  /** Runs SQL past the service. */
   const sql = (database: string, text: string) => sqlAt(port, database, text);
   return {
-    async options(given = {}) {
+    /** Options for a log in a database of its own. */
+    options: async (given: Partial<PostgresOptions> = {}): Promise<PostgresOptions> => {
       // No other server that gets the port of a killed one has a database of this name.
       const database = `log_${randomUUID().replaceAll('-', '')}`;
       await sql('postgres', `CREATE DATABASE ${database}`);
@@ -135,20 +118,23 @@ export function usePostgres(...settings: string[]): PostgresUnderTest {
         ...given,
       };
     },
-    async opened(options) {
+    opened: async (options: PostgresOptions): Promise<EventLog> => {
       const log = await openPostgresLog(options);
       logs.push(log);
       return log;
     },
     sql,
-    async set(name, value) {
+    /** Changes a setting of the running server, and waits until it is in use. */
+    async set(name: string, value: string) {
       await sql('postgres', `ALTER SYSTEM SET ${name} = '${value}'`);
       await sql('postgres', 'SELECT pg_reload_conf()');
       await eventually(`${name} is ${value}`, async () => (await sql('postgres', `SHOW ${name}`))[0]?.[name] === value);
     },
     port: () => port,
+    /** The lines that the server has logged. */
     output: () => server.output(),
-    async restart(pause) {
+    /** Kills the server and starts it again. */
+    async restart(pause?: () => Promise<void>) {
       await server.end('SIGKILL');
       await pause?.();
       server = await startPostgres(cluster, port, ...settings);

@@ -1,22 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually } from './eventually';
 import { freePort, killPrograms, run, SERVICE, SERVICE_ROOT } from './program.cjs';
 
 export { killPrograms as killProcesses };
 
-type Program = ReturnType<typeof run>;
-type Variables = Readonly<Record<string, string | undefined>>;
+export type ServiceProcess = Awaited<ReturnType<typeof startProcess>>;
 
-export interface ServiceProcess extends Pick<Program, 'child' | 'output'> {
-  /** Absolute address of the endpoint, as the process printed it. */
-  readonly url: string;
-  /** Waits for a log line with this message and returns its fields. */
-  logged(message: string): Promise<Readonly<Record<string, unknown>>>;
-  /** Sends a signal and resolves to the exit code, or to the signal that ended the process. */
-  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
-}
+type Variables = Readonly<Record<string, string | undefined>>;
 
 async function begin(variables: Variables, cwd: string, args: readonly string[] = [], node = process.execPath) {
   // Several processes cannot each pick a port.
@@ -28,34 +19,26 @@ async function begin(variables: Variables, cwd: string, args: readonly string[] 
  * Starts the service as a process of its own and waits until it has printed its address, and each of its WORKERS has started. PORT is 0
  * unless it is among the variables.
  */
-export async function startProcess(
-  variables: Variables,
-  cwd: string,
-  node = process.execPath,
-): Promise<ServiceProcess> {
+export async function startProcess(variables: Variables, cwd: string, node?: string) {
   const program = await begin(variables, cwd, [], node);
   const { child, output } = program;
   const [, url = ''] = await program.prints(/WebHook answers at (\S+)/);
   const { WORKERS = '1' } = variables;
   // One process has started before it prints its address; of several, only the first.
-  if (WORKERS !== '1') {
-    await eventually('every worker has started', () => output().match(/"started"/g)?.length === Number(WORKERS));
-  }
+  if (WORKERS !== '1') await program.prints(new RegExp(`(?:"started"[^]*){${WORKERS}}`));
   return {
     child,
+    /** Absolute address of the endpoint, as the process printed it. */
     url,
     output,
-    async logged(message) {
-      let found: Readonly<Record<string, unknown>> | undefined;
-      await eventually(`the log line ${message}`, () => {
-        found = logLines(output()).find(({ msg }) => msg === message);
-        if (found === undefined && child.exitCode !== null)
-          throw new Error(`the service ended without the log line ${message}: ${output()}`);
-        return found !== undefined;
-      });
-      return found ?? {};
+    /** Waits for a log line with this message and returns its fields. */
+    async logged(message: string): Promise<Readonly<Record<string, unknown>>> {
+      const text = JSON.stringify(message).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+      const [line] = await program.prints(new RegExp(`^\\{.*"msg":${text}.*\\}(?=\n)`, 'm'));
+      return JSON.parse(line) as Readonly<Record<string, unknown>>;
     },
-    end(signal) {
+    /** Sends a signal and resolves to the exit code, or to the signal that ended the process. */
+    end(signal: NodeJS.Signals) {
       child.kill(signal);
       return program.ended;
     },

@@ -19,24 +19,17 @@ export type Reaction =
   | 'silence'
   | 'close';
 
-/** An HTTP server on the loopback interface that remembers what it receives. */
-export interface Target {
-  readonly url: string;
-  readonly received: Received[];
-  /** How many connections it had. */
-  connections(): number;
-  close(): Promise<void>;
-}
+export type Target = Awaited<ReturnType<typeof startTarget>>;
 
 /**
- * Starts a target.
+ * Starts an HTTP server on the loopback interface that remembers what it receives.
  *
  * @param react - is given a request and how many came before it; without it the answer is 204.
  */
 export async function startTarget(
   react: (request: Received, before: number) => Reaction = () => 204,
   { tls, port = 0 }: { readonly tls?: { readonly cert: Buffer; readonly key: Buffer }; readonly port?: number } = {},
-): Promise<Target> {
+) {
   const received: Received[] = [];
   let connections = 0;
   const listener: RequestListener = (request, response) => {
@@ -63,8 +56,9 @@ export async function startTarget(
   return {
     url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${String(taken)}`,
     received,
+    /** How many connections it had. */
     connections: () => connections,
-    async close() {
+    async close(): Promise<void> {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;

@@ -1,16 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Passes bytes on to a port of this machine, until it has to lose the answers. */
-export interface TcpProxy {
-  readonly port: number;
-  /** Loses answers from now on. Resolves when the first is lost, then breaks the connections and passes everything on again. */
-  loseAnswer(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** What a proxy does beside passing bytes on. */
-export interface TcpProxyOptions {
+interface TcpProxyOptions {
   /** Changes what the answers of the server contain. */
   readonly alter?: (chunk: Buffer) => Buffer;
   /** Whether a connection loses all that follows an answer of the server, and stays open. */
@@ -19,10 +11,8 @@ export interface TcpProxyOptions {
   readonly cutAfter?: number;
 }
 
-export async function startTcpProxy(
-  target: number,
-  { alter = (chunk) => chunk, mutes = () => false, cutAfter = Infinity }: TcpProxyOptions = {},
-): Promise<TcpProxy> {
+/** Passes bytes on to a port of this machine, until it has to lose the answers. */
+export async function startTcpProxy(target: number, { alter, mutes, cutAfter = Infinity }: TcpProxyOptions = {}) {
   let passed = 0;
   let lose: (() => void) | undefined;
   const sockets = new Set<Socket>();
@@ -47,23 +37,24 @@ export async function startTcpProxy(
     let isMute = false;
     outer.on('data', (chunk) => {
       if (lose !== undefined) lose();
-      else if (!isMute) inner.write(alter(chunk));
-      isMute ||= mutes(chunk);
+      else if (!isMute) inner.write(alter?.(chunk) ?? chunk);
+      isMute ||= mutes?.(chunk) === true;
     });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
+    /** Loses answers. Resolves when the first is lost, then breaks the connections and passes everything on again. */
     loseAnswer: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         lose = () => {
           lose = undefined;
           for (const socket of sockets) socket.destroy();
           resolve();
         };
       }),
-    async close() {
+    async close(): Promise<void> {
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');

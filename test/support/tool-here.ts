@@ -3,16 +3,12 @@ import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { runCompareTool } from '../../src/cli/compare/main';
 import { runEventsTool } from '../../src/cli/events';
-import { eventually } from './eventually';
-import type { RunningTool } from './tool';
+import { saying } from './tool';
 
 /** A tool that runs in this process. */
-export interface ToolHere extends Omit<RunningTool, 'stopListening'> {
-  /** Types a line on its terminal. */
-  type(line: string): void;
-  /** What it has printed so far on standard output. */
-  output(): string;
-}
+export type ToolHere = ReturnType<typeof start>;
+
+type Variables = Readonly<Record<string, string>>;
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
@@ -32,14 +28,10 @@ class Output extends Socket {
   }
 }
 
-let running: Promise<unknown> | undefined;
-let stopRunning: (() => void) | undefined;
+let running: Pick<ToolHere, 'end'> | undefined;
 
 // Stops what a failed test left running.
-afterAll(async () => {
-  stopRunning?.();
-  await running;
-});
+afterAll(() => running?.end('SIGTERM'));
 
 /**
  * Runs the tool for the event log in this process, with arguments and variables, of which EVENT_LOG names the log. One can run at a
@@ -49,7 +41,7 @@ afterAll(async () => {
  */
 export function startToolHere(
   args: readonly string[],
-  variables: Readonly<Record<string, string>>,
+  variables: Variables,
   cwd: string,
   { isTerminal = false } = {},
 ): ToolHere {
@@ -57,33 +49,26 @@ export function startToolHere(
 }
 
 /** Runs the tool for the event log in this process to its end. */
-export function runToolHere(
-  args: readonly string[],
-  variables: Readonly<Record<string, string>>,
-  cwd: string,
-): Promise<{ code: number; output: string; errors: string }> {
+export function runToolHere(args: readonly string[], variables: Variables, cwd: string) {
   return resultOf(startToolHere(args, variables, cwd));
 }
 
 /** Runs the tool that compares two services in this process to its end. */
-export function runCompareHere(
-  args: readonly string[],
-  cwd: string,
-): Promise<{ code: number; output: string; errors: string }> {
-  return resultOf(start(runCompareTool, args, {}, cwd));
+export function runCompareHere(args: readonly string[], cwd: string) {
+  return resultOf(start(runCompareTool, args, {}, cwd, false));
 }
 
 async function resultOf(tool: ToolHere): Promise<{ code: number; output: string; errors: string }> {
-  return { code: Number(await tool.ended), output: tool.output(), errors: tool.errors() };
+  return { code: await tool.ended, output: tool.output(), errors: tool.errors() };
 }
 
 function start(
   run: (args: readonly string[]) => Promise<void>,
   args: readonly string[],
-  variables: Readonly<Record<string, string>>,
+  variables: Variables,
   cwd: string,
-  isTerminal = false,
-): ToolHere {
+  isTerminal: boolean,
+) {
   if (running !== undefined) throw new Error('another tool runs in this process');
   const output = new Output(isTerminal);
   const errors = new Output(isTerminal);
@@ -92,67 +77,46 @@ function start(
   const restore = takeProcess(variables, cwd, input, output, errors);
   /** What the tool does at a signal; the jest worker has listeners of its own. */
   const reactions = (name: NodeJS.Signals) => process.rawListeners(name).filter((each) => !earlier.has(each));
-  const signal = (name: NodeJS.Signals): void => {
-    for (const react of reactions(name)) react.call(process, name);
-  };
-  let isOver = false;
   const ended = run(args).then(() => {
-    isOver = true;
     for (const name of SIGNALS)
       for (const react of reactions(name)) process.removeListener(name, react as NodeJS.SignalsListener);
     running = undefined;
     return restore();
   });
-  running = ended;
-  stopRunning = () => {
-    signal('SIGTERM');
-  };
-  return {
+  const tool = {
+    /** What it has printed so far on standard output. */
     output: () => output.text,
-    errors: () => errors.text,
-    type: (line) => void input.write(`${line}\n`),
-    said: (wanted) =>
-      eventually(`the tool says ${wanted}`, () => {
-        if (!errors.text.includes(wanted) && isOver) throw new Error(`the tool ended: ${errors.text}`);
-        return errors.text.includes(wanted);
-      }),
-    ended,
-    end(name) {
-      signal(name);
+    ...saying(() => errors.text, ended),
+    /** Types a line on its terminal. */
+    type: (line: string) => void input.write(`${line}\n`),
+    end(name: NodeJS.Signals): Promise<number> {
+      for (const react of reactions(name)) react.call(process, name);
       return ended;
     },
   };
+  running = tool;
+  return tool;
 }
 
 /** Gives a tool what it uses of this process. Returns a function that takes it back, and returns the exit code. */
-function takeProcess(
-  variables: Readonly<Record<string, string>>,
-  cwd: string,
-  input: PassThrough,
-  output: Output,
-  errors: Output,
-): () => number {
-  const { env, stdin, stdout, stderr, exitCode } = process;
-  const before = { cwd: process.cwd(), console: globalThis.console };
+function takeProcess(variables: Variables, cwd: string, stdin: PassThrough, stdout: Output, stderr: Output) {
+  const { env, exitCode } = process;
+  const before = { env, stdin: process.stdin, stdout: process.stdout, stderr: process.stderr };
+  const [folder, console] = [process.cwd(), globalThis.console];
   const set = (members: Readonly<Record<string, unknown>>): void => {
     for (const [name, value] of Object.entries(members))
       Object.defineProperty(process, name, { value, configurable: true, enumerable: true, writable: true });
   };
-  set({
-    env: { PATH: env.PATH ?? '', ...variables },
-    stdin: input,
-    stdout: output,
-    stderr: errors,
-  });
+  set({ env: { PATH: env.PATH ?? '', ...variables }, stdin, stdout, stderr });
   process.exitCode = undefined;
   process.chdir(cwd);
-  globalThis.console = new Console(output, errors);
-  return () => {
+  globalThis.console = new Console(stdout, stderr);
+  return (): number => {
     const code = Number(process.exitCode ?? 0);
-    process.chdir(before.cwd);
+    process.chdir(folder);
     process.exitCode = exitCode;
-    globalThis.console = before.console;
-    set({ env, stdin, stdout, stderr });
+    globalThis.console = console;
+    set(before);
     return code;
   };
 }

@@ -1,19 +1,9 @@
 import { Deferred } from '../../src/util/promises';
 import type { EventLog } from '../../src/log/event-log';
 
-/** A watch of a log that a test waits on. */
-export interface Watching {
-  /** The positions that were told, in order. */
-  readonly told: readonly number[];
-  /** Resolves to the next position that is reported. */
-  next(): Promise<number>;
-  /** Resolves once this position or a later one has been told. */
-  reaches(position: number): Promise<void>;
-  end(): void;
-}
-
 /** Begins to watch a log. */
-export function watching(log: Pick<EventLog, 'watch'>): Watching {
+export function watching(log: Pick<EventLog, 'watch'>) {
+  /** The positions that were told, in order. */
   const told: number[] = [];
   let following: Deferred<number> = new Deferred();
   const end = log.watch((newest) => {
@@ -21,11 +11,13 @@ export function watching(log: Pick<EventLog, 'watch'>): Watching {
     following.resolve(newest);
     following = new Deferred();
   });
+  /** Resolves to the next position that is reported. */
   const next = () => following.promise;
   return {
     told,
     next,
-    async reaches(position) {
+    /** Resolves once this position or a later one has been told. */
+    async reaches(position: number) {
       while ((told.at(-1) ?? -1) < position) await next();
     },
     end,

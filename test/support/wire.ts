@@ -2,6 +2,13 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 
+/** The path of the endpoint, unless it is set. */
+export const PATH = '/webhooks/Services/WebHooks.asmx';
+
+/** The header of a request. */
+export const request = (line: string, ...fields: readonly string[]): string =>
+  `${[`${line} HTTP/1.1`, 'Host: localhost', ...fields].join('\r\n')}\r\n\r\n`;
+
 const open = new Set<Socket>();
 
 /** Closes the connections of a test that the service has not closed. */

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
-import { contractWhereHelloWorldTakes } from '../support/contract';
 import { startEndpoint } from '../support/endpoint';
 import { callOperation, eventsOf, type CloudEvent } from '../support/bindings';
 import { BROWSER, expectFit, SCREENS, stopClock, useBrowser } from '../support/browser';
+import { contractWith } from '../support/operations-with-parameters';
 import { startService, useService } from '../support/service';
 import { describeWith } from '../support/tools';
 
@@ -182,13 +182,11 @@ describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
   });
 
   it('send the fields of a form by their names', async () => {
-    const contract = await contractWhereHelloWorldTakes(
-      '<s:element name="tag" type="s:string" /><s:element minOccurs="0" name="action" type="s:int" />',
+    const endpoint = await startEndpoint(
+      { Fill: { access: 'open', run: (_call, { tag, action }) => Promise.resolve(JSON.stringify({ tag, action })) } },
+      await contractWith({ Fill: ['tag s:string', 'action s:int?'] }),
     );
-    const run = (_call: unknown, { tag, action }: Readonly<Record<string, unknown>>) =>
-      Promise.resolve(JSON.stringify({ tag, action }));
-    const endpoint = await startEndpoint({ HelloWorld: { access: 'open', run } }, contract);
-    const page = await open(`${endpoint.url}?op=HelloWorld`);
+    const page = await open(`${endpoint.url}?op=Fill`);
     await page.getByLabel('tag', { exact: true }).fill('one');
     await page.getByLabel('action').fill('7');
     const { answer } = await invoke(page);

@@ -1,17 +1,15 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Contract } from '../../src/contract/contract';
-import { NAMESPACE } from '../support/bindings';
 import { startEndpoint, type TestEndpoint } from '../support/endpoint';
-import { SERVICE, WSDL_FOLDER } from '../support/operations-with-parameters';
+import { contractWith, OPERATIONS, SERVICE } from '../support/operations-with-parameters';
 import { describeWith } from '../support/tools';
 
 const run = promisify(execFile);
 
 let endpoint: TestEndpoint;
 beforeAll(async () => {
-  endpoint = await startEndpoint(SERVICE, await Contract.load(NAMESPACE, undefined, WSDL_FOLDER));
+  endpoint = await startEndpoint(SERVICE, await contractWith(OPERATIONS));
 });
 afterAll(() => endpoint.stop());
 

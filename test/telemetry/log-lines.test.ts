@@ -1,4 +1,3 @@
-import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { startApp } from '../../src/app';
@@ -60,17 +59,5 @@ describe('the lines about an event log', () => {
       ]);
       other.close();
     }
-  });
-
-  it('say that a file was lost, and that it is back', async () => {
-    await log.append(newEvent());
-    await rename(file(), `${file()}.moved`);
-    await expect(log.check()).rejects.toThrow();
-    await eventually('the line', () => lines.some(({ msg }) => msg === 'a file of the event log was lost'));
-    expect(lines.find(({ msg }) => msg.startsWith('a file'))?.reason).toMatch(
-      /^the file of the log is not there any more/,
-    );
-    await rename(`${file()}.moved`, file());
-    await eventually('the line', () => lines.some(({ msg }) => msg === 'the files of the event log are back'));
   });
 });

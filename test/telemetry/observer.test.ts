@@ -6,40 +6,28 @@ import { idleMetrics } from '../support/metrics';
 const observerOf = (write: (line: string) => void) =>
   new Observer(createLogger('info', { write }), idleMetrics(), () => undefined, false);
 
-describe('a flood of refusals', () => {
-  beforeEach(() => jest.useFakeTimers({ now: 1_000_000_000_000, doNotFake: ['performance'] }));
-  afterEach(() => jest.useRealTimers());
-
-  it('is logged as twenty lines a second, and the next line says how many were left out', () => {
-    const lines: { msg: string; omitted?: number }[] = [];
-    const observed = observerOf((line) => void lines.push(JSON.parse(line) as { msg: string }));
-    const flood = (refusals: number): void => {
-      for (let i = 0; i < refusals; i++) observed.refused(HTTP_ERRORS.key('There is no key.'), 401, '192.0.2.1');
-    };
-    flood(100);
-    expect(lines.map(({ msg, omitted }) => [msg, omitted])).toEqual(Array(20).fill(['refused', undefined]));
+it('a flood of refusals is logged as twenty lines a second, and the next line says how many were left out', () => {
+  jest.useFakeTimers({ now: 1_000_000_000_000, doNotFake: ['performance'] });
+  let lines: { msg: string; omitted?: number }[] = [];
+  const observed = observerOf((line) => void lines.push(JSON.parse(line) as { msg: string }));
+  const flood = (refusals: number) => {
+    lines = [];
+    for (let i = 0; i < refusals; i++) observed.refused(HTTP_ERRORS.key('There is no key.'), 401, '192.0.2.1');
     jest.advanceTimersByTime(1000);
-    flood(25);
-    expect(lines.length).toBe(40);
-    expect(lines.slice(20).map(({ omitted }) => omitted)).toEqual([80, ...Array<undefined>(19)]);
-    jest.advanceTimersByTime(1000);
-    flood(1);
-    expect(lines.at(-1)?.omitted).toBe(5);
-  });
+    return lines.map(({ msg, omitted }) => [msg, omitted]);
+  };
+  const others = Array<unknown>(19).fill(['refused', undefined]);
+  expect(flood(100)).toEqual([['refused', undefined], ...others]);
+  expect(flood(25)).toEqual([['refused', 80], ...others]);
+  expect(flood(1)).toEqual([['refused', 5]]);
+  jest.useRealTimers();
 });
 
-describe('a hint', () => {
-  it('is logged once', () => {
-    const lines: unknown[] = [];
-    const { hint } = observerOf((line) => lines.push(JSON.parse(line)));
-    for (let i = 0; i < 3; i++) {
-      hint('addressing', 'a caller sends WS-Addressing header blocks');
-      hint('namespace', 'set SERVICE_NAMESPACE');
-    }
-    expect(lines).toMatchObject([
-      { level: 'warn', hint: 'addressing', msg: 'a caller sends WS-Addressing header blocks' },
-      { level: 'warn', hint: 'namespace', msg: 'set SERVICE_NAMESPACE' },
-    ]);
-    expect(lines.length).toBe(2);
-  });
+it('a hint is logged once', () => {
+  const lines: unknown[] = [];
+  const { hint } = observerOf((line) => lines.push(JSON.parse(line)));
+  for (const key of ['addressing', 'namespace', 'addressing', 'namespace']) hint(key, `about ${key}`);
+  expect(lines).toMatchObject(
+    ['addressing', 'namespace'].map((key) => ({ level: 'warn', hint: key, msg: `about ${key}` })),
+  );
 });

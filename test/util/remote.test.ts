@@ -17,18 +17,9 @@ afterEach(() => {
 function pair() {
   const { port1, port2 } = new MessageChannel();
   ports.push(port1, port2);
-  const [asking, serving] = [port1, port2].map((port) => {
-    const remote = new Remote<Functions>(
-      (message) => {
-        port.postMessage(message);
-      },
-      (error) => `said: ${(error as Error).message}`,
-    );
-    port.on('message', (message) => {
-      remote.receive(message);
-    });
-    return remote;
-  }) as [Remote<Functions>, Remote<Functions>];
+  const [asking, serving] = [port1, port2].map((port) =>
+    Remote.ofThread<Functions>(port, (error) => `said: ${(error as Error).message}`),
+  ) as [Remote<Functions>, Remote<Functions>];
   const heard: string[] = [];
   serving.serve<Functions>({
     twice: (number) => 2 * number,

@@ -83,19 +83,23 @@ describe('the supervisor', () => {
   });
 });
 
-it('of the files of the log, the first loss and the last return are said, also if all workers died meanwhile', async () => {
+it('of the files of the log, the first loss and the last return are said, also if workers that lost them ended meanwhile', async () => {
   const said: unknown[] = [];
   const lost = lostFiles((problem) => said.push(problem));
-  const [dies, lives] = [new FakeWorker(), new FakeWorker()];
+  const [dies, lives, next] = [new FakeWorker(), new FakeWorker(), new FakeWorker()];
+  const ended = async (worker: FakeWorker) => {
+    worker.die();
+    await setImmediate();
+  };
   lost(dies, 'moved');
   lost(lives, 'moved');
-  dies.die();
-  await dies.ended;
+  await ended(dies);
   lost(lives, undefined);
   lost(lives, 'gone');
-  lives.die();
-  await lives.ended;
+  await ended(lives);
+  lost(next, undefined);
+  lost(next, 'replaced');
   lost(new FakeWorker(), undefined);
-  lost(new FakeWorker(), undefined);
-  expect(said).toStrictEqual(['moved', undefined, 'gone', undefined]);
+  await ended(next);
+  expect(said).toStrictEqual(['moved', undefined, 'gone', undefined, 'replaced', undefined]);
 });

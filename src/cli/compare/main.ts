@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { requireNode } from '../../config/package-info';
+import { BUILD, requireNode } from '../../config/package-info';
 requireNode();
 import { Contract } from '../../contract/contract';
 import { HttpClient } from '../http-client';
@@ -10,8 +10,9 @@ import { addSettings, settingsFor } from './settings';
 import { readService } from './wsdl';
 
 function compareCommand(): ToolCommand {
-  const program = new ToolCommand('asmx-webhook compare').asTool().enablePositionalOptions();
+  const program = new ToolCommand('asmx-webhook compare').enablePositionalOptions();
   program
+    .version(BUILD.name, '-v, --version')
     .usage('[options] <old> <new>\n       asmx-webhook compare settings [options] <old>')
     .description('Compares the service that is to be replaced with the one that replaces it, as clients see them')
     .argument('<old>')
@@ -65,22 +66,18 @@ async function clientFor({ ca, insecure: isInsecure = false }: ReachValues): Pro
 
 /** Prints the settings, or adds them to a file. */
 async function findSettings(old: string, file: string | undefined, client: HttpClient): Promise<void> {
-  const { wsdl, name } = await readService(old, client);
+  const { wsdl } = await readService(old, client);
   const { lines, isComplete } = settingsFor(wsdl, await Contract.load(undefined));
-  const conflicts = file === undefined ? [] : await writeSettings(file, lines, name);
   if (file === undefined) await printLines(lines);
-  if (!isComplete)
-    console.error('These settings alone do not make the new service like the old one: read the comments.');
-  if (!isComplete || conflicts.length > 0) process.exitCode = 1;
-}
-
-/** Adds settings to a file, says which, and returns a sentence for each conflict. */
-async function writeSettings(file: string, lines: readonly string[], name: string): Promise<readonly string[]> {
-  const { added, conflicts } = await addSettings(file, lines);
-  const isThere = conflicts.length === 0 ? `: it has the settings of ${name} already` : '';
-  const title = added.length === 0 ? `${file} was not changed${isThere}.` : `Added to ${file}, from ${name}:`;
-  await printLines([title, ...added.map((line) => `  ${line}`), ...conflicts]);
-  return conflicts;
+  else {
+    const { added, conflicts } = await addSettings(file, lines);
+    const title = added.length === 0 ? `${file} was not changed.` : `Added to ${file}:`;
+    await printLines([title, ...added.map((line) => `  ${line}`), ...conflicts]);
+    if (conflicts.length > 0) process.exitCode = 1;
+  }
+  if (isComplete) return;
+  console.error('These settings alone do not make the new service like the old one: read the comments.');
+  process.exitCode = 1;
 }
 
 /** Prints lines in which servers may have written. */

@@ -41,7 +41,9 @@ async function fromAddress(text: string, client: HttpClient): Promise<ComparedSe
   const name = nameOf(url);
   const answer = await client.ask(url, { method: 'GET' });
   if (answer instanceof NoAnswerError)
-    throw new WsdlError(`${name} cannot be read: ${quoted(answer.message).replace(/\.?$/, '.')}${adviceFor(answer)}`);
+    throw new WsdlError(
+      `${name} cannot be read: ${sentence(answer.message)}${url.protocol === 'https:' ? TLS_ADVICE : ''}`,
+    );
   if (answer.status !== 200) throw new WsdlError(refusal(name, answer));
   const { charset } = MediaType.parse(answer.headers['content-type'] ?? '') ?? {};
   const wsdl = wsdlOf(answer.body, charset, name);
@@ -49,15 +51,8 @@ async function fromAddress(text: string, client: HttpClient): Promise<ComparedSe
   return { name: nameOf(url), wsdl, endpoint: url.pathname.endsWith('.wsdl') ? undefined : url };
 }
 
-function adviceFor({ cause }: NoAnswerError): string {
-  const { code = '', message = '' } = (cause ?? {}) as Partial<NodeJS.ErrnoException>;
-  if (message.includes('wrong version number')) return ' Write http:// if it has no TLS, or check the port.';
-  return TLS_ERROR.test(code) ? TLS_ADVICE : '';
-}
-
-/** Codes of errors that certificates and versions of TLS cause. */
-const TLS_ERROR = /CERT|SIGNATURE|^ERR_(?:SSL|TLS)/;
-const TLS_ADVICE = ' --ca FILE names an authority to trust; --insecure takes any certificate, and old versions of TLS.';
+const TLS_ADVICE =
+  ' --ca FILE names an authority to trust; --insecure takes any certificate, and old versions of TLS. Write http:// if it has no TLS.';
 
 function refusal(name: string, { status, headers: { location } }: HttpAnswer): string {
   const answered = `${name} answered ${statusText(status)}`;
@@ -67,6 +62,10 @@ function refusal(name: string, { status, headers: { location } }: HttpAnswer): s
   if (status === 401)
     return `${answered}. ${asFile}, or write http://user:password@host/… if it wants Basic authentication.`;
   return `${answered}. Check the address. If it shows no WSDL to this machine: ${asFile}.`;
+}
+
+function sentence(message: string): string {
+  return quoted(message).replace(/\.?$/, '.');
 }
 
 /** An address as it may be shown: without user and password. */
@@ -82,44 +81,37 @@ function wsdlOf(bytes: Buffer, given: Charset | undefined, name: string): Wsdl {
   const text = charset.decode(bytes);
   if (text === undefined) throw new WsdlError(`${name} is not valid ${quoted(charset.name)}.`);
   try {
-    return new Wsdl(text);
+    return readWsdl(text);
   } catch (error) {
     if (!(error instanceof WsdlError)) throw error;
-    throw new WsdlError(`${name} cannot be compared. ${quoted(error.message).replace(/\.?$/, '.')}`);
+    throw new WsdlError(`${name} cannot be compared. ${sentence(error.message)}`);
   }
 }
 
-export class Wsdl {
-  readonly targetNamespace: string;
-  readonly serviceName: string;
-  /** The names in all port types, each once. */
-  readonly operations: readonly string[];
-  /** As {@link contractLines} writes them. */
-  readonly lines: readonly string[];
-  /** The protocols of the ports, as messages call them: `SOAP 1.1`, `SOAP 1.2`, `HTTP GET`, `HTTP POST`. */
-  readonly protocols: readonly string[];
-  /** That of the first port which has one. */
-  readonly address: string | undefined;
+export type Wsdl = ReturnType<typeof readWsdl>;
 
-  /** @throws {WsdlError} it is not a WSDL 1.1. */
-  constructor(text: string) {
-    const root = rootOf(text);
-    this.targetNamespace = root.attribute('targetNamespace') ?? '';
-    this.lines = contractLines(root);
-    const services = root.children(WSDL, 'service');
-    this.serviceName = services[0]?.attribute('name') ?? '';
-    const described = root.children(WSDL, 'portType').flatMap((portType) => portType.children(WSDL, 'operation'));
-    this.operations = [...new Set(described.flatMap((operation) => operation.attribute('name') ?? []))];
-    const ports = services.flatMap((service) => service.children(WSDL, 'port'));
-    this.address = ports
-      .flatMap((port) => port.children())
-      .flatMap((child) => (child.name === 'address' ? (child.attribute('location') ?? []) : []))[0];
-    const bindings = root.children(WSDL, 'binding');
-    this.protocols = ports.flatMap((port) => {
-      const name = port.qualifiedName(port.attribute('binding') ?? '')?.name;
-      return bindings.filter((binding) => binding.attribute('name') === name).flatMap((found) => protocolOf(found));
-    });
-  }
+/** Reads what is compared of a WSDL. @throws {WsdlError} it is not a WSDL 1.1. */
+export function readWsdl(text: string) {
+  const root = rootOf(text);
+  const services = root.children(WSDL, 'service');
+  const described = root.children(WSDL, 'portType').flatMap((portType) => portType.children(WSDL, 'operation'));
+  const ports = services.flatMap((service) => service.children(WSDL, 'port'));
+  const addresses = ports.flatMap((port) => port.children()).filter(({ name }) => name === 'address');
+  const bindingsOf = (port: XmlElement) => {
+    const name = port.qualifiedName(port.attribute('binding') ?? '')?.name;
+    return root.children(WSDL, 'binding').filter((binding) => binding.attribute('name') === name);
+  };
+  return {
+    targetNamespace: root.attribute('targetNamespace') ?? '',
+    serviceName: services[0]?.attribute('name') ?? '',
+    /** The names in all port types, each once. */
+    operations: [...new Set(described.flatMap((operation) => operation.attribute('name') ?? []))],
+    lines: contractLines(root),
+    /** The protocols of the ports, as messages call them: `SOAP 1.1`, `SOAP 1.2`, `HTTP GET`, `HTTP POST`. */
+    protocols: ports.flatMap(bindingsOf).flatMap(protocolOf),
+    /** That of the first port which has one. */
+    address: addresses.flatMap((address) => address.attribute('location') ?? [])[0],
+  };
 }
 
 function protocolOf(binding: XmlElement): string | [] {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { StoredEvent } from '../../events/stored-event';
 import type { PostedForm } from './message';
@@ -14,46 +15,6 @@ class RefusedError extends Error {
   readonly exitCode = 3;
 }
 
-/** Reports forwarding on standard error, in lines. On a terminal there is a line for each event. */
-class ForwardProgress {
-  readonly isTerminal = process.stderr.isTTY;
-  #delivered = 0;
-  #skipped = 0;
-
-  end(): void {
-    const skipped = this.#skipped === 0 ? '' : `, ${String(this.#skipped)} passed over`;
-    console.error(`${eventsText(this.#delivered)} forwarded${skipped}.`);
-  }
-
-  /** Counts an event that was delivered; on a terminal it prints the event and the answer. */
-  delivered(event: StoredEvent, answer: string): void {
-    this.#delivered++;
-    if (this.isTerminal) console.error(`${eventLine(event)}  ${answer}`);
-  }
-
-  /** Counts an event that was passed over, and prints the reason. */
-  skipped(reason: string): void {
-    this.#skipped++;
-    console.error(reason);
-  }
-
-  /** Says why an attempt failed, and waits for the next one: for a time, on a terminal for Enter, or for the signal. */
-  async again(problem: string, pause: number, stop: AbortSignal): Promise<void> {
-    const { stdin } = process;
-    const canAsk = this.isTerminal && stdin.isTTY;
-    console.error(
-      `${problem} Trying again in ${(pause / 1000).toFixed(1)} s${canAsk ? ', or at once with Enter' : ''}.`,
-    );
-    const enter = new AbortController();
-    const wake = (): void => {
-      enter.abort();
-    };
-    if (canAsk) stdin.once('data', wake).resume();
-    await setTimeout(pause, undefined, { signal: AbortSignal.any([stop, enter.signal]) }).catch(() => undefined);
-    if (canAsk) stdin.off('data', wake).pause();
-  }
-}
-
 /** How often an event is posted without --follow. */
 const TRIES = 3;
 
@@ -68,7 +29,7 @@ const LONGEST_PAUSE_ON_TERMINAL = 2000;
  * @param selection - only some events, once each; leaves the position alone.
  * @param stop - ends it after the attempt that is under way.
  * @throws {RefusedError} the target refused an event, or answered with a redirect.
- * @throws it took one in none of the tries.
+ * @throws it took one in none of the tries, or selected events are missing or refused.
  */
 export async function forwardEvents(
   log: ReadableLog,
@@ -78,60 +39,66 @@ export async function forwardEvents(
   values: Values,
   stop: AbortSignal,
 ): Promise<void> {
-  const { follow = false, tries = TRIES } = values;
+  const { follow = false, tries = TRIES, skipRefused = false } = values;
   // Nothing is posted if the position is not of this log.
-  const kept = selection === undefined ? await keptPosition(log, values) : undefined;
-  const progress = new ForwardProgress();
+  const source = selection ?? (await keptPosition(log, values));
+  const kept = 'position' in source ? source : undefined;
+  const isTerminal = process.stderr.isTTY;
+  const isWatched = follow && isTerminal;
   const target = new Target(url, form, {
     most: follow ? Infinity : tries,
-    longestPause: progress.isTerminal ? LONGEST_PAUSE_ON_TERMINAL : LONGEST_PAUSE,
-    wait: (problem, pause) => progress.again(problem, pause, stop),
+    longestPause: isTerminal ? LONGEST_PAUSE_ON_TERMINAL : LONGEST_PAUSE,
+    wait: (problem, pause) => again(problem, pause, stop),
   });
   const what = kept === undefined ? 'selected events' : `events after ${String(kept.position.sequence)}`;
   console.error(`Forwarding the ${what} to ${url.origin}.`);
+  let [delivered, skipped, missing] = [0, 0, 0];
+  const leaveOut = (problem: string): void => {
+    missing++;
+    console.error(problem);
+  };
+  const events =
+    'position' in source ? eventsAfter(log, source, values, stop) : selectedEvents(log, source, stop, leaveOut);
   try {
-    if (selection !== undefined) await forwardSelected(log, target, progress, selection, stop);
-    else if (kept !== undefined) await forwardAfter(log, target, progress, kept, values, stop);
+    for await (const event of events) {
+      if (stop.aborted) break;
+      const { outcome, text } = await target.post(event, stop);
+      if (outcome === 'stopped') break;
+      if (outcome === 'delivered') {
+        delivered++;
+        if (isTerminal) console.error(`${eventLine(event)}  ${text}`);
+        continue;
+      }
+      if (outcome === 'redirected' && !isWatched) throw new RefusedError(text);
+      if (outcome === 'refused' && kept !== undefined && !isWatched && !skipRefused)
+        throw new RefusedError(`${text} (--skip-refused passes over such events.)`);
+      skipped++;
+      console.error(text);
+    }
   } catch (error) {
     if (!stop.aborted) throw error;
   } finally {
     kept?.file?.unlock();
-    progress.end();
+    const passedOver = skipped === 0 ? '' : `, ${String(skipped)} passed over`;
+    console.error(`${eventsText(delivered)} forwarded${passedOver}.`);
   }
   if (stop.aborted && !follow) throw stop.reason;
+  if (kept !== undefined) return;
+  if (missing + skipped > 0) throw new Error('Some of the events were not found or not taken.');
+  if (delivered === 0) throw new Error('No event was found.');
 }
 
-/**
- * Posts the selected events, and goes on after those that are missing or refused.
- *
- * @throws some were missing or refused, or the target redirects or takes none.
- */
-async function forwardSelected(
-  log: ReadableLog,
-  target: Target,
-  progress: ForwardProgress,
-  selection: EventSelection,
-  stop: AbortSignal,
-): Promise<void> {
-  let isFound = false;
-  let isWhole = true;
-  const leaveOut = (problem: string): void => {
-    isWhole = false;
-    console.error(problem);
-  };
-  for await (const event of selectedEvents(log, selection, stop, leaveOut)) {
-    isFound = true;
-    const { outcome, text } = await target.post(event, stop);
-    if (outcome === 'redirected' || outcome === 'failed') throw new Error(text);
-    if (outcome === 'delivered') progress.delivered(event, text);
-    else if (outcome !== 'stopped') {
-      isWhole = false;
-      progress.skipped(text);
-    }
-    if (stop.aborted) return;
-  }
-  if (!isWhole) throw new Error('Some of the events were not found or not taken.');
-  if (!isFound) throw new Error('No event was found.');
+/** Says why an attempt failed, and waits for the next one: for a time, on a terminal for Enter, or for the signal. */
+async function again(problem: string, pause: number, stop: AbortSignal): Promise<void> {
+  const { stdin, stderr } = process;
+  const canAsk = stderr.isTTY && stdin.isTTY;
+  console.error(`${problem} Trying again in ${(pause / 1000).toFixed(1)} s${canAsk ? ', or at once with Enter' : ''}.`);
+  const over = new AbortController();
+  const signal = AbortSignal.any([stop, over.signal]);
+  const enter = canAsk ? [once(stdin.resume(), 'data', { signal })] : [];
+  await Promise.race([setTimeout(pause, undefined, { signal }), ...enter]).catch(() => undefined);
+  over.abort();
+  if (canAsk) stdin.pause();
 }
 
 /**
@@ -145,7 +112,7 @@ async function keptPosition(log: ReadableLog, { position: name, since }: Values)
   let position = await file?.read();
   if (position === undefined) {
     const sequence = await positionBefore(log, since);
-    position = { sequence, event: (await log.read({ position: sequence, limit: 1 }))[0] };
+    position = { sequence, event: (await log.scan({ position: sequence, limit: 1 }))[0] };
   }
   const change = await LogChange.at(log, position.sequence, position.event);
   if (change !== undefined) refuseChange(change, position.sequence);
@@ -154,41 +121,25 @@ async function keptPosition(log: ReadableLog, { position: name, since }: Values)
   return { file, position };
 }
 
-/** Posts the events after a position, and keeps the position of the last. */
-async function forwardAfter(
+/** Reads the chosen events after a position, and keeps that of each once the next one is asked for: then it has been posted. */
+async function* eventsAfter(
   log: ReadableLog,
-  target: Target,
-  progress: ForwardProgress,
   { file, position: { sequence: after, event } }: Awaited<ReturnType<typeof keptPosition>>,
-  { follow = false, skipRefused = false, ...filter }: Values,
+  { follow = false, ...filter }: Values,
   stop: AbortSignal,
-): Promise<void> {
-  const isWatched = follow && progress.isTerminal;
+): AsyncGenerator<StoredEvent> {
   const isChosen = matcherOf(filter);
   let reached = after;
-  const moveTo = async ({ position, id, recordedAt }: StoredEvent): Promise<void> => {
-    reached = position;
-    await file?.write({ sequence: position, event: { id, recordedAt } });
-  };
   for await (const page of follow ? log.follow({ after, event }, stop, refuseChange) : log.pages({ after })) {
+    if (stop.aborted) return;
     const missing = page[0] && (await missingBetween(log, reached, page[0].position));
     if (missing !== undefined) console.error(missing);
-    let passed: StoredEvent | undefined;
-    for (const each of page) {
-      if (stop.aborted) return;
-      passed = isChosen(each) ? undefined : each;
-      if (passed !== undefined) continue;
-      const { outcome, text } = await target.post(each, stop);
-      if (outcome === 'stopped') return;
-      if (outcome === 'failed') throw new Error(text);
-      if (outcome === 'redirected' && !isWatched) throw new RefusedError(text);
-      if (outcome === 'refused' && !isWatched && !skipRefused)
-        throw new RefusedError(`${text} (--skip-refused passes over such events.)`);
-      if (outcome === 'delivered') progress.delivered(each, text);
-      else progress.skipped(text);
-      await moveTo(each);
+    for (const [i, each] of page.entries()) {
+      if (isChosen(each)) yield each;
+      // The next time it need not look at those before the last again.
+      else if (i < page.length - 1) continue;
+      reached = each.position;
+      await file?.write({ sequence: reached, event: each });
     }
-    // The next time it need not look at these again.
-    if (passed !== undefined) await moveTo(passed);
   }
 }

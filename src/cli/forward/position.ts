@@ -69,14 +69,10 @@ export class PositionFile {
 
 function parsePosition(text: string): ForwardPosition | undefined {
   try {
-    const { sequence: digits, event = null } = JSON.parse(text) as Record<'sequence' | 'event', unknown>;
-    const sequence = typeof digits === 'string' ? positionIn(digits) : undefined;
-    if (sequence === undefined) return undefined;
-    if (event === null) return { sequence, event: undefined };
-    const { id, recordedAt } = event as Record<string, unknown>;
-    return typeof id === 'string' && typeof recordedAt === 'number'
-      ? { sequence, event: { id, recordedAt } }
-      : undefined;
+    const { sequence: digits, event } = JSON.parse(text) as Omit<ForwardPosition, 'sequence'> & { sequence: unknown };
+    const sequence = positionIn(String(digits));
+    // An event that is none is not the one in the log.
+    return sequence === undefined ? undefined : { sequence, event: event ?? undefined };
   } catch {
     return undefined;
   }
@@ -103,9 +99,5 @@ export async function missingBetween(log: ReadableLog, sequence: number, next: n
   const oldest = found?.position ?? next;
   if (oldest <= sequence + 1) return undefined;
   const [first, last] = [sequence + 1, Math.min(oldest, next) - 1];
-  const [which, were] =
-    first === last
-      ? [`event ${String(first)}`, 'it was']
-      : [`the events ${String(first)} to ${String(last)}`, 'they were'];
-  return `The log no longer has ${which} (retention): ${were} not forwarded.`;
+  return `The log no longer has the events ${String(first)} to ${String(last)} (retention): they were not forwarded.`;
 }

@@ -7,8 +7,8 @@ import { quoted } from '../../util/text';
 import { messageOf, signerOf, type PostedForm } from './message';
 
 export interface Delivery {
-  /** Failed: the target took it in none of the tries. Damaged: by the disk; it was not posted. */
-  readonly outcome: 'delivered' | 'refused' | 'redirected' | 'failed' | 'damaged' | 'stopped';
+  /** Damaged: by the disk; it was not posted. */
+  readonly outcome: 'delivered' | 'refused' | 'redirected' | 'damaged' | 'stopped';
   readonly status?: number | undefined;
   readonly text: string;
 }
@@ -54,6 +54,8 @@ export class Target {
   /**
    * Posts an event until the target takes or refuses it: again after 5xx, 408, 429 and without an answer. The signal ends
    * the repetition, but not an attempt that is under way.
+   *
+   * @throws the target took it in none of the tries.
    */
   async post(event: StoredEvent, stop: AbortSignal): Promise<Delivery> {
     const name = `Event ${String(event.position)}`;
@@ -79,7 +81,7 @@ export class Target {
       }
       const problem = `${name} was not taken by ${origin}: ${said}.`;
       const often = tries === 1 ? 'once' : `${String(tries)} times`;
-      if (tries >= most) return { outcome: 'failed', status, text: `${problem} It was tried ${often}.` };
+      if (tries >= most) throw new Error(`${problem} It was tried ${often}.`);
       const retryAfter = isAnswer ? answer.headers['retry-after'] : undefined;
       if (!stop.aborted) await this.tries.wait(problem, pauseBefore(tries, retryAfter, longestPause));
     }
@@ -151,7 +153,7 @@ export async function postEvents(
   for await (const page of pages) {
     for (const event of page) {
       const { outcome, status, text } = await target.post(event, stop);
-      if (outcome === 'redirected' || outcome === 'failed') throw new Error(text);
+      if (outcome === 'redirected') throw new Error(text);
       if (status !== undefined) answers.push({ sequence: sequenceOf(event.position), status });
       if (stop.aborted || answers.length === limit) return answers;
     }

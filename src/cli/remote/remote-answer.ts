@@ -5,10 +5,6 @@ import type { StoredEvent } from '../../events/stored-event';
 import type { StreamedAnswer } from '../http-client';
 import { linesOf, quoted } from '../terminal';
 
-/** Most events, and about how many bytes of their lines, that are handed on at a time. */
-const PAGE_EVENTS = 1000;
-const PAGE_BYTES = 256 * 1024;
-
 /** Characters of an answer without events that are read. */
 const MAX_REASON = 1000;
 
@@ -74,32 +70,19 @@ export function lastIn({ headers }: StreamedAnswer): number {
  * @throws the answer was cut off. Behind a proxy it may look whole then, but for its last line, which has to be empty.
  */
 export async function* eventsIn(response: StreamedAnswer, after: number): AsyncGenerator<readonly StoredEvent[]> {
-  const body = bodyOf(response);
-  let hasEnded = false;
-  const bytes = async function* (): AsyncGenerator<Buffer> {
-    yield* body as AsyncIterable<Buffer>;
-    hasEnded = true;
-  };
-  let page: StoredEvent[] = [];
-  let pageBytes = 0;
   let isWhole = false;
-  for await (const line of linesOf(bytes())) {
-    isWhole = line.length === 0;
-    // It has no line feed.
-    if (hasEnded) break;
-    if (!isWhole) {
-      const event = eventIn(line.toString());
+  for await (const lines of linesOf(bodyOf(response))) {
+    const page: StoredEvent[] = [];
+    for (const text of lines.map(String)) {
+      isWhole = text === '\n';
+      if (isWhole || !text.endsWith('\n')) continue;
+      const event = eventIn(text);
       if (event.position <= after) throw notAsked('after');
       after = event.position;
       page.push(event);
-      pageBytes += line.length;
     }
-    if (page.length < PAGE_EVENTS && pageBytes < PAGE_BYTES && body.readableLength > 0) continue;
     if (page.length > 0) yield page;
-    page = [];
-    pageBytes = 0;
   }
-  if (page.length > 0) yield page;
   if (!isWhole) throw new Error('The answer was cut off.');
 }
 

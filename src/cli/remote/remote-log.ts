@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StoredEvent } from '../../events/stored-event';
 import type { EventQuery, SearchQuery, Start } from '../../log/queries';
-import { LogChange, type ReadableLog } from '../../log/readable-log';
+import { followed, type ReadableLog } from '../../log/readable-log';
 import { reasonOf } from '../../util/errors';
-import { HttpClient, isSilence, type StreamedAnswer } from '../http-client';
-import { LineTooLongError } from '../terminal';
+import { HttpClient, type StreamedAnswer } from '../http-client';
 import { eventsIn, lastIn, nameOf, notAsked, refuse, RemoteLogError } from './remote-answer';
 
 interface RemoteSource {
@@ -20,59 +19,43 @@ const SILENCE = 15_000;
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 5000;
 
-/** How long one answer may go on with new events, in seconds: as a rule, and behind a proxy that holds answers back until they end. */
-const WAIT = 600;
-const SHORT_WAIT = 2;
+/** How long one answer goes on with new events, in seconds: events are as late behind a proxy that holds answers back until they end. */
+const WAIT = 10;
 
 /**
  * Reads the log of a service over HTTP, with `?events=export` of its events' pages: one download for all events, or for all that a
  * search finds. Once the service has answered, a download that ends early goes on after the last event, for as long as it takes.
- * Holds some 256 KiB of events at a time, or one event.
+ * Holds the events of a chunk at a time.
  */
 export class RemoteLog implements ReadableLog {
   readonly #http: HttpClient;
   #hasAnswered = false;
   /** Whether the line that the service does not answer has been printed. */
   #isMissing = false;
-  #wait = WAIT;
-  #saidHeldBack = false;
 
-  /** @param silence - the longest that the service may send nothing, in milliseconds. */
   constructor(
     private readonly source: RemoteSource,
     private readonly stop: AbortSignal,
-    silence = SILENCE,
+    private readonly wait = WAIT,
   ) {
-    this.#http = new HttpClient({ timeout: silence, ca: source.ca }, 0);
+    this.#http = new HttpClient({ timeout: SILENCE, ca: source.ca }, 0);
   }
 
-  async scan({ limit, ...start }: Start & Pick<EventQuery, 'limit'>) {
-    return this.#first(limit, { ...fromStart(start), limit });
-  }
-
-  async read({ id, position = 0, limit }: EventQuery) {
-    if (id === undefined) {
-      const found = await this.#first(1, { after: Math.max(0, position - 1), limit: 1 });
-      return found.filter((event) => event.position === position);
-    }
-    const found = await this.#first(limit, { id });
-    if (found.some((event) => event.id !== id)) throw notAsked('id');
-    return found;
-  }
-
-  async #first(limit: number, parameters: Query): Promise<StoredEvent[]> {
+  async scan({ id, position, after = 0, since, limit }: EventQuery) {
+    const begin = position === undefined ? after : Math.max(0, position - 1);
     const events: StoredEvent[] = [];
-    for await (const page of this.#download(parameters)) {
+    for await (const page of this.#download({ ...fromStart({ after: begin, since }), id, limit })) {
       events.push(...page.slice(0, limit - events.length));
       if (events.length === limit) break;
     }
-    return events;
+    if (id !== undefined && events.some((event) => event.id !== id)) throw notAsked('id');
+    return position === undefined ? events : events.filter((event) => event.position === position);
   }
 
   async stats() {
     const response = await this.#asked({ after: Number.MAX_SAFE_INTEGER }, 'HEAD');
     response.body.resume();
-    return { events: 0, bytes: 0, last: lastIn(response) };
+    return { last: lastIn(response) };
   }
 
   pages(start: Start) {
@@ -86,43 +69,16 @@ export class RemoteLog implements ReadableLog {
       yield* page;
   }
 
-  async *follow(...[start, stop, changed]: Parameters<ReadableLog['follow']>): AsyncGenerator<readonly StoredEvent[]> {
-    let { after, event } = start;
-    // The user may ask for a start after the end of the log.
-    let hasReached = false;
-    while (!stop.aborted) {
-      // The event that was seen comes first: it tells whether the log is the same.
-      const begin = event !== undefined && after > 0 ? after - 1 : after;
-      const response = await this.#asked({ after: begin, wait: this.#wait });
-      const newest = lastIn(response);
-      try {
-        if (hasReached && newest < after) {
-          after = changed('ends before', after, newest);
-          event = undefined;
-          continue;
-        }
-        hasReached ||= newest >= after;
-        for await (const page of eventsIn(response, begin)) {
-          const [first] = page;
-          const isSeen = first !== undefined && first.position <= after;
-          if (isSeen && !LogChange.isSame(first, event)) {
-            after = changed('another event', after, newest);
-            event = undefined;
-            break;
-          }
-          const unseen = isSeen ? page.slice(1) : page;
-          if (unseen.length > 0) yield unseen;
-          const last = page.at(-1);
-          event = last;
-          after = last?.position ?? after;
-          hasReached = true;
-        }
-      } catch (error) {
-        if (stop.aborted) return;
-        await this.#orAgain(error);
-      } finally {
-        response.body.destroy();
-      }
+  follow(...[start, stop, changed]: Parameters<ReadableLog['follow']>) {
+    return followed(this, start, stop, changed, (after) => this.#news(after));
+  }
+
+  /** Ends with the answer, however that ends: the service may have another log when it is back. */
+  async *#news(after: number): AsyncGenerator<readonly StoredEvent[]> {
+    try {
+      yield* this.#answer({ after, wait: this.wait });
+    } catch (error) {
+      await this.#orAgain(error);
     }
   }
 
@@ -130,32 +86,32 @@ export class RemoteLog implements ReadableLog {
   async *#download(parameters: Query): AsyncGenerator<readonly StoredEvent[]> {
     let { after } = parameters;
     for (;;) {
-      const response = await this.#asked({ ...parameters, after });
       try {
-        for await (const page of eventsIn(response, Number(after ?? 0))) {
+        for await (const page of this.#answer({ ...parameters, after })) {
           yield page;
           after = page.at(-1)?.position;
         }
         return;
       } catch (error) {
         await this.#orAgain(error);
-      } finally {
-        response.body.destroy();
       }
+    }
+  }
+
+  async *#answer(parameters: Query): AsyncGenerator<readonly StoredEvent[]> {
+    const response = await this.#asked(parameters);
+    try {
+      yield* eventsIn(response, Number(parameters.after ?? 0));
+    } finally {
+      response.body.destroy();
     }
   }
 
   /** Waits before another attempt, or throws if another one cannot help. */
   async #orAgain(error: unknown): Promise<void> {
     if (error instanceof RemoteLogError || this.stop.aborted) throw error;
-    if (error instanceof LineTooLongError) throw new RemoteLogError('The service sent too long a line.');
-    if (isSilence(error)) this.#changeWait();
+    if (error instanceof RangeError) throw new RemoteLogError('The service sent too long a line.');
     await this.#pause(FIRST_PAUSE);
-  }
-
-  /** After silence: a proxy that holds answers back passes on a short one. */
-  #changeWait(): void {
-    this.#wait = this.#wait === WAIT ? SHORT_WAIT : WAIT;
   }
 
   async #pause(milliseconds: number): Promise<void> {
@@ -165,27 +121,22 @@ export class RemoteLog implements ReadableLog {
 
   /** Asks until there is an answer with events; at first only once. */
   async #asked(parameters: Query, method: 'GET' | 'HEAD' = 'GET'): Promise<StreamedAnswer> {
-    const name = nameOf(this.source.url);
+    const { url } = this.source;
     for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
-      const wait = parameters.wait && this.#wait;
       try {
-        const response = await this.#open(addressOf(this.source.url, { ...parameters, wait }), method);
+        const response = await this.#open(addressOf(url, parameters), method);
         if (this.#isMissing) console.error('The service answers again.');
         this.#isMissing = false;
         this.#hasAnswered = true;
-        if (wait === SHORT_WAIT && !this.#saidHeldBack) console.error(HELD_BACK);
-        this.#saidHeldBack ||= wait === SHORT_WAIT;
         return response;
       } catch (error) {
         this.stop.throwIfAborted();
         if (error instanceof RemoteLogError) throw error;
-        const mayBeHeldBack = wait !== undefined && isSilence(error);
-        if (mayBeHeldBack) this.#changeWait();
-        if (!this.#hasAnswered && !(mayBeHeldBack && this.#wait === SHORT_WAIT))
-          throw new RemoteLogError(`${name}: ${reasonOf(error)}.`);
+        const problem = `${nameOf(url)}: ${reasonOf(error)}.`;
+        if (!this.#hasAnswered) throw new RemoteLogError(problem);
         // A service that starts again is back after the first pause.
         if (pause > FIRST_PAUSE && !this.#isMissing) {
-          console.error(`${name}: ${reasonOf(error)}. Trying again until it answers.`);
+          console.error(`${problem} Trying again until it answers.`);
           this.#isMissing = true;
         }
       }
@@ -204,10 +155,6 @@ export class RemoteLog implements ReadableLog {
     return response;
   }
 }
-
-const HELD_BACK =
-  `A proxy before the service holds answers back until they end: asking again every ${String(SHORT_WAIT)} s. ` +
-  'Let it pass on each part of an answer at once.';
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 

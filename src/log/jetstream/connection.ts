@@ -41,18 +41,16 @@ const RECONNECT_PAUSE = 250;
 
 /** A connection to a NATS cluster, which is restored whenever it is lost. */
 export class JetStreamConnection {
-  readonly #timeout: number;
-  readonly #connection: NatsConnection;
   readonly client: JetStreamClient;
-  readonly manager: JetStreamManager;
   /** While the connection is lost: resolves once it is restored. */
   #restored: Deferred | undefined;
 
-  private constructor(connection: NatsConnection, manager: JetStreamManager, timeout: number) {
-    this.#connection = connection;
-    this.#timeout = timeout;
+  private constructor(
+    private readonly connection: NatsConnection,
+    readonly manager: JetStreamManager,
+    private readonly timeout: number,
+  ) {
     this.client = jetstream(connection, { timeout: REQUEST_TIMEOUT });
-    this.manager = manager;
     void this.#watch();
   }
 
@@ -87,7 +85,7 @@ export class JetStreamConnection {
 
   /** When a call that begins now gives up, in milliseconds of `performance.now`. */
   deadline(): number {
-    return performance.now() + this.#timeout;
+    return performance.now() + this.timeout;
   }
 
   /**
@@ -100,7 +98,7 @@ export class JetStreamConnection {
       try {
         // Nothing is sent while the connection is lost: it would be kept, sent late, and take up memory meanwhile.
         if (this.#restored) await within(this.#restored.promise, deadline - performance.now(), unreachable);
-        if (this.#connection.isClosed()) throw new errors.ClosedConnectionError();
+        if (this.connection.isClosed()) throw new errors.ClosedConnectionError();
         return await within(request(), deadline - performance.now(), unanswered);
       } catch (error) {
         if (!mayPass(error) || performance.now() + RETRY_PAUSE >= deadline) throw explained(error);
@@ -111,11 +109,11 @@ export class JetStreamConnection {
 
   /** Maximum bytes of a message, as the server announced. */
   maxPayload(): number {
-    return this.#connection.info?.max_payload ?? Infinity;
+    return this.connection.info?.max_payload ?? Infinity;
   }
 
   async #watch(): Promise<void> {
-    for await (const { type } of this.#connection.status()) {
+    for await (const { type } of this.connection.status()) {
       if (type === 'disconnect') {
         this.#restored ??= new Deferred();
       } else if (type === 'reconnect') {
@@ -127,7 +125,7 @@ export class JetStreamConnection {
 
   /** Requests that are being retried fail at once. */
   async close(): Promise<void> {
-    await this.#connection.close();
+    await this.connection.close();
     this.#restored?.resolve();
   }
 }

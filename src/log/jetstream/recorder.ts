@@ -90,18 +90,16 @@ interface Claim {
 
 /** One attempt to record one event. */
 class Attempt {
-  readonly #message: EncodedMessage;
-  readonly #streams: LogStreams;
   readonly #claims: Claim[] = [];
 
-  constructor(message: EncodedMessage, streams: LogStreams) {
-    this.#message = message;
-    this.#streams = streams;
-  }
+  constructor(
+    private readonly message: EncodedMessage,
+    private readonly streams: LogStreams,
+  ) {}
 
   /** Claims the keys that the sender gave the event, or finds the event that has one of them. */
   async claimKeys(): Promise<Stored | undefined> {
-    for (const key of keysOf(this.#message.event)) {
+    for (const key of keysOf(this.message.event)) {
       const found = await this.#claim(key);
       if (found !== undefined)
         return this.#compared(found, key[0] === IDEMPOTENCY_KEY ? 'idempotencyKey' : 'webhookId');
@@ -112,17 +110,17 @@ class Attempt {
   /** Says whether the event that has a key of this one is another. */
   async #compared(found: Stored, key: KeyConflict['key']): Promise<Stored> {
     for (;;) {
-      const stored = await this.#streams.events.at(found.sequence);
+      const stored = await this.streams.events.at(found.sequence);
       const first = stored && requireEvent(stored.data).event;
       if (first?.id !== found.id) await this.#pause();
-      else return { ...found, conflict: KeyConflict.between(key, this.#message.event, first) };
+      else return { ...found, conflict: KeyConflict.between(key, this.message.event, first) };
     }
   }
 
   /** Records the event, unless its keys have led to one, and settles the claims. */
   async finish(found: Stored | undefined): Promise<Stored> {
     const outcome = found ?? (await this.#store());
-    const { keys } = this.#streams;
+    const { keys } = this.streams;
     // The claims of a repeat hold a copy of it. What fails here, the next delivery with the key does.
     const settled = this.#claims.map(({ subject, sequence }) =>
       outcome.recorded ? keys.put(subject, encodeReference(outcome), sequence) : keys.erase(sequence),
@@ -133,8 +131,8 @@ class Attempt {
 
   /** Puts the event into its slot, or finds it there. */
   async #store(): Promise<Stored> {
-    const { events } = this.#streams;
-    const { event, attempt, body } = this.#message;
+    const { events } = this.streams;
+    const { event, attempt, body } = this.message;
     const slot = slotSubject(events, event);
     for (;;) {
       const sequence = await events.put(slot, body, 0);
@@ -151,10 +149,10 @@ class Attempt {
 
   /** Claims a key for this attempt, or finds the event that has it, which is recorded if it is not yet. */
   async #claim(key: Key): Promise<Stored | undefined> {
-    const { keys } = this.#streams;
+    const { keys } = this.streams;
     const subject = keySubject(keys, key);
     for (;;) {
-      const sequence = await keys.put(subject, this.#message.body, 0);
+      const sequence = await keys.put(subject, this.message.body, 0);
       if (sequence !== undefined) {
         this.#claims.push({ subject, sequence });
         return undefined;
@@ -167,7 +165,7 @@ class Attempt {
       const reference = decodeReference(last.data);
       if (reference === undefined) {
         const claim = requireEvent(last.data);
-        if (claim.attempt !== this.#message.attempt) return this.#complete(claim);
+        if (claim.attempt !== this.message.attempt) return this.#complete(claim);
         this.#claims.push({ subject, sequence: last.seq });
         return undefined;
       }
@@ -179,20 +177,20 @@ class Attempt {
 
   /** Finishes the attempt that has claimed a key. */
   async #complete(claim: EventMessage): Promise<Stored> {
-    const attempt = new Attempt(messageOf(claim), this.#streams);
+    const attempt = new Attempt(messageOf(claim), this.streams);
     return { ...(await attempt.finish(await attempt.claimKeys())), recorded: false };
   }
 
   /** Whether the log holds the event of a reference. A leader may lag behind, but not for long: then a copy has replaced the stream. */
   async #isInLog({ id, sequence }: Reference, storedAt: Date): Promise<boolean> {
-    const { events } = this.#streams;
+    const { events } = this.streams;
     const found = await events.at(sequence);
     if (found !== undefined) return decodeEvent(found.data)?.event.id === id;
     return Date.now() - storedAt.getTime() < LONGEST_LAG && sequence > (await events.state()).last_seq;
   }
 
   async #pause(): Promise<void> {
-    if (performance.now() + RETRY_PAUSE > this.#streams.deadline) throw new Error('the stream did not settle in time');
+    if (performance.now() + RETRY_PAUSE > this.streams.deadline) throw new Error('the stream did not settle in time');
     await delay(RETRY_PAUSE);
   }
 }

@@ -37,17 +37,16 @@ export type Message = Pick<StoredMsg, 'seq' | 'time' | 'data'>;
 
 /** Stores messages in a stream and fetches what its leader holds, until a deadline. */
 export class Stream {
-  readonly name: string;
   /** Matches the subjects of its messages. */
   readonly wildcard: string;
-  readonly #connection: JetStreamConnection;
-  readonly #deadline: number;
 
-  constructor(connection: JetStreamConnection, name: string, deadline: number, tokens = '') {
-    this.#connection = connection;
-    this.name = name;
+  constructor(
+    private readonly connection: JetStreamConnection,
+    readonly name: string,
+    private readonly deadline: number,
+    tokens = '',
+  ) {
     this.wildcard = name + tokens;
-    this.#deadline = deadline;
   }
 
   /**
@@ -59,13 +58,13 @@ export class Stream {
   async put(subject: string, body: Uint8Array, last?: number): Promise<number | undefined> {
     const options = last === undefined ? {} : { expect: { lastSubjectSequence: last } };
     const publish = () =>
-      this.#connection.client.publish(subject, body, options).catch(async (error: unknown) => {
+      this.connection.client.publish(subject, body, options).catch(async (error: unknown) => {
         const info = isSubjectTaken(error) ? undefined : await this.#lookUp().catch(() => undefined);
         if (info !== undefined) this.requireOpen(info, body.length);
         throw error;
       });
     try {
-      return (await this.#connection.retry(this.#deadline, publish)).seq;
+      return (await this.connection.retry(this.deadline, publish)).seq;
     } catch (error) {
       if (isSubjectTaken(error)) return undefined;
       throw error;
@@ -74,7 +73,7 @@ export class Stream {
 
   /** Maximum bytes of a message. */
   maxBytes(): number {
-    return this.#connection.maxPayload() - HEADER_BYTES;
+    return this.connection.maxPayload() - HEADER_BYTES;
   }
 
   last(subject: string): Promise<Message | undefined> {
@@ -94,7 +93,7 @@ export class Stream {
 
   /** The first message after a position, of a server that has one: while there is none, the leader lags behind. */
   firstAfter(position: number): Promise<Message> {
-    return this.#connection.retry(this.#deadline, async () => {
+    return this.connection.retry(this.deadline, async () => {
       const found = await this.next(position + 1);
       if (found === undefined) throw new Error(`the leader of the stream ${this.name} lags behind`);
       return found;
@@ -113,7 +112,7 @@ export class Stream {
   }
 
   #lookUp(): Promise<StreamInfo> {
-    return this.#connection.manager.streams.info(this.name);
+    return this.connection.manager.streams.info(this.name);
   }
 
   /** @throws {StreamSettingsError} the stream was changed after the start, and accepts no message of this size. */
@@ -167,7 +166,7 @@ export class Stream {
         num_replicas: 1,
       }),
     );
-    await this.#connection.manager.consumers.delete(this.name, consumer.name).catch(() => undefined);
+    await this.connection.manager.consumers.delete(this.name, consumer.name).catch(() => undefined);
     return { first: consumer.delivered.stream_seq + 1, messages: consumer.num_pending };
   }
 
@@ -192,6 +191,6 @@ export class Stream {
   }
 
   #ask<T>(request: (manager: JetStreamManager) => Promise<T>): Promise<T> {
-    return this.#connection.retry(this.#deadline, () => request(this.#connection.manager));
+    return this.connection.retry(this.deadline, () => request(this.connection.manager));
   }
 }

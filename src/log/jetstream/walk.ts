@@ -35,19 +35,17 @@ const MAX_REMEMBERED = 64;
  * Messages that another program stored are passed over.
  */
 export class StreamWalk {
-  readonly #stream: Stream;
-  readonly #windowMessages: number;
   /** The expected size of the next messages: after a large one, others as large. */
   #bytesEach = UNKNOWN_BYTES;
 
-  constructor(stream: Stream, windowMessages = WINDOW_MESSAGES) {
-    this.#stream = stream;
-    this.#windowMessages = windowMessages;
-  }
+  constructor(
+    private readonly stream: Stream,
+    private readonly windowMessages = WINDOW_MESSAGES,
+  ) {}
 
   /** The event at a position, unless it was forgotten, is yet to come, or the message is not an event. */
   async at(position: number): Promise<StoredEvent | undefined> {
-    const message = await this.#stream.at(position);
+    const message = await this.stream.at(position);
     return message && storedEvent(message);
   }
 
@@ -63,7 +61,7 @@ export class StreamWalk {
   }
 
   async *#messages({ after, before, first, most }: Part): AsyncGenerator<Message> {
-    const state = await this.#stream.state();
+    const state = await this.stream.state();
     this.#bytesEach = Math.max(1, state.bytes / Math.max(1, state.messages));
     const from = Math.max(after + 1, state.first_seq);
     const to = Math.min(before - 1, state.last_seq);
@@ -71,7 +69,7 @@ export class StreamWalk {
     for (let done = 0; done < to - from + 1;) {
       const size = this.#windowSize(Math.min(most, to - from + 1 - done));
       const window = Array.from({ length: size }, (_, i) => (first === 'oldest' ? from + done + i : to - done - i));
-      for (const message of await this.#fetch(window, (position) => this.#stream.at(position))) {
+      for (const message of await this.#fetch(window)) {
         if (passed !== undefined) yield* await this.#between(passed, message.seq);
         yield message;
         passed = message.seq;
@@ -85,7 +83,7 @@ export class StreamWalk {
     const between: Message[] = [];
     const end = Math.max(passed, found);
     for (let position = Math.min(passed, found) + 1; position < end; position++) {
-      const message = await this.#stream.firstAfter(position - 1);
+      const message = await this.stream.firstAfter(position - 1);
       if (message.seq < end) between.push(message);
       position = message.seq;
     }
@@ -96,35 +94,28 @@ export class StreamWalk {
   async *onSubjects(subjects: readonly string[], { after, before, first, most }: Part): AsyncGenerator<StoredEvent> {
     // Together they may be large: only their positions are kept until their order is known.
     const positions: number[] = [];
-    for await (const { seq } of this.#eachOf(subjects, (subject) => this.#stream.last(subject)))
+    for (const subject of subjects) {
+      const { seq = 0 } = (await this.stream.last(subject)) ?? {};
       if (seq > after && seq < before) positions.push(seq);
+    }
     positions.sort((a, b) => (first === 'oldest' ? a - b : b - a));
-    for await (const message of this.#eachOf(positions.slice(0, most), (position) => this.#stream.at(position))) {
-      const event = storedEvent(message);
+    for (const position of positions.slice(0, most)) {
+      const event = await this.at(position);
       if (event !== undefined) yield event;
     }
   }
 
-  async *#eachOf<T>(items: readonly T[], get: Get<T>): AsyncGenerator<Message> {
-    for (let done = 0; done < items.length;) {
-      const some = items.slice(done, done + this.#windowSize(items.length - done));
-      yield* await this.#fetch(some, get);
-      done += some.length;
-    }
-  }
-
   #windowSize(most: number): number {
-    return Math.min(this.#windowMessages, most, Math.max(1, Math.floor(WINDOW_BYTES / this.#bytesEach)));
+    return Math.min(this.windowMessages, most, Math.max(1, Math.floor(WINDOW_BYTES / this.#bytesEach)));
   }
 
-  async #fetch<T>(items: readonly T[], get: Get<T>): Promise<Message[]> {
-    const found = (await Promise.all(items.map(get))).filter((message) => message !== undefined);
+  async #fetch(positions: readonly number[]): Promise<Message[]> {
+    const messages = await Promise.all(positions.map((position) => this.stream.at(position)));
+    const found = messages.filter((message) => message !== undefined);
     if (found.length > 0) this.#bytesEach = Math.max(1, ...found.map(({ data }) => data.length));
     return found;
   }
 }
-
-type Get<T> = (item: T) => Promise<Message | undefined>;
 
 function storedEvent({ seq, data }: Message): StoredEvent | undefined {
   const decoded = decodeEvent(data);

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseError, Pool, type Client, type ClientBase, type ClientConfig, type PoolClient } from 'pg';
+import { DatabaseError, Pool, type Client, type ClientBase, type PoolClient } from 'pg';
 import pgpass from 'pgpass';
 import { within } from '../../util/promises';
 import type { EventLogSettings } from '../engine';
@@ -26,26 +26,24 @@ class ServerTimeoutError extends Error {
 
 /** The connections to a database, on the one of its hosts that takes writes. Lost ones are replaced. */
 export class PostgresConnection {
-  readonly #address: PostgresAddress;
-  readonly #settings: EventLogSettings;
-  readonly #authorities: string | undefined;
   #pool: Pool;
   #host = 0;
   #isEncrypted: boolean;
   #isClosed = false;
 
   /** Connects when it is first used. @param authorities - the certificates in the file `sslrootcert`, in PEM. */
-  constructor(address: PostgresAddress, settings: EventLogSettings, authorities: string | undefined) {
-    this.#address = address;
-    this.#settings = settings;
-    this.#authorities = authorities;
+  constructor(
+    private readonly address: PostgresAddress,
+    private readonly settings: EventLogSettings,
+    private readonly authorities: string | undefined,
+  ) {
     this.#isEncrypted = address.sslmode !== 'disable';
     this.#pool = this.#newPool();
   }
 
   /** When a call that has waited some milliseconds gives up, in those of `performance.now`; it is tried for a moment in any case. */
   deadline(waited = 0): number {
-    const { timeout } = this.#settings;
+    const { timeout } = this.settings;
     return performance.now() + Math.max(timeout - waited, timeout / 5);
   }
 
@@ -61,19 +59,19 @@ export class PostgresConnection {
   /**
    * Runs an action on a connection, and again while its failure may pass.
    *
-   * @param action - `isRepeated` says that an earlier attempt may have done its work, and its answer was lost.
+   * @param action - an earlier attempt may have done its work, and its answer was lost.
    * @param deadline - when it fails for want of an answer; may be Infinity.
    */
-  async run<T>(action: (client: PoolClient, isRepeated: boolean) => Promise<T>, deadline: number): Promise<T> {
+  async run<T>(action: (client: PoolClient) => Promise<T>, deadline: number): Promise<T> {
     const retries = Math.min(deadline, this.deadline());
     let reason: Error | undefined;
-    for (let isRepeated = false; ;) {
+    for (;;) {
       const pool = this.#pool;
       let client: PoolClient | undefined;
       let failure: Error | undefined;
       try {
         client = await connected(pool, retries);
-        const done = action(client, isRepeated);
+        const done = action(client);
         return deadline === Infinity
           ? await done
           : await within(done, deadline - performance.now(), () => new ServerTimeoutError());
@@ -82,7 +80,6 @@ export class PostgresConnection {
         // An earlier attempt may have failed for a better reason than that it was cut short, or asked for TLS.
         if (!(failure instanceof ServerTimeoutError || isWithoutTls(failure))) reason = failure;
         reason ??= failure;
-        isRepeated ||= client !== undefined;
         if (failure instanceof ServerTimeoutError && client !== undefined) cancelStatement(client);
         if (isLost(failure)) this.#leave(pool, failure);
         if (this.#isClosed || !mayPass(failure) || performance.now() + RETRY_PAUSE > retries) throw explained(reason);
@@ -101,7 +98,7 @@ export class PostgresConnection {
   /** Goes on with new connections to the next host; those in use end when they are released. */
   #leave(pool: Pool, failure: Error): void {
     if (pool !== this.#pool || this.#isClosed) return;
-    const { hosts, sslmode } = this.#address;
+    const { hosts, sslmode } = this.address;
     this.#isEncrypted = sslmode !== 'disable' && !(sslmode === 'prefer' && isWithoutTls(failure));
     if (this.#isEncrypted || sslmode === 'disable') this.#host = (this.#host + 1) % hosts.length;
     this.#pool = this.#newPool();
@@ -109,9 +106,24 @@ export class PostgresConnection {
   }
 
   #newPool(): Pool {
+    const { hosts, database, user, sslmode, connections } = this.address;
+    const host = hosts[this.#host];
+    const verifies = sslmode.startsWith('verify-') || (sslmode === 'require' && this.authorities !== undefined);
     const pool = new Pool({
-      ...this.#config(),
-      max: this.#address.connections,
+      ...host,
+      database,
+      user,
+      password: this.settings.password ?? passwordFromFile,
+      ssl: this.#isEncrypted &&
+        host?.host.startsWith('/') !== true && {
+          rejectUnauthorized: verifies,
+          ca: this.authorities,
+          ...(sslmode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
+        },
+      application_name: 'asmx-webhook',
+      connectionTimeoutMillis: this.#connectTimeout,
+      keepAlive: true,
+      max: connections,
       allowExitOnIdle: true,
       // The pool waits for it, which its types do not say.
       onConnect: (client): unknown => this.#require(client),
@@ -122,28 +134,7 @@ export class PostgresConnection {
   }
 
   get #connectTimeout(): number {
-    return Math.min(CONNECT_TIMEOUT, this.#settings.timeout);
-  }
-
-  #config(): ClientConfig {
-    const { hosts, database, user, sslmode } = this.#address;
-    const authorities = this.#authorities;
-    const verifies = sslmode.startsWith('verify-') || (sslmode === 'require' && authorities !== undefined);
-    return {
-      ...hosts[this.#host],
-      database,
-      user,
-      password: this.#settings.password ?? passwordFromFile,
-      ssl: this.#isEncrypted &&
-        hosts[this.#host]?.host.startsWith('/') !== true && {
-          rejectUnauthorized: verifies,
-          ca: authorities,
-          ...(sslmode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
-        },
-      application_name: 'asmx-webhook',
-      connectionTimeoutMillis: this.#connectTimeout,
-      keepAlive: true,
-    };
+    return Math.min(CONNECT_TIMEOUT, this.settings.timeout);
   }
 
   /** Refuses a server that would not keep the log as it is promised. */
@@ -168,7 +159,7 @@ export class PostgresConnection {
 
   /** @throws {UnfitServerError} the server may lose what it commits, and the operator has not accepted that. */
   requireDurable(fsync: string | undefined, commit: string | undefined): void {
-    if ((fsync !== 'off' && commit !== 'off') || this.#address.isRelaxed) return;
+    if ((fsync !== 'off' && commit !== 'off') || this.address.isRelaxed) return;
     throw new UnfitServerError(
       `the server has ${fsync === 'off' ? 'fsync' : 'synchronous_commit'} = off, and may lose events that were answered; ` +
         'turn it on, or add ?durability=relaxed to EVENT_LOG',

@@ -63,13 +63,10 @@ const CONDITIONS = [
 
 /** Has the methods of `Engine` that read. Its caller runs each, but for `search`, in a transaction. */
 export class SqliteReader {
-  readonly #database: Database;
   /** A time, and a position before all events that were or will be recorded from then on, until the log is restored. */
   #start = { since: -Infinity, schema: 0, after: 0 };
 
-  constructor(database: Database) {
-    this.#database = database;
-  }
+  constructor(private readonly database: Database) {}
 
   /** Looks at sizes first, so that what does not fit is never loaded. */
   read(query: EventQuery): StoredEvent[] {
@@ -99,13 +96,13 @@ export class SqliteReader {
   async *#candidates(query: SearchQuery): AsyncGenerator<StoredEvent> {
     const { after, before = Number.MAX_SAFE_INTEGER, from: since, to: until, type } = query;
     const isUpwards = after !== undefined;
-    let selection: Selection = await this.#database.read(() => ({
+    let selection: Selection = await this.database.read(() => ({
       ...{ since, until, type, isUpwards, limit: GROUP_EVENTS },
       after: this.#startOf(since, after ?? 0),
       before: Math.min(before, this.#endOf(until)),
     }));
     for (let isLeft = true; isLeft;) {
-      const group = await this.#database.read(() => this.#group(selection));
+      const group = await this.database.read(() => this.#group(selection));
       yield* group;
       const position = group.at(-1)?.position;
       selection = { ...selection, [isUpwards ? 'after' : 'before']: position };
@@ -129,7 +126,7 @@ export class SqliteReader {
     const given = CONDITIONS.filter(([name]) => asked[name] !== undefined);
     const where = given.length === 0 ? '' : `WHERE ${given.map(([, sql]) => sql).join(' AND ')}`;
     const values = given.map(([name]) => asked[name] as SqlValue);
-    return this.#database
+    return this.database
       .prepare(`${SIZES} ${where} ORDER BY sequence ${selection.isUpwards ? 'ASC' : 'DESC'} LIMIT ?`)
       .all(...values, selection.limit) as SizeRow[];
   }
@@ -138,12 +135,12 @@ export class SqliteReader {
   #types(type: string | undefined): string | undefined {
     const prefix = typePrefix(type);
     if (prefix === undefined) return type && JSON.stringify([type]);
-    const row = this.#database.prepare(TYPES).get(prefix, `${prefix.slice(0, -1)}/`);
+    const row = this.database.prepare(TYPES).get(prefix, `${prefix.slice(0, -1)}/`);
     return (row as { types: string }).types;
   }
 
   #load(positions: readonly number[], omitted: readonly number[] = []): StoredEvent[] {
-    const rows = this.#database.prepare(LOAD).all(JSON.stringify(omitted), JSON.stringify(positions)) as EventRow[];
+    const rows = this.database.prepare(LOAD).all(JSON.stringify(omitted), JSON.stringify(positions)) as EventRow[];
     return rows.map(eventOf);
   }
 
@@ -151,10 +148,10 @@ export class SqliteReader {
   #startOf(since: number | undefined, after: number): number {
     if (since === undefined) return after;
     // It stays right, whatever is recorded or forgotten, and each step and page asks for it. A restore changes the version.
-    const schema = this.#database.number('PRAGMA schema_version');
+    const schema = this.database.number('PRAGMA schema_version');
     if (since !== this.#start.since || schema !== this.#start.schema) {
       const before = `SELECT ifnull(min(sequence) - 1, (${LAST})) FROM events WHERE recorded_at >= ?`;
-      this.#start = { since, schema, after: this.#database.number(before, since) };
+      this.#start = { since, schema, after: this.database.number(before, since) };
     }
     return Math.max(after, this.#start.after);
   }
@@ -162,20 +159,20 @@ export class SqliteReader {
   /** A position after all events that were recorded before a time. */
   #endOf(until: number | undefined): number {
     if (until === undefined) return Number.MAX_SAFE_INTEGER;
-    return this.#database.number('SELECT max(sequence) FROM events WHERE recorded_at < ?', until) + 1;
+    return this.database.number('SELECT max(sequence) FROM events WHERE recorded_at < ?', until) + 1;
   }
 
   newest(): number {
-    return this.#database.number('SELECT max(sequence) FROM events');
+    return this.database.number('SELECT max(sequence) FROM events');
   }
 
   stats(): LogStats {
-    const database = this.#database;
+    const { database } = this;
     return { events: database.number(TOTAL), bytes: database.bytes(), last: database.number(LAST) };
   }
 
   counts(times: readonly number[]): number[] {
     const count = 'SELECT count(*) FROM events WHERE recorded_at >= ? AND recorded_at < ?';
-    return times.slice(1).map((to, i) => this.#database.number(count, times[i] ?? to, to));
+    return times.slice(1).map((to, i) => this.database.number(count, times[i] ?? to, to));
   }
 }

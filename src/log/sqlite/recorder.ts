@@ -46,15 +46,11 @@ export function rowOf(event: NewEvent): NewRow {
 
 /** Records and forgets. Its caller runs each method in a transaction. */
 export class SqliteRecorder {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
+  constructor(private readonly database: Database) {}
 
   /** Returns the outcome of each event that repeats another; undefined stands for a new one. */
   append(events: readonly NewRow[]): (Appended | undefined)[] {
-    const insert = this.#database.prepare(INSERT);
+    const insert = this.database.prepare(INSERT);
     const repeated = events.map((event) => (insert.run(...event).changes === 0 ? this.#first(event) : undefined));
     this.#addToTotal(repeated.filter((outcome) => outcome === undefined).length);
     return repeated;
@@ -68,31 +64,31 @@ export class SqliteRecorder {
       ['webhookId', webhookId],
     ] as const) {
       // Without a key it finds none: nothing equals NULL.
-      const first = this.#database.prepare(FIND_BY_KEY[key]).get(value) as FoundByKey | undefined;
+      const first = this.database.prepare(FIND_BY_KEY[key]).get(value) as FoundByKey | undefined;
       const conflict = first && KeyConflict.between(key, { attributes, arrival, data }, first);
       if (first && conflict) return { id: first.id, recorded: false, conflict };
     }
-    const first = this.#database.prepare(FIND_FIRST_ID).get(id, source, idempotencyKey, webhookId);
+    const first = this.database.prepare(FIND_FIRST_ID).get(id, source, idempotencyKey, webhookId);
     return { id: (first as Pick<FoundByKey, 'id'>).id, recorded: false };
   }
 
   #addToTotal(events: number): void {
-    this.#database.prepare('UPDATE totals SET events = events + ?').run(events);
+    this.database.prepare('UPDATE totals SET events = events + ?').run(events);
   }
 
   /** Records events and deletes them again: with `secure_delete` that writes every page that they need. */
   tryOut(events: readonly NewRow[]): void {
-    const last = this.#database.number(LAST);
+    const last = this.database.number(LAST);
     this.append(events);
-    const { changes } = this.#database.prepare('DELETE FROM events WHERE sequence > ?').run(last);
+    const { changes } = this.database.prepare('DELETE FROM events WHERE sequence > ?').run(last);
     this.#addToTotal(-changes);
-    this.#database.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'events'").run(last);
+    this.database.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'events'").run(last);
   }
 
   /** Returns the positions that had an event. */
   forget(positions: readonly number[]): number[] {
     const sql = 'DELETE FROM events WHERE sequence IN (SELECT value FROM json_each(?)) RETURNING sequence AS position';
-    const rows = this.#database.prepare(sql).all(JSON.stringify(positions)) as Pick<StoredEvent, 'position'>[];
+    const rows = this.database.prepare(sql).all(JSON.stringify(positions)) as Pick<StoredEvent, 'position'>[];
     this.#addToTotal(-rows.length);
     return rows.map(({ position }) => position);
   }
@@ -100,11 +96,11 @@ export class SqliteRecorder {
   /** The positions that the next step of retention deletes. */
   due({ maxEvents = Infinity, maxAge = Infinity }: Retention): number[] {
     const columns = `SELECT sequence AS position, ${BYTES} AS bytes FROM events`;
-    const events = this.#database.number(TOTAL);
+    const events = this.database.number(TOTAL);
     const rows = (
       events > maxEvents
-        ? this.#database.prepare(`${columns} ORDER BY sequence LIMIT ?`).all(Math.min(events - maxEvents, STEP_EVENTS))
-        : this.#database
+        ? this.database.prepare(`${columns} ORDER BY sequence LIMIT ?`).all(Math.min(events - maxEvents, STEP_EVENTS))
+        : this.database
             .prepare(`${columns} WHERE recorded_at < ? ORDER BY recorded_at, sequence LIMIT ?`)
             .all(Date.now() - maxAge, STEP_EVENTS)
     ) as { readonly position: number; readonly bytes: number }[];

@@ -2,7 +2,7 @@ import { Arrival } from '../../events/arrival';
 import { EventData } from '../../events/payload';
 import { sequenceOf, type StoredEvent } from '../../events/stored-event';
 import { letOthersRun } from '../../util/promises';
-import { isJsonType } from '../received-request';
+import { dataTypeOf } from '../received-request';
 import { dataText, MAX_BYTES, type ShownText } from './data-view';
 import { addressQuery, filterValues, type Filter } from './list-query';
 import { countText, longMarkup, timeView } from './markup';
@@ -45,8 +45,7 @@ export async function comparisonView(before: StoredEvent, after: StoredEvent, fi
 function dataOf(...events: readonly StoredEvent[]): ShownText[] {
   const shown = events.map((event) => {
     const data = EventData.of(event);
-    const { datacontenttype } = JSON.parse(event.attributes) as { readonly datacontenttype?: unknown };
-    return data && dataText(data, isJsonType(datacontenttype));
+    return data && dataText(data, dataTypeOf(event)?.isJson);
   });
   const kinds = new Set(shown.flatMap((one) => one?.kind ?? []));
   return shown.map((one) => {

@@ -14,12 +14,12 @@ export const MAX_BYTES = 8 * MAX_CHARACTERS;
 /** Most bytes of a payload that are shown in hexadecimal. */
 const MAX_DUMPED = 4096;
 
-/** Most fields of a form, most values of each, and most bytes of each text in it, as markup. */
-const MAX_FIELDS = 200;
+/** Most values in the fields of a form, and most bytes of each text in it, as markup. */
+const MAX_VALUES = 200;
 const MAX_FIELD_BYTES = 4000;
 
 /** How a payload came: as a form or in a query, as a form with files, with a type of JSON, whose strings are shown in quotes. */
-type DataForm = Readonly<Record<'isForm' | 'isMultipart' | 'isJson', boolean>>;
+type DataForm = { readonly [Name in 'isForm' | 'isMultipart' | 'isJson']?: boolean | undefined };
 
 /** Shows JSON and XML indented, a form as its fields, text as it is, bytes in hexadecimal and as an image. */
 export async function dataView(data: EventData, { isForm, isMultipart, isJson }: DataForm) {
@@ -38,7 +38,7 @@ export async function dataView(data: EventData, { isForm, isMultipart, isJson }:
 export type ShownText = Readonly<{ text: string; isCut: boolean }>;
 
 /** Returns the text that {@link dataView} shows of a payload; of a form its JSON. */
-export function dataText(data: EventData, isJson: boolean): ShownText & { readonly kind: string } {
+export function dataText(data: EventData, isJson = false): ShownText & { readonly kind: string } {
   if (data.kind === 'bytes')
     return { kind: 'Bytes', text: hexDump(data.bytesStart(MAX_DUMPED)), isCut: data.size > MAX_DUMPED };
   const isCut = data.encoded.length > MAX_CHARACTERS;
@@ -51,11 +51,12 @@ export function dataText(data: EventData, isJson: boolean): ShownText & { readon
   return xml === undefined ? { kind: 'Text', text, isCut } : { kind: 'XML', text: xml, isCut };
 }
 
-/** Shows the fields of a form or a query: as many as fit, and images of files up to the size of one image. */
+/** Shows the values of a form or a query, each with its field: as many as fit, and images of files up to the size of one image. */
 async function fieldsView(form: NonNullable<ReturnType<EventData['form']>>) {
   let [left, imagesLeft, files] = [MAX_BYTES, MAX_IMAGE_BYTES, 0];
-  const shown = (text: string): Markup => markup(text, Math.max(0, Math.min(left, MAX_FIELD_BYTES)));
-  const valueView = async (value: (typeof form)[number][1][number]) => {
+  const shown = (text: string): Markup => markup(text, MAX_FIELD_BYTES);
+  const all = form.flatMap(([name, values]) => values.map((value) => ({ name, value })));
+  const valueView = async (value: (typeof all)[number]['value']) => {
     if (typeof value === 'string') {
       const json = jsonIn(value);
       return json === undefined ? shown(value) : { ...(await longMarkup(json, left)), isJson: true };
@@ -66,21 +67,14 @@ async function fieldsView(form: NonNullable<ReturnType<EventData['form']>>) {
     const size = sizeText(Buffer.byteLength(base64, 'base64'));
     return { ...shown([filename, contentType].join(' ')), file: { number: files++, size, image } };
   };
-  const fields: { readonly name: Markup; readonly values: readonly Markup[] }[] = [];
-  for (const [name, given] of form) {
-    const values: Markup[] = [];
-    const field = { name: shown(name), values };
+  const fields: { readonly name: Markup; readonly value: Markup }[] = [];
+  for (const { name, value } of all.slice(0, MAX_VALUES)) {
+    if (left <= 0) break;
+    const field = { name: shown(name), value: await valueView(value) };
+    left -= Buffer.byteLength(field.name.html + field.value.html);
     fields.push(field);
-    for (const value of given) {
-      if (values.length === MAX_FIELDS || left <= 0) return { fields, isCut: true };
-      const view = await valueView(value);
-      left -= Buffer.byteLength(view.html) + MARKUP_AROUND;
-      values.push(view);
-    }
-    left -= Buffer.byteLength(field.name.html) + MARKUP_AROUND;
-    if (fields.length === MAX_FIELDS || left <= 0) return { fields, isCut: fields.length < form.length };
   }
-  return { fields, isCut: false };
+  return { fields, isCut: fields.length < all.length };
 }
 
 /** The JSON that a text of a form is, indented. Undefined if it is none or long. */
@@ -88,9 +82,6 @@ function jsonIn(text: string): string | undefined {
   const isJson = /^\s*[{[]/.test(text) && text.length <= MAX_CHARACTERS && new JsonText(text).parsed() !== undefined;
   return isJson ? indentedJson(text) : undefined;
 }
-
-/** About how many bytes the page adds to each text. */
-const MARKUP_AROUND = 40;
 
 const MAX_IMAGE_BYTES = 1024 * 1024;
 

@@ -7,7 +7,7 @@ import type { HttpResponse } from '../../http/response';
 import type { EventLog } from '../../log/event-log';
 import { Semaphore } from '../../util/promises';
 import { shortened } from '../../util/text';
-import { CHUNK, EMPTY_LINE, EventFeed, EventLines, piecesOf, type Reserve } from './event-feed';
+import { CHUNK, EMPTY_LINE, EventFeed, piecesOf, type Reserve } from './event-feed';
 import { downloadHeaders } from './event-view';
 import { isNarrowed, listQuery } from './list-query';
 
@@ -64,16 +64,12 @@ function wholeNumber(parameters: URLSearchParams, name: string, most: number): n
  * that the log has given. Damaged events are left out. Callers may take long: they hold no slot meanwhile.
  */
 export class Downloads {
-  readonly #log: EventLog;
-  readonly #lines: EventLines;
   readonly #feed: EventFeed;
   readonly #turns = new Semaphore(16);
   #searches = 0;
 
-  constructor({ log }: Endpoint) {
-    this.#log = log;
-    this.#lines = new EventLines(log);
-    this.#feed = new EventFeed(log, this.#lines);
+  constructor(private readonly log: EventLog) {
+    this.#feed = new EventFeed(log);
   }
 
   /**
@@ -91,7 +87,7 @@ export class Downloads {
     if (isSearch && this.#searches >= MAX_SEARCHES) throw HTTP_ERRORS.downloads(MAX_SEARCHES);
     this.#searches += Number(isSearch);
     try {
-      const { last } = await this.#log.stats();
+      const { last } = await this.log.stats();
       // Proxies that follow nginx pass on each part at once then.
       const sent = { 'X-Events-Last': String(last), 'X-Accel-Buffering': 'no' };
       const headers = { ...NO_STORE, ...downloadHeaders('events.ndjson'), ...sent };
@@ -114,19 +110,19 @@ export class Downloads {
   /** @param newest - Upper bound; otherwise a busy log would never end. */
   async *#found(query: DownloadQuery, newest: number, reserve: Reserve, stop: AbortSignal): AsyncGenerator<Buffer> {
     const { filter, place, id, limit, isSearch } = query;
-    if (id !== undefined) yield* this.#named(id, Math.min(limit, MAX_NAMED), reserve);
+    if (id !== undefined) yield* this.#named(id, place.after ?? 0, Math.min(limit, MAX_NAMED), reserve);
     else if (isSearch) yield* this.#searched(query, reserve, stop);
-    else yield* this.#lines.between(place.after ?? 0, newest, { since: filter.from, limit }, reserve);
+    else yield* this.#feed.between(place.after ?? 0, newest, { since: filter.from, limit }, reserve);
     // Programs know by it that the answer was not cut off.
     yield EMPTY_LINE;
   }
 
   /** Holds nothing of an event but its position while its lines are sent. */
-  async *#named(id: string, limit: number, reserve: Reserve): AsyncGenerator<Buffer> {
-    for (let [after, left] = [0, limit]; left > 0; left--) {
-      const position = (await this.#log.read({ id, after, ...ONE }))[0]?.position;
+  async *#named(id: string, start: number, limit: number, reserve: Reserve): AsyncGenerator<Buffer> {
+    for (let [after, left] = [start, limit]; left > 0; left--) {
+      const position = (await this.log.read({ id, after, ...ONE }))[0]?.position;
       if (position === undefined) return;
-      yield* this.#lines.between(position - 1, position, {}, reserve);
+      yield* this.#feed.between(position - 1, position, {}, reserve);
       after = position;
     }
   }
@@ -134,7 +130,7 @@ export class Downloads {
   async *#searched({ filter, place, limit }: DownloadQuery, reserve: Reserve, stop: AbortSignal) {
     let text = '';
     let left = limit;
-    for await (const event of this.#log.find({ ...filter, ...place }, stop, () => undefined)) {
+    for await (const event of this.log.find({ ...filter, ...place }, stop, () => undefined)) {
       if (left === 0) break;
       if (StoredEvent.problemOf(event) !== undefined) continue;
       left--;

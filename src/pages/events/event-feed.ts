@@ -54,53 +54,9 @@ export function piecesOf(text: string, reserve: Reserve): Buffer[] {
 /** Which events are read: those from a time on, and the first ones. */
 type Selected = Readonly<{ since?: number | undefined; limit?: number }>;
 
-/** Reads the lines of events: those of small ones together, that of a large one alone, once there is room for it. */
-export class EventLines {
-  readonly #log: EventLog;
-  readonly #large = new Semaphore(1);
-
-  constructor(log: EventLog) {
-    this.#log = log;
-  }
-
-  /** Reads the next events after one position and up to another. */
-  async next(after: number, until: number, reserve: Reserve, selected: Selected = {}): Promise<Lines> {
-    const { since, limit = Infinity } = selected;
-    const query = { after, before: until + 1, since, limit: Math.min(200, limit), maxBytes: CHUNK };
-    const page = await this.#log.read(query);
-    const large = page.findIndex(({ dataOmitted }) => dataOmitted !== undefined);
-    const { position = until, dataOmitted = 0 } = page[0] ?? {};
-    if (large !== 0) return linesOf(large === -1 ? page : page.slice(0, large), until, reserve);
-    return this.#large.run(async () => {
-      reserve(dataOmitted);
-      const found = await this.#log.read({ position, limit: 1 });
-      const whole = found.filter((event) => StoredEvent.problemOf(event) === undefined);
-      return linesOf(whole, position, reserve);
-    });
-  }
-
-  /** Reads all events after one position and up to another. */
-  async *between(after: number, until: number, selected: Selected, reserve: Reserve): AsyncGenerator<Buffer> {
-    for (let left = selected.limit ?? Infinity; left > 0 && after < until;) {
-      const { last, count, pieces } = await this.next(after, until, reserve, { ...selected, limit: left });
-      after = last;
-      left -= count;
-      for (let piece; (piece = pieces.shift()) !== undefined;) yield piece;
-    }
-    reserve(0);
-  }
-}
-
-function linesOf(events: readonly StoredEvent[], until: number, reserve: Reserve): Lines {
-  const pieces = piecesOf(events.map((event) => `${ArchiveLine.of(event)}\n`).join(''), reserve);
-  const bytes = pieces.reduce((sum, { length }) => sum + length, ENTRY_BYTES);
-  return { last: events.at(-1)?.position ?? until, count: events.length, bytes, pieces };
-}
-
-/** New events, which are read and written out once for all followers. */
+/** The lines of the events in the log, and of new ones, which are read and written out once for all followers. */
 export class EventFeed {
-  readonly #log: EventLog;
-  readonly #lines: EventLines;
+  readonly #large = new Semaphore(1);
   /** By the position after which they begin. Each ends where the next begins, or at `#last`. */
   readonly #kept = new Map<number, Lines>();
   #keptBytes = 0;
@@ -110,16 +66,38 @@ export class EventFeed {
   #reading: Promise<void> | undefined;
   #followers = 0;
 
-  constructor(log: EventLog, lines: EventLines) {
-    this.#log = log;
-    this.#lines = lines;
+  constructor(private readonly log: EventLog) {}
+
+  /** Reads the next events after one position and up to another: small ones together, a large one alone, once there is room for it. */
+  async #next(after: number, until: number, reserve: Reserve, selected: Selected = {}): Promise<Lines> {
+    const { since, limit = Infinity } = selected;
+    const query = { after, before: until + 1, since, limit: Math.min(200, limit), maxBytes: CHUNK };
+    const page = await this.log.read(query);
+    const large = page.findIndex(({ dataOmitted }) => dataOmitted !== undefined);
+    const { position = until, dataOmitted = 0 } = page[0] ?? {};
+    if (large !== 0) return linesOf(large === -1 ? page : page.slice(0, large), until, reserve);
+    return this.#large.run(async () => {
+      reserve(dataOmitted);
+      return linesOf(await this.log.read({ position, limit: 1 }), position, reserve);
+    });
+  }
+
+  /** Reads all events after one position and up to another. */
+  async *between(after: number, until: number, selected: Selected, reserve: Reserve): AsyncGenerator<Buffer> {
+    for (let left = selected.limit ?? Infinity; left > 0 && after < until;) {
+      const { last, count, pieces } = await this.#next(after, until, reserve, { ...selected, limit: left });
+      after = last;
+      left -= count;
+      for (let piece; (piece = pieces.shift()) !== undefined;) yield piece;
+    }
+    reserve(0);
   }
 
   /** The events after a position: those in the log, and new ones until a time, in that of `performance.now()`. */
   async *follow(start: number, until: number, reserve: Reserve, stop: AbortSignal): AsyncGenerator<Buffer> {
     // Lets the caller see the header.
     yield EMPTY_LINE;
-    const newest = await this.#log.newest();
+    const newest = await this.log.newest();
     if (this.#followers++ === 0) this.#last = this.#newest = newest;
     try {
       for (let after = start; ;) {
@@ -133,12 +111,12 @@ export class EventFeed {
           after = lines.last;
         } else if (after < this.#last) {
           const next = [...this.#kept.keys()].find((position) => position > after) ?? this.#last;
-          yield* this.#lines.between(after, next, {}, reserve);
+          yield* this.between(after, next, {}, reserve);
           after = next;
         } else {
           const left = after < newest ? SILENCE : until - performance.now();
           if (left <= 0) break;
-          const found = await newestAfter(this.#log, after, Math.min(SILENCE, left), stop);
+          const found = await newestAfter(this.log, after, Math.min(SILENCE, left), stop);
           stop.throwIfAborted();
           if (found === undefined) yield EMPTY_LINE;
           else await (this.#reading ??= this.#read(found).finally(() => (this.#reading = undefined)));
@@ -154,9 +132,9 @@ export class EventFeed {
   async #read(found: number): Promise<void> {
     if (this.#last >= this.#newest) {
       await delay(GATHERING);
-      this.#newest = Math.max(found, await this.#log.newest());
+      this.#newest = Math.max(found, await this.log.newest());
     }
-    const lines = await this.#lines.next(this.#last, this.#newest, () => undefined);
+    const lines = await this.#next(this.#last, this.#newest, () => undefined);
     this.#drop(KEPT_BYTES);
     this.#kept.set(this.#last, lines);
     this.#keptBytes += lines.bytes;
@@ -172,4 +150,10 @@ export class EventFeed {
       pieces.fill(undefined);
     }
   }
+}
+
+function linesOf(events: readonly StoredEvent[], until: number, reserve: Reserve): Lines {
+  const pieces = piecesOf(events.map((event) => `${ArchiveLine.of(event)}\n`).join(''), reserve);
+  const bytes = pieces.reduce((sum, { length }) => sum + length, ENTRY_BYTES);
+  return { last: events.at(-1)?.position ?? until, count: events.length, bytes, pieces };
 }

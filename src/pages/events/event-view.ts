@@ -4,7 +4,7 @@ import { sequenceOf, StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
 import { Arrival } from '../../events/arrival';
 import { EventData } from '../../events/payload';
-import { isJsonType, isXmlType } from '../received-request';
+import { dataTypeOf } from '../received-request';
 import { Sender } from '../../senders/sender';
 import { curlCommand, forwardCommand, type EndpointAddress } from './commands';
 import { dataView } from './data-view';
@@ -49,7 +49,7 @@ export async function eventView(event: StoredEvent, filter: Filter, address: End
     ...bindingView(typeof attributes.binding === 'string' ? attributes.binding : undefined),
     ...attributesOf(event, attributes),
     keys: keysOf(event),
-    data: await dataOf(event, attributes.datacontenttype),
+    data: await dataOf(event),
     arrival: arrivalView(event),
     curl: curlCommand(event, address, files.data),
     forward: forwardCommand(event, address),
@@ -62,14 +62,15 @@ export async function eventView(event: StoredEvent, filter: Filter, address: End
   };
 }
 
-async function dataOf(event: StoredEvent, dataType: unknown) {
+async function dataOf(event: StoredEvent) {
   const data = EventData.of(event);
   if (data === undefined) return undefined;
   const arrival = new Arrival(event);
   const sent = arrival.header('content-type');
-  const type = sent === undefined ? undefined : MediaType.parse(sent);
-  const isForm = sent === undefined ? arrival.target?.includes('?') === true : type?.isForm === true;
-  return dataView(data, { isForm, isMultipart: type?.isMultipart === true, isJson: isJsonType(dataType) });
+  const { isForm, isMultipart } = MediaType.parse(sent) ?? {
+    isForm: sent === undefined && arrival.target?.includes('?'),
+  };
+  return dataView(data, { isForm, isMultipart, isJson: dataTypeOf(event)?.isJson });
 }
 
 function attributesIn({ attributes }: StoredEvent) {
@@ -152,7 +153,6 @@ const ENDINGS = { json: 'json', text: 'txt', bytes: 'bin' } as const;
 function fileNames(event: StoredEvent) {
   const name = `event-${String(event.position)}`;
   const kind = EventData.of(event)?.kind ?? 'bytes';
-  const isXml = kind === 'text' && isXmlType(String(attributesIn(event).datacontenttype));
-  const ending = isXml ? 'xml' : ENDINGS[kind];
+  const ending = kind === 'text' && dataTypeOf(event)?.isXml ? 'xml' : ENDINGS[kind];
   return { event: `${name}.json`, data: `${name}-data.${ending}` };
 }

@@ -10,7 +10,7 @@ import { HTML, pageWriter, SECURITY_HEADERS } from '../page-writer';
 import type { Endpoint } from '../../call/incoming-call';
 import { comparisonView } from './comparison-view';
 import { downloadHeaders, downloadOf, eventView, neighbours } from './event-view';
-import { listQuery, type ListQuery } from './list-query';
+import { listQuery, parametersOf, type ListQuery } from './list-query';
 import { Downloads, NO_STORE, ONE } from './downloads';
 import { eventLink, listView } from './list-view';
 import type { EndpointAddress } from './commands';
@@ -48,12 +48,6 @@ function preparedPages({ contract }: Endpoint) {
   };
 }
 
-/** Names are case-insensitive, as on the service's other pages. */
-function parametersOf(url: string): URLSearchParams {
-  const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
-  return new URLSearchParams([...query].map(([name, value]): [string, string] => [name.toLowerCase(), value]));
-}
-
 class EventsPages {
   readonly #needsKey: boolean;
   readonly #pages: ReturnType<typeof preparedPages>;
@@ -65,7 +59,7 @@ class EventsPages {
   constructor(private readonly endpoint: Endpoint) {
     this.#needsKey = endpoint.access.rules.credentials.record.includes('key');
     this.#pages = preparedPages(endpoint);
-    this.#downloads = new Downloads(endpoint);
+    this.#downloads = new Downloads(endpoint.log);
   }
 
   /**
@@ -200,7 +194,7 @@ class EventsPages {
     const { log } = this.endpoint;
     if (destroyed) throw HTTP_ERRORS.noSuchEvent();
     const position = positionIn(text) ?? (id === null ? undefined : (await log.read({ id, ...ONE }))[0]?.position);
-    const [event] = position === undefined ? [] : await log.read({ position, limit: 1 });
+    const [event] = position === undefined ? [] : await log.scan({ position, limit: 1 });
     // Taking over a large event takes as long as parsing it.
     if (event !== undefined) await letOthersRun();
     if (event === undefined || StoredEvent.problemOf(event) !== undefined) throw HTTP_ERRORS.noSuchEvent();

@@ -12,6 +12,12 @@ export type ListPosition = Pick<SearchQuery, 'before' | 'after'>;
 
 export type ListQuery = ReturnType<typeof listQuery>;
 
+/** The parameters of a page's address, under their names in lower case: these are case-insensitive. */
+export function parametersOf(url: string): URLSearchParams {
+  const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
+  return new URLSearchParams([...query].map(([name, value]): [string, string] => [name.toLowerCase(), value]));
+}
+
 /** Reads the query of a list's address, and why it cannot be used. Forms send empty parameters, which count as absent. */
 export function listQuery(parameters: URLSearchParams) {
   const given = (name: string): string | undefined => parameters.get(name) || undefined;

@@ -9,6 +9,7 @@ import type { SoapBindings } from '../../soap/soap-call';
 import { shortened } from '../../util/text';
 import { builderText } from '../../xml/characters';
 import { pageWriter, SECURITY_HEADERS, type HtmlPage } from '../page-writer';
+import { parametersOf } from '../events/list-query';
 import { eventCount } from '../events/rate-view';
 import { sampleWriter } from './samples';
 
@@ -61,7 +62,10 @@ export async function documents(endpoint: Endpoint, soap: SoapBindings | undefin
     .all(({ method }) => {
       // Messages are answered before.
       if (method === 'POST' || (!documentation && ['GET', 'HEAD'].includes(method)))
-        throw contract.protocols.endpointRefusal(method, allow);
+        throw contract.protocols.refusal(
+          method === 'POST' ? 'SOAP is off (PROTOCOLS)' : 'The documentation is off (DOCUMENTATION)',
+          allow,
+        );
       const documents = 'get the service page, the WSDL and the discovery document with GET.';
       const advice = hasSoap ? `Send SOAP with POST; ${documents}` : `SOAP is off; ${documents}`;
       throw HTTP_ERRORS.method(documentation ? advice : 'Only calls are answered here.', allow);
@@ -71,14 +75,13 @@ export async function documents(endpoint: Endpoint, soap: SoapBindings | undefin
 
 /** Undefined for the service page. */
 function documentOf(url: string, contract: Contract, pages: Pages, endpointUrl: string): Document | undefined {
-  const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
-  const fields = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]));
-  const wsdl = fields.get('wsdl');
-  if (wsdl?.toLowerCase() === 'extended') return { contentType: XML, body: contract.extendedWsdl(endpointUrl) };
-  if (wsdl !== undefined) return { contentType: XML, body: contract.wsdl(endpointUrl) };
+  const fields = parametersOf(url);
+  if (fields.get('wsdl')?.toLowerCase() === 'extended')
+    return { contentType: XML, body: contract.extendedWsdl(endpointUrl) };
+  if (fields.has('wsdl')) return { contentType: XML, body: contract.wsdl(endpointUrl) };
   if (fields.has('disco')) return { contentType: XML, body: discoveryDocument(contract, endpointUrl) };
   const operation = fields.get('op');
-  if (operation === undefined) return undefined;
+  if (operation === null) return undefined;
   const page = pages.operation(operation, endpointUrl);
   if (page !== undefined) return page;
   return { refusal: HTTP_ERRORS.noSuchOperation(operation), ...pages.unknownOperation(operation, endpointUrl) };

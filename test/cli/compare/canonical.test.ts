@@ -1,9 +1,9 @@
 import { contractLines, differenceOf } from '../../../src/cli/compare/canonical';
-import { Wsdl, WsdlError } from '../../../src/cli/compare/wsdl';
+import { readWsdl, WsdlError } from '../../../src/cli/compare/wsdl';
 import { XmlElement } from '../../../src/xml/xml-tree';
 import { RECORDED_WSDL } from '../../support/recorded-service';
 
-const ORIGINAL = new Wsdl(RECORDED_WSDL).lines;
+const ORIGINAL = readWsdl(RECORDED_WSDL).lines;
 
 /** The original's WSDL with the first match of a text, or all of them, replaced. */
 function changed(part: string | RegExp, other: string): string {
@@ -44,8 +44,20 @@ describe('the contracts of two services', () => {
   });
 
   it('differ by the order of elements that a client must keep', () => {
-    const [old, other] = [elements, elements.toReversed()].map((order) => new Wsdl(withParameters(order)).lines);
+    const [old, other] = [elements, elements.toReversed()].map((order) => readWsdl(withParameters(order)).lines);
     expect(differenceOf(old ?? [], other ?? [])).toMatchObject({ places: 2 });
+  });
+
+  it('that differ much are cut', () => {
+    const { lines } = differenceOf(
+      Array.from({ length: 5000 }, (_, i) => `line ${String(i)}`),
+      ['x'.repeat(5000)],
+    );
+    expect([lines.length, lines.at(-1), lines.every((line) => line.length <= 2001)]).toEqual([
+      203,
+      '  … and more lines',
+      true,
+    ]);
   });
 
   it.each([
@@ -76,7 +88,7 @@ describe('a document that is not a WSDL', () => {
     ['other XML', '<a xmlns="urn:x"/>', 'It is not a WSDL 1.1: its root element is a.'],
     ['a WSDL without a service', changed(/<wsdl:service .*<\/wsdl:service>/s, ''), 'It describes no service.'],
   ])('is refused: %s', (_name, text, message) => {
-    const read = (): Wsdl => new Wsdl(text);
+    const read = () => readWsdl(text);
     expect(read).toThrow(WsdlError);
     expect(read).toThrow(message);
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Contract } from '../../../src/contract/contract';
 import { wsdlWith } from '../../../src/contract/protocols';
 import { addSettings, settingsFor } from '../../../src/cli/compare/settings';
-import { Wsdl } from '../../../src/cli/compare/wsdl';
+import { readWsdl, type Wsdl } from '../../../src/cli/compare/wsdl';
 import { readConfig } from '../../../src/config/config';
 import { EnvFile } from '../../../src/config/environment';
 import { protocols } from '../../../src/config/values';
@@ -20,7 +20,7 @@ const settingsOf = (wsdl: Wsdl) => settingsFor(wsdl, contract);
 
 function settings(namespace: string, address: string) {
   const text = RECORDED_WSDL.replaceAll('http://tempuri.org/', namespace);
-  return settingsOf(new Wsdl(text.replace(/(address location=")[^"]*/g, `$1${address}`)));
+  return settingsOf(readWsdl(text.replace(/(address location=")[^"]*/g, `$1${address}`)));
 }
 
 describe('the settings that an old WSDL asks for', () => {
@@ -55,7 +55,7 @@ describe('the settings that an old WSDL asks for', () => {
     { ports: 'soap11,soap12,httpget', comment: 'soap11,soap12,httpget' },
     { ports: 'soap11,soap12', setting: 'soap11,soap12,httppost', comment: 'soap11,soap12' },
   ])('switch off what a WSDL with $ports lacks, and HTTP POST only in a comment', ({ ports, setting, comment }) => {
-    const { lines } = settingsOf(new Wsdl(wsdlWith(RECORDED_WSDL, protocols(ports))));
+    const { lines } = settingsOf(readWsdl(wsdlWith(RECORDED_WSDL, protocols(ports))));
     const set = (prefix: string) => lines.find((line) => line.startsWith(prefix))?.slice(prefix.length);
     expect([set('PROTOCOLS='), set('# PROTOCOLS=')]).toEqual([setting, comment]);
     if (setting !== undefined) expect(readConfig({ PROTOCOLS: setting }).protocols).toEqual(protocols(setting));
@@ -64,7 +64,7 @@ describe('the settings that an old WSDL asks for', () => {
   it('are comments for what the old service has besides', () => {
     const operation = '$&<wsdl:operation name="Ping&#10;X"/>';
     const text = RECORDED_WSDL.replace('service name="WebHook"', 'service name="Orders"');
-    const { lines, isComplete } = settingsOf(new Wsdl(text.replaceAll(/<wsdl:portType [^>]*>/g, operation)));
+    const { lines, isComplete } = settingsOf(readWsdl(text.replaceAll(/<wsdl:portType [^>]*>/g, operation)));
     expect(isComplete).toBe(false);
     expect(lines.slice(-2)).toEqual([
       '# The old service is named Orders, this one WebHook: is it the one to replace?',
@@ -73,7 +73,7 @@ describe('the settings that an old WSDL asks for', () => {
   });
 
   it('say that no protocol can be told from a WSDL without ports', () => {
-    const { lines } = settingsOf(new Wsdl(RECORDED_WSDL.replace(/<wsdl:port [\s\S]*<\/wsdl:port>/, '')));
+    const { lines } = settingsOf(readWsdl(RECORDED_WSDL.replace(/<wsdl:port [\s\S]*<\/wsdl:port>/, '')));
     expect(lines.at(-1)).toContain('set PROTOCOLS yourself');
   });
 });

@@ -60,7 +60,7 @@ describe('the WSDL of a service', () => {
 
   it.each([
     ['', / cannot be read: .* An address begins with http:\/\/ or https:\/\/\.$/],
-    ['https://', /: it does not speak TLS at this port\. Write http:\/\/ if it has no TLS/],
+    ['https://', /: it does not speak TLS at this port\..* Write http:\/\/ if it has no TLS/],
   ])('is not read by the wrong scheme %j, and the message says which one is right', async (scheme, message) => {
     const target = await startTarget();
     const reading = readService(target.url.replace('http://', scheme), client).finally(() => target.close());

@@ -39,8 +39,7 @@ describe('the file of a position', () => {
     ['half of it', '{"sequence":"000000'],
     ['other JSON', '[1]'],
     ['no digits', '{"sequence":"x"}'],
-    ['a number', '{"sequence":17}'],
-    ['a wrong event', '{"sequence":"17","event":{"id":1}}'],
+    ['a wrong number', '{"sequence":1.5}'],
   ])('is refused in one line where it holds %s', async (_what, text) => {
     await writeFile(path('p.json'), text);
     await expect(new PositionFile(path('p.json')).read()).rejects.toThrow(

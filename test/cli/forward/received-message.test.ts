@@ -51,10 +51,14 @@ describe('a request that is sent as it arrived', () => {
     ]);
   });
 
-  it.each(['PUT', 'DELETE'])('has its method %s, its path below RecordEvent and its query', async (method) => {
-    const path = `${ENDPOINT}/orders/17%2F1?a=1`;
-    expect(await sent({ method, path })).toMatchObject({ method, path: '/hook/orders/17%2F1?a=1' });
-  });
+  it.each(['PUT', 'DELETE'])(
+    'has its method %s, its path below RecordEvent and its query, after that of the address',
+    async (method) => {
+      const path = `${ENDPOINT}/orders/17%2F1?a=1`;
+      const address = 'http://127.0.0.1/hook/?token=1';
+      expect(await sent({ method, path }, address)).toMatchObject({ method, path: '/hook/orders/17%2F1?token=1&a=1' });
+    },
+  );
 
   it.each(['TRACE', 'GET / HTTP/1.1\r\nHost: b', 7, undefined])('is a POST if its method is %j', async (method) => {
     expect(await sent({ method })).toMatchObject({ method: 'POST', path: '/hook' });
@@ -75,6 +79,11 @@ describe('a request that is sent as it arrived', () => {
   ])('leaves out the path %s, which may lead elsewhere', async (suffix) => {
     for (const address of ['http://127.0.0.1/hook', 'http://127.0.0.1/'])
       expect(await sent({ path: ENDPOINT + suffix }, address)).toMatchObject({ path: new URL(address).pathname });
+  });
+
+  it.each(['', 'no-prefix'])('is not signed with %j', (secret) => {
+    const sender = Sender.named('standard-webhooks');
+    expect(sender && signerOf(sender, secret)).toBeUndefined();
   });
 
   it('is signed under an id that receivers accept: not under one with a full stop', async () => {

@@ -1,6 +1,7 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { newEvent } from '../../support/events';
 import { pauseBefore, Target } from '../../../src/cli/forward/target';
+import { servingBytes } from '../serving';
 
 describe('the pause before an event is sent again', () => {
   afterEach(() => jest.restoreAllMocks());
@@ -46,18 +47,14 @@ it('a second answer to one event is not taken for the answer to the next', async
   const answer = (status: number) => `HTTP/1.1 ${String(status)} X\r\nContent-Length: 0\r\n\r\n`;
   const answers = [200, 400];
   let first: Socket | undefined;
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
+  const url = await servingBytes((socket) => {
     socket.on('data', () => {
       first?.write(answer(200));
       first ??= socket;
       socket.write(answer(answers.shift() ?? 500));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
   const target = new Target(url, {}, { most: 1, longestPause: 0, wait: () => Promise.resolve() });
   const post = async () => (await target.post({ ...newEvent(), position: 1 }, new AbortController().signal)).outcome;
   expect([await post(), await post()]).toEqual(['delivered', 'refused']);
-  server.close();
 });

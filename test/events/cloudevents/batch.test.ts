@@ -1,17 +1,6 @@
 import { SentEvent } from '../../../src/events/cloudevents/sent-event';
-import { EventFactory } from '../../../src/events/event';
-import { arrivalOf, type GivenArrival } from '../../support/arrival';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
-
-const position = (sequence: number) => String(sequence).padStart(20, '0');
-
-/** An event as GetEvents lists it. */
-const listed = (given: GivenArrival, sequence: number): string => {
-  const factory = new EventFactory({ source: '/service', type: 'webhook.recorded' });
-  const event = factory.make(...arrivalOf(given));
-  return `${event.attributes.slice(0, -1)},"sequence":"${position(sequence)}"${event.data === undefined ? '' : `,${event.data}`}}`;
-};
 
 describe('a batch of CloudEvents in JSON', () => {
   it('becomes its events, in their order, with the data as it was written', () => {
@@ -23,9 +12,6 @@ describe('a batch of CloudEvents in JSON', () => {
       { attributes: { ...REQUIRED, id: 'e-2' }, payload: { mediaType: undefined, bytes: Buffer.from([0, 255]) } },
       { attributes: { ...REQUIRED, id: 'e-3', subject: 'ä,"[' }, payload: undefined },
     ]);
-  });
-
-  it('may be empty', () => {
     expect(SentEvent.batched(' [\n] ')).toEqual([]);
   });
 
@@ -59,29 +45,5 @@ describe('a batch of CloudEvents in JSON', () => {
     const started = performance.now();
     expect(() => SentEvent.batched('['.repeat(4_000_000))).toThrow('more than 300,000 objects, arrays and members');
     expect(performance.now() - started).toBeLessThan(2000);
-  });
-
-  it('may be what GetEvents returned', () => {
-    const payload = { mediaType: 'text/plain', text: '"\uFFFE\uD800' };
-    const dataref = `https://example.com/GetEvents?id=${'%F0%9F%98%80'.repeat(1000)}&after=1&limit=1`;
-    const sent = { ...REQUIRED, subject: 's', extension: 'x'.repeat(8192 - 102) };
-    expect(Buffer.byteLength(JSON.stringify(sent))).toBe(8192);
-    const large = listed({ attributes: sent }, 3).replace(/}$/, `,"dataref":"${dataref}"}`);
-    const batch = [listed({}, 1), listed({ payload }, 2), large];
-    const events = SentEvent.batched(`[${batch.join(',')}]`);
-    expect(events.map(({ attributes }) => attributes.sequence)).toEqual([1, 2, 3].map(position));
-    expect(events[1]?.payload).toEqual({ mediaType: undefined, json: '"\\"\\ufffe\\ud800"' });
-    // Also after several logs, each of which adds a position.
-    let again = events[2]?.attributes;
-    for (let log = 4; log < 9; log++) {
-      const sentAgain = listed({ attributes: again }, log);
-      again = SentEvent.batched(`[${sentAgain}]`)[0]?.attributes;
-    }
-    expect(again).toMatchObject({
-      ...sent,
-      sequence: position(8),
-      sendersequence: position(3),
-      sendersendersequence: position(4),
-    });
   });
 });

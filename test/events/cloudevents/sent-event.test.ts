@@ -3,8 +3,7 @@ import { SentEvent } from '../../../src/events/cloudevents/sent-event';
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
 const NOT_BASE64 = "The CloudEvent's member data_base64 must be a base64 string.";
 
-const read = (json: string) => SentEvent.read(json);
-const withData = (members: string) => read(`${JSON.stringify(REQUIRED).slice(0, -1)},${members}}`);
+const withData = (members: string) => SentEvent.read(`${JSON.stringify(REQUIRED).slice(0, -1)},${members}}`);
 
 describe('a CloudEvent in JSON', () => {
   it.each([
@@ -36,14 +35,5 @@ describe('a CloudEvent in JSON', () => {
   ])('with %s: %s', (members, problem) => {
     const refusal = expect.objectContaining({ name: 'CloudEventError', message: problem }) as Error;
     expect(() => withData(members)).toThrow(refusal);
-  });
-
-  it.each([
-    ...['', '{', '[]', 'null', '1', '"{}"'],
-    ...['"data":{},"data":null', '"id":"e-2"', '"\\u0069d":"e-1"'].map((more) =>
-      JSON.stringify(REQUIRED).replace('}', `,${more}}`),
-    ),
-  ])('is not %s', (json) => {
-    expect(() => read(json)).toThrow('The CloudEvent is not a JSON object, or has a member twice.');
   });
 });

@@ -111,6 +111,7 @@ describe('a search for events of a type', () => {
     asked.length = 0;
     expect(await found(search, stream, 5)).toEqual([302, 304]);
     expect(asked).toEqual([301, 302, 303, 304]);
+    expect(await found(search, stream, 5)).toEqual([302, 304]);
     expect(await found(search, stream, 0, 'b')).toHaveLength(302);
   });
 

@@ -1,7 +1,7 @@
 import type { JetStreamConnection } from '../../../src/log/jetstream/connection';
 import { encodeEvent } from '../../../src/log/jetstream/message';
 import { Stream } from '../../../src/log/jetstream/stream';
-import { StreamWalk, TypeSearch } from '../../../src/log/jetstream/walk';
+import { StreamWalk } from '../../../src/log/jetstream/walk';
 import { newEvent } from '../../support/events';
 
 /**
@@ -16,12 +16,7 @@ function streamOfTwoLeaders(positions: readonly number[], lagging: number, asked
   const message = (seq: number | undefined) =>
     seq === undefined
       ? null
-      : {
-          seq,
-
-          time: new Date(),
-          data: encodeEvent({ attempt: 'a', event: newEvent({ id: String(seq) }) }),
-        };
+      : { seq, time: new Date(), data: encodeEvent({ attempt: 'a', event: newEvent({ id: String(seq) }) }) };
   const streams = {
     getMessage(_name: string, query: { readonly seq: number; readonly next_by_subj?: string }) {
       const known = held();
@@ -74,12 +69,4 @@ describe.each([0, 1, 2])('a walk over a stream whose leader changes meanwhile (%
     expect(found).toEqual(POSITIONS.slice(newest + 1 - found.length, newest + 1).reverse());
     expect(found.length).toBeGreaterThan(0);
   });
-});
-
-it('a search by type finds the same again, although it remembers how far there is nothing', async () => {
-  const types = new TypeSearch();
-  const stream = streamOfTwoLeaders(POSITIONS, 60, 0);
-  const search = () => types.find(stream, 'test', { after: 0, before: Infinity, first: 'oldest', most: Infinity });
-  expect(await sequencesOf(search())).toEqual(POSITIONS);
-  expect(await sequencesOf(search())).toEqual(POSITIONS);
 });

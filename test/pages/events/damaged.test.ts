@@ -14,6 +14,8 @@ describe('events that the disk has damaged', () => {
   it('keep no other from being shown, read, downloaded and exported', async () => {
     const file = join(folder.path, 'events.db');
     const service = await startService({}, await openSqliteLog({ file }));
+    const hint = jest.fn();
+    service.log.observe({ hint });
     await service.log.append(...['one', 'two', 'three', 'four', 'five'].map((id) => newEvent({ id })));
     directly(
       file,
@@ -35,6 +37,7 @@ describe('events that the disk has damaged', () => {
     expect(events.map(({ sequence }) => Number(sequence))).toEqual([1, 3, 5]);
     const { body } = await send(`${service.url}?events=export`);
     expect([...body.matchAll(/"sequence":"0*(\d)/g)].map(([, position]) => Number(position))).toEqual([1, 3, 5]);
+    expect(hint).toHaveBeenCalledWith('damaged event', expect.stringContaining('Event 2 cannot be read'));
     await service.stop();
   });
 });

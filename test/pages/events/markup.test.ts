@@ -1,4 +1,4 @@
-import { markup, shownText } from '../../../src/pages/events/markup';
+import { longMarkup, markup, shownText } from '../../../src/pages/events/markup';
 
 const MAX = 100_000;
 const codePoint = (code: string): string => `<span class="code-point">U+${code}</span>`;
@@ -19,10 +19,13 @@ describe('a text on a page', () => {
     expect(markup('a\tb\r\nc\nשלום ❤️ 😀', MAX).html).toBe('a\tb\nc\nשלום ❤️ 😀');
   });
 
-  it.each([1022, 1023, 1024, 1025, 2047, 2048])('keeps a character and a line break whole at %i units', (length) => {
-    const before = 'x'.repeat(length);
-    expect(markup(`${before}😀y`, MAX).html).toBe(`${before}😀y`);
-    expect(markup(`${before}\r\ny`, MAX).html).toBe(`${before}\ny`);
+  it('that is long keeps a character and a line break whole where it is divided', async () => {
+    const before = 'x'.repeat(32 * 1024 - 1);
+    for (const [text, shown] of [
+      ['😀y', '😀y'],
+      ['\r\ny', '\ny'],
+    ] as const)
+      expect((await longMarkup(before + text, MAX)).html).toBe(before + shown);
   });
 
   it.each([0, 1, 5, 6, 7, 100, 4000])('never takes more than %i bytes', (maxBytes) => {

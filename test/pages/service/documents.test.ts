@@ -7,58 +7,48 @@ import { requestOf } from '../../support/bindings';
 import { ORIGINAL_OPERATIONS, withoutAddedOperations } from '../../support/contract';
 import { send, type Answer } from '../../support/http';
 import { ANY_SHELL, samplesOn } from '../../support/page';
-import { startService, type TestService } from '../../support/service';
+import { startService, useService } from '../../support/service';
 import { htmlProblems } from '../../support/valid-html';
 
 const BINDINGS = ['SOAP 1.1', 'SOAP 1.2', 'HTTP GET', 'HTTP POST'];
 const PAGES = ['', ...ORIGINAL_OPERATIONS.map((name) => `?op=${name}`), '?op=Nope'];
 
 describe('the documents on the endpoint', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.stop());
+  const service = useService();
 
   const get = (query: string, headers: Record<string, string> = {}) => send(service.url + query, { headers });
 
-  it.each(['?wsdl', '?wsdl=', '?x=1&Wsdl=x'])('%s gets the service description', async (query) => {
-    const answer = await get(query);
-    expect(answer.body).toBe((await get('?WSDL')).body);
-    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/xml; charset=utf-8']);
-    expect(create(answer.body).root().node.nodeName).toBe('wsdl:definitions');
-  });
+  /** Gets a document without a policy, which browsers would apply to their view of XML. */
+  const getXml = async (query: string) => {
+    const { status, headers, body } = await get(query);
+    const { 'content-type': type, 'content-security-policy': policy, 'x-content-type-options': options } = headers;
+    expect([status, type, policy, options]).toEqual([200, 'text/xml; charset=utf-8', undefined, 'nosniff']);
+    return body;
+  };
 
-  it('?WSDL gets the very document of the service that this one replaces', async () => {
-    const original = await readFile(join(__dirname, '..', '..', 'fixtures', 'WebHooks.wsdl'), 'utf8');
-    const { body } = await get('?WSDL');
-    expect(await withoutAddedOperations(body)).toBe(
-      original.replaceAll('{namespace}', 'http://tempuri.org/').replaceAll('{address}', service.url),
-    );
-  });
+  it.each(['?WSDL', '?wsdl', '?wsdl=', '?x=1&Wsdl=x'])(
+    '%s gets the very document of the service that this one replaces',
+    async (query) => {
+      const original = await readFile(join(__dirname, '..', '..', 'fixtures', 'WebHooks.wsdl'), 'utf8');
+      expect(await withoutAddedOperations(await getXml(query))).toBe(
+        original.replaceAll('{namespace}', 'http://tempuri.org/').replaceAll('{address}', service.url),
+      );
+    },
+  );
 
   it.each(['?WSDL=extended', '?x&Wsdl=EXTENDED'])(
     '%s gets the service description with what the operations take',
     async (query) => {
-      const answer = await get(query);
-      expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/xml; charset=utf-8']);
-      expect(answer.body).toContain('name="after" type="s:string"');
-      expect(answer.body.match(/<s:any /g)).toHaveLength(1);
-      expect(answer.body.split(`location="${service.url}"`)).toHaveLength(5);
-      expect(answer.body).not.toMatch(/\{namespace\}|\{address\}/);
+      const body = await getXml(query);
+      expect(body).toContain('name="after" type="s:string"');
+      expect(body.match(/<s:any /g)).toHaveLength(1);
+      expect(body.split(`location="${service.url}"`)).toHaveLength(5);
+      expect(body).not.toMatch(/\{namespace\}|\{address\}/);
     },
   );
 
-  it.each(['?WSDL', '?DISCO'])('%s has no policy that browsers apply to their view of XML', async (query) => {
-    const { headers } = await get(query);
-    expect(headers['content-security-policy']).toBeUndefined();
-    expect(headers['x-content-type-options']).toBe('nosniff');
-  });
-
   it('?DISCO names the description, the endpoint and the two SOAP bindings', async () => {
-    const answer = await get('?disco');
-    expect(answer.headers['content-type']).toBe('text/xml; charset=utf-8');
-    const parsed = create(answer.body).end({ format: 'object' }) as { discovery: Record<string, unknown> };
+    const parsed = create(await getXml('?disco')).end({ format: 'object' }) as { discovery: Record<string, unknown> };
     expect(parsed.discovery).toEqual({
       '@xmlns': 'http://schemas.xmlsoap.org/disco/',
       contractRef: {
@@ -119,21 +109,16 @@ describe('the documents on the endpoint', () => {
     },
   );
 
-  it.each([['GET'], ['HEAD']])('%s / leads to the service page, under whatever address', async (method) => {
-    for (const path of ['/', '/?x=1']) {
-      const { status, headers, body } = await send(new URL(path, service.url).href, { method });
-      expect(status).toBe(302);
+  it.each(['/', '/?x=1'])('GET and HEAD of %s lead to the service page, under whatever address', async (path) => {
+    const at = new URL(path, service.url);
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers, body } = await send(at.href, { method });
       const location = String(headers.location);
-      expect(new URL(location, new URL('/', service.url)).href).toBe(service.url);
-      expect(new URL(location, 'https://outer.example/prefix/').href).toBe(
-        `https://outer.example/prefix${new URL(service.url).pathname}`,
-      );
-      expect(body === '').toBe(method === 'HEAD');
+      expect([status, new URL(location, at).href, body === '']).toEqual([302, service.url, method === 'HEAD']);
+      const { pathname } = new URL(service.url);
+      expect(new URL(location, 'https://outer.example/prefix/').pathname).toBe(`/prefix${pathname}`);
     }
-  });
-
-  it('POST / leads nowhere', async () => {
-    expect((await send(new URL('/', service.url).href, { method: 'POST' })).status).toBe(404);
+    expect((await send(at.href, { method: 'POST' })).status).toBe(404);
   });
 
   it('the curl samples are in one line for any shell, and left out where there is no such line', async () => {

@@ -5,11 +5,11 @@ import { Contract } from '../../../src/contract/contract';
 import { BUILT_IN } from '../../../src/contract/schema';
 import { pageWriter } from '../../../src/pages/page-writer';
 import { eventsOf, NAMESPACE, resultOf } from '../../support/bindings';
-import { contractWhereHelloWorldTakes } from '../../support/contract';
 import { startEndpoint } from '../../support/endpoint';
 import { send, type Answer } from '../../support/http';
+import { contractWith } from '../../support/operations-with-parameters';
 import { samplesOn, wrapped } from '../../support/page';
-import { startService, type TestService } from '../../support/service';
+import { startService, useService } from '../../support/service';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { htmlProblems } from '../../support/valid-html';
 
@@ -43,11 +43,7 @@ it('a page allows the script and the style that browsers see, which read CRLF as
 });
 
 describe('the pages', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.stop());
+  const service = useService();
   const page = async (query: string) => (await send(service.url + query)).body;
 
   it('the service page says which WSDL is for whom, and has the address for webhooks to copy', async () => {
@@ -156,11 +152,7 @@ describe('the pages', () => {
 });
 
 describe('the pages where keys are set', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({ RECORD_KEYS, READ_KEYS });
-  });
-  afterAll(() => service.stop());
+  const service = useService({ RECORD_KEYS, READ_KEYS });
 
   it.each([
     { operation: 'RecordEvent', access: 'record', variable: 'RECORD_KEYS', key: RECORD_KEYS },
@@ -195,15 +187,9 @@ describe('the pages where keys are set', () => {
 });
 
 it('the page of an operation has the field that suits the type of each parameter', async () => {
-  const contract = await contractWhereHelloWorldTakes(
-    `<s:element name="count" type="s:long" />
-     <s:element name="note" type="s:string" />
-     <s:element minOccurs="0" name="price" type="s:decimal" />
-     <s:element minOccurs="0" name="on" type="s:boolean" />
-     <s:element minOccurs="0" name="at" type="s:dateTime" />`,
-  );
-  const endpoint = await startEndpoint({}, contract);
-  const html = (await send(`${endpoint.url}?op=HelloWorld`)).body;
+  const parameters = ['count s:long', 'note s:string', 'price s:decimal?', 'on s:boolean?', 'at s:dateTime?'];
+  const endpoint = await startEndpoint({}, await contractWith({ Fill: parameters }));
+  const html = (await send(`${endpoint.url}?op=Fill`)).body;
   await endpoint.stop();
   const fields = (name: string) =>
     [...html.matchAll(new RegExp(`<(?:input|select) name="${name}"[^>]*>`, 'g'))].map(([field]) => field);
@@ -217,7 +203,7 @@ it('the page of an operation has the field that suits the type of each parameter
   );
   expect(textOf(html)).toContain('count long, required');
   // The example has all that is required, and no more.
-  expect(samplesOn(html, 'HTTP GET').request).toContain('/HelloWorld?count=10&note=text HTTP/1.1');
+  expect(samplesOn(html, 'HTTP GET').request).toContain('/Fill?count=10&note=text HTTP/1.1');
   expect(await htmlProblems(html)).toEqual([]);
 });
 

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
-import { openMemoryLog } from '../../../src/log/memory/event-log';
-import { ask, BINDINGS, callOperation, post, type BindingName } from '../../support/bindings';
-import { send, type Answer } from '../../support/http';
+import { ask, post } from '../../support/bindings';
+import { send } from '../../support/http';
 import { eventually } from '../../support/eventually';
 import { metricsAt } from '../../support/metrics';
 import { expectNothingHeldAfterEach } from '../../support/nothing-held';
@@ -18,13 +17,6 @@ expectNothingHeldAfterEach();
 const metric = async ({ url }: TestService, name: string) => (await metricsAt(url)).get(name);
 const timeouts = (service: TestService) => metric(service, 'webhook_refusals_total{reason="timeout"}');
 const connections = (service: TestService) => metric(service, 'webhook_connections');
-
-function expectRefusal(answer: Answer, binding: BindingName, status: number, limit: string): void {
-  expect([answer.status, answer.body]).toEqual([status, expect.stringContaining(limit)]);
-  expect(answer.headers['retry-after']).toMatch(/^\d+$/);
-  if (binding === 'soap11') expect(answer.body).toContain('<faultcode>soap:Server</faultcode>');
-  if (binding === 'soap12') expect(answer.body).toContain('<soap:Value>soap:Receiver</soap:Value>');
-}
 
 it('1,000 characters of a Content-Type and 255 of a Host are the limit over every binding with a body', async () => {
   const { url } = await startService();
@@ -88,19 +80,6 @@ it('MAX_CONNECTIONS is answered with 503 until a connection is closed', async ()
   });
 });
 
-it.each(BINDINGS)('MAX_IN_FLIGHT is answered with 503 over %s, with SOAP in a fault', async (binding) => {
-  const waiting: ((value: { id: string; recorded: boolean }[]) => void)[] = [];
-  const append = () => new Promise<{ id: string; recorded: boolean }[]>((resolve) => waiting.push(resolve));
-  const { url } = await startService({ MAX_IN_FLIGHT: '2' }, Object.assign(openMemoryLog(), { append }));
-  const call = () => ask(url, binding, 'RecordEvent');
-  const first = [call(), call()];
-  await eventually('two calls are in flight', () => waiting.length === 2);
-  expectRefusal(await call(), binding, 503, 'more than 2 (MAX_IN_FLIGHT)');
-  for (const resolve of waiting) resolve([{ id: 'x', recorded: true }]);
-  for (const answer of await Promise.all(first)) expect(answer.status).toBe(200);
-  expect(await callOperation(url, binding, 'HelloWorld')).toBe('Hello World');
-});
-
 describe('MAX_BODY_MEMORY', () => {
   const limits = { MAX_BODY_MEMORY: '1048576', MAX_REQUEST_BYTES: '1000000' };
   const large = 'x'.repeat(900_000);
@@ -138,21 +117,6 @@ describe('MAX_BODY_MEMORY', () => {
     // What is answered is given back.
     for (let i = 0; i < 3; i++) expect(await record()).toBe(200);
   });
-});
-
-it('RATE_LIMIT is answered with 429 over every binding, for documents and for too many header fields', async () => {
-  const { url } = await startService({ RATE_LIMIT: '3/1m', TRUST_PROXY: '1' });
-  const from = (address: string) => ({ 'X-Forwarded-For': address });
-  for (const [i, binding] of BINDINGS.entries()) {
-    const call = () => ask(url, binding, 'RecordEvent', { headers: from(`192.0.2.${String(i)}`) });
-    for (let times = 0; times < 3; times++) expect((await call()).status).toBe(200);
-    expectRefusal(await call(), binding, 429, 'more than 3 in 60 s (RATE_LIMIT)');
-  }
-  const pages = await Promise.all([1, 2, 3, 4].map(() => send(url, { headers: from('192.0.2.99') })));
-  expect(pages.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429]);
-  const fields = `X-Forwarded-For: 192.0.2.98\r\n${'a:\r\n'.repeat(99)}`;
-  for (const status of [431, 431, 431, 429])
-    expect(await sendRaw(url, `${GET}${fields}\r\n`)).toContain(`HTTP/1.1 ${String(status)} `);
 });
 
 it('a half-open connection is closed', async () => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { copyFile, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventLog } from '../../../src/log/event-log';
@@ -23,17 +22,11 @@ describe('the files of a SQLite event log', () => {
   });
 
   const moved = (suffix: string) => rename(file + suffix, `${file}.moved${suffix}`);
-  const digests = async (): Promise<Record<string, string>> => {
+  /** What is in the files; SQLite may write the index of the write-ahead log anew. */
+  const contents = async () => {
     const names = (await readdir(folder.path)).filter((name) => !name.endsWith('-shm'));
-    const texts = await Promise.all(names.map((name) => readFile(join(folder.path, name))));
-    return Object.fromEntries(
-      names.map((name, i) => [
-        name,
-        createHash('sha256')
-          .update(texts[i] ?? '')
-          .digest('hex'),
-      ]),
-    );
+    const read = (name: string) => readFile(join(folder.path, name), 'latin1');
+    return Promise.all(names.map(async (name) => [name, await read(name)]));
   };
 
   it.each<[string, string, () => Promise<unknown>]>([
@@ -54,7 +47,7 @@ describe('the files of a SQLite event log', () => {
     'are written no more once they are %s, and the reason is told once, within a second',
     async (_what, reason, accident) => {
       await accident();
-      const before = await digests();
+      const before = await contents();
       await eventually('the loss is told', () => lost.length > 0);
       for (let i = 0; i < 3; i++) {
         const one = { limit: 1 };
@@ -63,7 +56,7 @@ describe('the files of a SQLite event log', () => {
       }
       expect(lost).toEqual([reason]);
       await log.close();
-      expect(await digests()).toEqual(before);
+      expect(await contents()).toEqual(before);
     },
   );
 

@@ -24,8 +24,12 @@ describe('a program with the package', () => {
     return stdout.trim().split('\n');
   }
 
+  /** The parts of docs/embedding.md that a pattern catches. */
+  const onPage = async (pattern: RegExp) =>
+    pattern.exec(await readFile(join(ROOT, 'docs', 'embedding.md'), 'utf8'))?.slice(1) ?? [];
+
   it('starts and ends the service as docs/embedding.md shows, whatever the environment says', async () => {
-    const [, example = ''] = /```js\n(.*?)```/s.exec(await readFile(join(ROOT, 'docs', 'embedding.md'), 'utf8')) ?? [];
+    const [example = ''] = await onPage(/```js\n(.*?)```/s);
     const lines = await printed(example, { SERVICE_ROOT: 'other', PORT: 'http' });
     expect(lines).toEqual([
       expect.stringMatching(/^WebHook answers at http:\/\/127\.0\.0\.1:\d+\/webhooks\/Services\/WebHooks\.asmx$/),
@@ -35,8 +39,7 @@ describe('a program with the package', () => {
   });
 
   it('has a log in memory for the tests of others, as docs/embedding.md shows', async () => {
-    const page = await readFile(join(ROOT, 'docs', 'embedding.md'), 'utf8');
-    const [, example = ''] = /## In your tests.*?```js\n(.*?)```/s.exec(page) ?? [];
+    const [example = ''] = await onPage(/## In your tests.*?```js\n(.*?)```/s);
     await writeFile(join(folder.path, 'orders.test.js'), example);
     await writeFile(join(folder.path, 'package.json'), '{}');
     const jest = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
@@ -46,9 +49,8 @@ describe('a program with the package', () => {
   });
 
   it('has the events of its service, as docs/embedding.md shows', async () => {
-    const page = await readFile(join(ROOT, 'docs', 'embedding.md'), 'utf8');
-    const [, example = '', output = ''] = /## Its events.*?```js\n(.*?)```.*?```text\n(.*?)\n```/s.exec(page) ?? [];
-    expect(await printed(example)).toEqual(output.split('\n'));
+    const [example = '', output] = await onPage(/## Its events.*?```js\n(.*?)```.*?```text\n(.*?)\n```/s);
+    expect(await printed(example)).toEqual(output?.split('\n'));
   });
 
   it.each([

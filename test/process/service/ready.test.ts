@@ -1,12 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { eventually } from '../../support/eventually';
-import { send } from '../../support/http';
-import { metricsAt } from '../../support/metrics';
 import { runToEnd, startProcess } from '../../support/process';
-import { openDirectly } from '../../support/sqlite';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const folder = useTemporaryFolder();
@@ -14,21 +9,6 @@ const folder = useTemporaryFolder();
 function ready(variables: Readonly<Record<string, string>>) {
   return runToEnd(variables, folder.path, ['--ready']);
 }
-
-it('GET /readyz says that the log is locked while a call waits for the lock, and events can be read', async () => {
-  const service = await startProcess({}, folder.path);
-  const other = openDirectly(join(folder.path, 'data', 'events.db'));
-  other.exec('BEGIN IMMEDIATE');
-  const recording = send(`${service.url}/RecordEvent?a=1`);
-  await eventually('the call waits', async () => (await metricsAt(service.url)).get('webhook_calls_in_flight') === 1);
-  const { status, body } = await send(new URL('/readyz', service.url).href);
-  expect([status, body]).toEqual([503, 'The event log cannot take events: database is locked\n']);
-  expect((await send(`${service.url}/GetEvents`)).status).toBe(200);
-  other.exec('ROLLBACK');
-  await recording;
-  other.close();
-  await service.end('SIGTERM');
-});
 
 describe('--ready', () => {
   it('exits with 0 while the service answers that it is ready, and with 1 when it is gone', async () => {

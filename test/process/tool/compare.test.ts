@@ -1,98 +1,173 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RECORDED_WSDL, startRecordedService } from '../../support/recorded-service';
-import { startService } from '../../support/service';
+import { RECORDED_WSDL, startRecordedService, type Plant, type RecordedAnswer } from '../../support/recorded-service';
+import { startService, type TestService } from '../../support/service';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { runCompareHere } from '../../support/tool-here';
 
 const folder = useTemporaryFolder();
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
 
 const run = (...args: readonly string[]) => runCompareHere(args, folder.path);
 
+/** Compares the original with the service. */
+async function replaced(planted?: Plant) {
+  const original = await startRecordedService(planted);
+  const { requests } = original;
+  return { ...(await run(original.url, service.url).finally(() => original.stop())), requests };
+}
+
+/** Changes the answers of the original to requests that match. */
+const plant =
+  (part: RegExp, change: (answer: RecordedAnswer) => Partial<RecordedAnswer>): Plant =>
+  (answer, request) =>
+    part.test(request) ? { ...answer, ...change(answer) } : answer;
+const body = (part: RegExp, from: string | RegExp, to: string) =>
+  plant(part, (answer) => ({ body: answer.body.replace(from, to) }));
+const field = (part: RegExp, name: string, value: string) =>
+  plant(part, ({ headers }) => ({ headers: { ...headers, [name]: value } }));
+
+/** What tells the requests apart. */
+const HELLO_11 = /HelloWorld" .*xmlsoap\.org\/soap\/envelope\/"><soap:Body><Hello/s;
+const NOPE_11 = /org\/Nope"/;
+
 describe('the program that compares two services', () => {
-  it('ends with 0 where a client sees no difference', async () => {
-    const [original, service] = [await startRecordedService(), await startService()];
-    const { code, output, errors } = await run(original.url, service.url);
-    expect({ code, errors }).toEqual({ code: 0, errors: '' });
-    expect(output).toContain('HelloWorld over HTTP GET: same\n');
+  it('ends with 0 where a client sees no difference, and records and reads no event', async () => {
+    const { code, output, errors, requests } = await replaced();
+    expect([code, errors]).toEqual([0, '']);
+    expect(output).toContain('WSDL: a generated client sees no difference\n');
+    expect(output.match(/: same$/gm)).toHaveLength(14);
     expect(output).toMatch(/A client sees no difference\.\n$/);
-    await original.stop();
+    expect(requests.filter((request) => /RecordEvent|GetEvents/.test(request))).toEqual([]);
+    expect((await service.log.stats()).events).toBe(0);
   });
 
-  it('ends with 1 where a client sees one, and prints nothing that a terminal obeys', async () => {
-    const service = await startService();
-    const hostile = await startRecordedService((answer) => ({
+  it.each<[name: string, planted: Plant, old: string, other: string]>([
+    ['the status of the service page', plant(/GET {3}/, () => ({ status: 403 })), '403 Forbidden', '200 OK'],
+    [
+      'a content type',
+      field(/POST \/HelloWorld/, 'Content-Type', 'application/xml'),
+      'Content-Type: application/xml',
+      'Content-Type: text/xml; charset=utf-8',
+    ],
+    ['a challenge', field(HELLO_11, 'WWW-Authenticate', 'Negotiate'), 'WWW-Authenticate: Negotiate', ''],
+    [
+      'the namespace of a result',
+      body(HELLO_11, '"http://tempuri.org/"', '"urn:x"'),
+      '    <{urn:x}HelloWorldResponse>',
+      '    <{http://tempuri.org/}HelloWorldResponse>',
+    ],
+    [
+      'the code of a fault',
+      body(NOPE_11, 'soap:Client', 'soap:Server'),
+      '      <faultcode>soap:Server</faultcode>',
+      '      <faultcode>soap:Client</faultcode>',
+    ],
+    [
+      'an empty body',
+      plant(/POST \/Nope/, () => ({ body: '' })),
+      '(no body)',
+      'Nope Web Service method name is not valid.',
+    ],
+  ])('ends with 1 and shows a difference in %s, and nothing else', async (_name, planted, old, other) => {
+    const { code, output } = await replaced(planted);
+    expect(code).toBe(1);
+    expect(output).toContain(`\n  - ${old}\n`);
+    if (other !== '') expect(output).toContain(`\n  + ${other}\n`);
+    expect(output).toContain('A client sees 1 difference.\n');
+  });
+
+  it.each([
+    ['prefixes', body(HELLO_11, /soap(?=:(?!\/\/))|(?<=:)soap(?==)/g, 's')],
+    ['the caching of a fault', field(NOPE_11, 'Cache-Control', 'private')],
+    ['a field that is different each time', field(HELLO_11, 'Date', 'Mon, 01 Jan 2024 00:00:00 GMT')],
+  ])('sees no difference in %s', async (_name, planted) => {
+    expect((await replaced(planted)).code).toBe(0);
+  });
+
+  it('names differences in the WSDL as well, and calls what both have', async () => {
+    const { output } = await replaced(body(/\?WSDL/, /<wsdl:port name="WebHookHttp.*?<\/wsdl:port>/gs, ''));
+    expect(output).toContain('  +     <wsdl:port binding="tns:WebHookHttpGet" name="WebHookHttpGet"/>');
+    expect(output).not.toContain('over HTTP GET');
+    expect(output).toContain('A client sees 1 difference.\n');
+  });
+
+  it('shows calls as one text with a mark at the lines that differ', async () => {
+    const { output } = await replaced(body(/GET \/HelloWorld/, 'Hello World', 'Hello'));
+    expect(output).toContain(`HelloWorld over HTTP GET: 1 difference
+  --- old
+  +++ new
+    200 OK
+    Content-Type: text/xml; charset=utf-8
+    Cache-Control: private, max-age=0
+
+  - <{http://tempuri.org/}string>Hello</{http://tempuri.org/}string>
+  + <{http://tempuri.org/}string>Hello World</{http://tempuri.org/}string>
+HelloWorld over HTTP POST: same
+`);
+  });
+
+  it('prints nothing that a terminal obeys', async () => {
+    const { code, output } = await replaced((answer) => ({
       ...answer,
       headers: { ...answer.headers, Location: '\u009b2J' },
       body: answer.body
         .replace('service name="WebHook"', 'service name="&#x202e;&#x9b;2J&#10;A client sees no difference."')
         .replace('>Hello World<', '>\u001b[2J\u202eHello\r<'),
     }));
-    const { code, output } = await run(hostile.url, service.url);
     expect(code).toBe(1);
     expect(output).toContain('<wsdl:service name="\\u202e\\u009b2J A client sees no difference.">');
     expect(output).toContain('\\u001b[2J\\u202eHello');
     expect(output).not.toMatch(/[^\P{C}\n]/u);
-    await hostile.stop();
   });
 
-  it('ends with 2 where a service cannot be read, and where the arguments make no sense', async () => {
-    expect(await run('a.wsdl', 'b.wsdl')).toEqual({
-      code: 2,
-      output: '',
-      errors: 'a.wsdl cannot be read: there is no such file or folder. An address begins with http:// or https://.\n',
-    });
+  it('ends with 2 where both services refuse the caller, and where one does not answer', async () => {
+    const services = await Promise.all([1, 2].map(() => startService({ RATE_LIMIT: '1/1h' })));
+    const refused = await run(...services.map(({ url }) => url));
+    expect(refused.output).toContain('the new service refuses the caller: 429 Too Many Requests');
+    const { code, output } = await replaced(plant(/POST \/HelloWorld/, () => ({ body: ' '.repeat(5 * 1024 * 1024) })));
+    expect([refused.code, code]).toEqual([2, 2]);
+    expect(output).toContain('the old service: the answer is longer than 4096 KiB');
+    expect(output).toContain('A client sees no difference; 1 of 14 calls could not be compared');
   });
 
   it.each([
+    ['a.wsdl b', 'a.wsdl cannot be read: there is no such file or folder. An address begins with http:// or https://.'],
     ['a', "Missing required argument 'new'. See --help."],
     ['a b --write .env', "Unknown option '--write'. See --help."],
     ['a b --ca nowhere', 'nowhere cannot be read: there is no such file or folder.'],
-  ])('refuses the arguments %j', async (args, errors) => {
+  ])('ends with 2 and one line for the arguments %j', async (args, errors) => {
     expect(await run(...args.split(' '))).toEqual({ code: 2, output: '', errors: `${errors}\n` });
   });
+});
 
-  it('prints the settings of an old service as an .env file', async () => {
+describe('the settings of an old service', () => {
+  const file = () => join(folder.path, '.env');
+
+  it('are printed as an .env file, with exit code 1 where they do not make the new service like the old one', async () => {
     await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL);
-    expect(await run('settings', 'old.wsdl')).toEqual({
-      code: 0,
-      output: `SERVICE_NAMESPACE=http://tempuri.org/
+    const output = `SERVICE_NAMESPACE=http://tempuri.org/
 SERVICE_ROOT=webhooks
 # Once callers reach the new service under the old address:
 # BASE_URL=http://old.example.com
-`,
-      errors: '',
-    });
-  });
-
-  it('leaves the .env file as it is where the old service does not answer, and exits with 2', async () => {
-    const file = join(folder.path, '.env');
-    await writeFile(file, 'READ_KEYS=0123456789abcdef\n');
-    const { code, output } = await run('settings', 'http://127.0.0.1:1/hooks.asmx', '--write', '.env');
-    expect({ code, output }).toEqual({ code: 2, output: '' });
-    expect(await readFile(file, 'utf8')).toBe('READ_KEYS=0123456789abcdef\n');
-    await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL);
-    expect((await run('settings', 'old.wsdl', '--write', '.env')).code).toBe(0);
-    const again = await run('settings', 'old.wsdl', '--write', '.env');
-    expect(again.output).toBe('.env was not changed: it has the settings of old.wsdl already.\n');
-    expect(await readFile(file, 'utf8')).toContain(
-      'READ_KEYS=0123456789abcdef\nSERVICE_NAMESPACE=http://tempuri.org/\n',
-    );
-  });
-
-  it('exits with 1 where no settings make the new service like the old one', async () => {
+`;
+    expect(await run('settings', 'old.wsdl')).toEqual({ code: 0, output, errors: '' });
     await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL.replaceAll('http://tempuri.org/', 'hooks{1}'));
-    const { code, output, errors } = await run('settings', 'old.wsdl');
-    expect([code, output]).toEqual([
-      1,
-      expect.stringContaining('# The old namespace is hooks{1}, which cannot be set'),
-    ]);
-    expect(errors).toContain('do not make the new service like the old one');
+    const other = await run('settings', 'old.wsdl');
+    expect(other).toMatchObject({ code: 1, errors: expect.stringContaining('do not make the new service') as string });
   });
 
-  it('says how it is used', async () => {
-    const { code, output } = await run('--help');
-    expect(code).toBe(0);
-    expect(output).toContain('Usage: asmx-webhook compare [options] <old> <new>');
+  it('leave the .env file as it is where the old service does not answer, with exit code 2', async () => {
+    await writeFile(file(), 'READ_KEYS=0123456789abcdef\n');
+    const write = (old: string) => run('settings', old, '--write', '.env');
+    expect(await write('http://127.0.0.1:1/hooks.asmx')).toMatchObject({ code: 2, output: '' });
+    expect(await readFile(file(), 'utf8')).toBe('READ_KEYS=0123456789abcdef\n');
+    await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL);
+    expect((await write('old.wsdl')).code).toBe(0);
+    expect((await write('old.wsdl')).output).toBe('.env was not changed.\n');
+    expect(await readFile(file(), 'utf8')).toMatch(/^READ_KEYS=.*\nSERVICE_NAMESPACE=http:\/\/tempuri\.org\/\n/);
   });
 });

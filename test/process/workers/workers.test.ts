@@ -19,18 +19,6 @@ function start(variables: Readonly<Record<string, string>> = {}): Promise<Servic
 }
 
 describe('with several workers', () => {
-  it('SIGHUP replaces each of them without dropping a request', async () => {
-    const service = await start();
-    // The callers leave the processor to the workers that start.
-    const load = new Load(() => service.url, { callers: 20, pause: 5, copies: () => 0 });
-    service.child.kill('SIGHUP');
-    await eventually('both workers hand over', () => count(service, 'a worker hands over') === 2);
-    await eventually('both have stopped', () => count(service, '"stopped"') === 2);
-    await load.stop();
-    expect([load.failed, verdict(load, await everyEvent(service.url))]).toEqual([0, WHOLE]);
-    expect(await service.end('SIGTERM')).toBe(0);
-  });
-
   it('they finish their calls when the service stops, also where signals end a process at once, as under Windows', async () => {
     const preload = join(folder.path, 'windows.cjs');
     await writeFile(
@@ -62,18 +50,38 @@ describe('with several workers', () => {
     await eventually('all record', async () => (await send(`${service.url}/RecordEvent?type=a`)).status === 200);
   });
 
-  it('one line says that the files of the log are lost, and one that they are back', async () => {
-    const service = await start();
+  it('one line says that the files of the log are lost, and one that they are back, as does /readyz of both ports', async () => {
+    const service = await start({ ADMIN_PORT: '0' });
+    const { adminUrl } = await service.logged('supervising');
+    const addresses = [service.url, String(adminUrl)].map((url) => new URL('/readyz', url).href);
+    const statuses = async () => (await Promise.all(addresses.map((url) => send(url)))).map(({ status }) => status);
     await eventually('both have started', () => count(service, '"started"') === 2);
     const file = join(folder.path, 'data', 'events.db');
     const lines = () => ['was lost', 'are back'].map((words) => count(service, words));
     await rename(file, `${file}-away`);
     // By then each worker has noticed.
     await setTimeout(1000);
-    expect(lines()).toEqual([1, 0]);
+    expect([lines(), await statuses()]).toEqual([
+      [1, 0],
+      [503, 503],
+    ]);
     await rename(`${file}-away`, file);
     await eventually('they are back', () => count(service, 'are back') > 0);
     expect(lines()).toEqual([1, 1]);
+    await eventually('both are ready', async () => (await statuses()).every((status) => status === 200));
+  });
+
+  it('what they record is in the log once after their supervisor was killed, and none of them lives on', async () => {
+    const service = await start();
+    const workers = await childrenOf(service);
+    const load = new Load(() => service.url, { callers: 50 });
+    await load.goesOn(500);
+    await service.end('SIGKILL');
+    await load.stop();
+    await eventually('the workers have ended', () => !workers.some((pid) => kill(pid, 0)));
+    const again = await start();
+    expect(verdict(load, await everyEvent(again.url))).toEqual(WHOLE);
+    expect(await again.end('SIGTERM')).toBe(0);
   });
 
   it('any of them shows what all of them refused, also those that are gone', async () => {
@@ -178,12 +186,12 @@ describe('with several workers', () => {
   });
 });
 
-/** Sends a signal, unless the process has ended already. */
-function kill(pid: number, signal: NodeJS.Signals): void {
+/** Sends a signal. Returns whether the process is still there. */
+function kill(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    return process.kill(pid, signal);
+  } catch {
+    return false;
   }
 }
 

@@ -1,6 +1,3 @@
-#!/usr/bin/env bash
-set -euo pipefail
-here=$(dirname "$0")
 lib=/usr/share/java
 export CLASSPATH="$lib/axis.jar:$lib/jaxrpc.jar:$lib/saaj.jar:$lib/commons-logging.jar:$lib/commons-discovery.jar:$lib/wsdl4j.jar:."
 java org.apache.axis.wsdl.WSDL2Java -p webhook "$1"

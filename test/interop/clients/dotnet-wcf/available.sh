@@ -1,7 +1,5 @@
-#!/usr/bin/env bash
 # Names what is missing, if anything: a tool that reads the WSDL, and WCF's client packages from NuGet.
-set -uo pipefail
 dotnet tool install dotnet-svcutil --tool-path tools >install.log 2>&1 || command -v svcutil >/dev/null ||
   echo "NuGet package dotnet-svcutil, or Mono's svcutil (mono-devel)"
-cp "$(dirname "$0")/client.csproj" .
+cp "$here/client.csproj" .
 dotnet restore >restore.log 2>&1 || { grep -o 'Unable to find package [^ ]*[^. ]' restore.log | sort -u | sed 's/.* /NuGet package /'; }

@@ -1,7 +1,4 @@
-#!/usr/bin/env bash
 # WCF on modern .NET, with the program of the client "wcf". Its packages come from NuGet.
-set -euo pipefail
-here=$(dirname "$0")
 if dotnet tool install dotnet-svcutil --tool-path tools >install.log 2>&1; then
   tools/dotnet-svcutil "$1" --sync --outputFile "$PWD/Reference.cs" --namespace '*,ServiceReference' >/dev/null
 else

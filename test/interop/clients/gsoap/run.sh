@@ -1,7 +1,4 @@
-#!/usr/bin/env bash
 # C++ from the WSDL: wsdl2h reads it, soapcpp2 writes the proxy, once for each SOAP version.
-set -euo pipefail
-here=$(dirname "$0")
 wsdl2h -o webhook.h "$1" >/dev/null 2>&1
 for version in 1 2; do
   mkdir "soap1$version"

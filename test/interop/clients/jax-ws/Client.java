@@ -22,10 +22,8 @@ public class Client {
         namespace = arguments[1];
 
         WebHook service = new WebHook();
-        WebHookSoap soap11 = service.getWebHookSoap();
-        WebHookSoap soap12 = service.getWebHookSoap12();
-        call("soap11", "WebHookSoap", service, soap11, arguments[0]);
-        call("soap12", "WebHookSoap12", service, soap12, arguments[0]);
+        call("soap11", "WebHookSoap", service, service.getWebHookSoap(), arguments[0]);
+        call("soap12", "WebHookSoap12", service, service.getWebHookSoap12(), arguments[0]);
     }
 
     static void call(String binding, String port, WebHook service, WebHookSoap proxy, String text) throws Exception {

@@ -1,6 +1,3 @@
-#!/usr/bin/env bash
-set -euo pipefail
-here=$(dirname "$0")
 export CLASSPATH="/usr/share/jaxws/lib/*:/usr/share/java/*:."
 java com.sun.tools.ws.WsImport -extension -quiet -Xnocompile -keep -p webhook "$1"
 javac -nowarn -d . "$here/Client.java" webhook/*.java 2>/dev/null || javac -d . "$here/Client.java" webhook/*.java

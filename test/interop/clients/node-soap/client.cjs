@@ -1,37 +1,34 @@
 const soap = require('soap');
 
 const [wsdl, text] = process.argv.slice(2);
-const show = (...fields) => console.log(fields.join('\t'));
+const PORTS = [
+  ['soap11', 'WebHookSoap', {}],
+  ['soap12', 'WebHookSoap12', { forceSoap12Headers: true }],
+];
 
 async function main() {
-  const client = await soap.createClientAsync(wsdl, { disableCache: true });
-  const client12 = await soap.createClientAsync(wsdl, { disableCache: true, forceSoap12Headers: true });
-  const port = client.WebHook.WebHookSoap;
-  const port12 = client12.WebHook.WebHookSoap12;
-  await call('soap11', client, port);
-  await call('soap12', client12, port12);
-}
-
-const result = (operation, argument, options) =>
-  new Promise((resolve, reject) => {
-    operation(argument, (error, reply) => (error ? reject(error) : resolve(reply)), options);
-  });
-
-async function call(binding, client, port) {
-  show(binding, 'HelloWorld', (await result(port.HelloWorld, {})).HelloWorldResult);
-  show(binding, 'RecordEvent', (await result(port.RecordEvent, {})).RecordEventResult);
-  show(binding, 'payload', (await result(port.RecordEvent, { note: text })).RecordEventResult);
-  show(binding, 'GetEvents', (await result(port.GetEvents, {})).GetEventsResult);
-  try {
-    // HelloWorld under a name that the service does not have.
-    client.setSOAPAction('http://tempuri.org/Unknown');
-    const postProcess = (xml) => xml.replaceAll('HelloWorld', 'Unknown');
-    await result(port.HelloWorld, {}, { postProcess });
-  } catch (error) {
-    const { Fault } = error.root.Envelope.Body;
-    const code = Fault.faultcode ?? Fault.Code.Value;
-    const reason = Fault.faultstring ?? Fault.Reason.Text;
-    show(binding, 'fault', `Fault ${code.split(':').pop()}: ${reason.$value ?? reason}`);
+  for (const [binding, port, options] of PORTS) {
+    const client = await soap.createClientAsync(wsdl, { disableCache: true, ...options });
+    const call = (operation, argument = {}, given = {}) =>
+      new Promise((resolve, reject) => {
+        const answered = (error, reply) => (error ? reject(error) : resolve(reply[`${operation}Result`]));
+        client.WebHook[port][operation](argument, answered, given);
+      });
+    const show = (check, value) => console.log([binding, check, value].join('\t'));
+    show('HelloWorld', await call('HelloWorld'));
+    show('RecordEvent', await call('RecordEvent'));
+    show('payload', await call('RecordEvent', { note: text }));
+    show('GetEvents', await call('GetEvents'));
+    try {
+      // HelloWorld under a name that the service does not have.
+      client.setSOAPAction('http://tempuri.org/Unknown');
+      await call('HelloWorld', {}, { postProcess: (xml) => xml.replaceAll('HelloWorld', 'Unknown') });
+    } catch (error) {
+      const { Fault } = error.root.Envelope.Body;
+      const code = Fault.faultcode ?? Fault.Code.Value;
+      const reason = Fault.faultstring ?? Fault.Reason.Text;
+      show('fault', `Fault ${code.split(':').pop()}: ${reason.$value ?? reason}`);
+    }
   }
 }
 

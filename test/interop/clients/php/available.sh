@@ -1,3 +1,2 @@
-#!/usr/bin/env bash
 # Names what is missing, if anything: PHP's extension, whose path has the version of PHP.
-php -m | grep -qx soap || echo 'PHP extension soap (package php-soap)'
+php -m | grep -x soap >/dev/null || echo 'PHP extension soap (package php-soap)'

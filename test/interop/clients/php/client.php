@@ -8,11 +8,8 @@ function show(string ...$fields): void
     echo implode("\t", $fields), "\n";
 }
 
-$soap11 = new SoapClient($wsdl, ['soap_version' => SOAP_1_1]);
-$soap12 = new SoapClient($wsdl, ['soap_version' => SOAP_1_2]);
-$greeting = $soap11->HelloWorld()->HelloWorldResult;
-
-foreach (['soap11' => [$soap11, SOAP_1_1], 'soap12' => [$soap12, SOAP_1_2]] as $binding => [$client, $version]) {
+foreach (['soap11' => SOAP_1_1, 'soap12' => SOAP_1_2] as $binding => $version) {
+    $client = new SoapClient($wsdl, ['soap_version' => $version]);
     show($binding, 'HelloWorld', $client->HelloWorld()->HelloWorldResult);
     show($binding, 'RecordEvent', $client->RecordEvent()->RecordEventResult);
     $note = "<note xmlns=\"$namespace\">" . htmlspecialchars($text, ENT_XML1) . '</note>';

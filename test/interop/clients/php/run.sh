@@ -1,3 +1,1 @@
-#!/usr/bin/env bash
-set -euo pipefail
-php "$(dirname "$0")/client.php" "$@"
+php "$here/client.php" "$@"

@@ -15,10 +15,8 @@ for my $version ( [ soap11 => '1.1' ], [ soap12 => '1.2' ] ) {
 
     my $client = SOAP::Lite->soapversion($number)->proxy($url)->default_ns('http://tempuri.org/');
     $client->on_action( sub { '"' . $_[0] =~ s{/?$}{/}r . $_[1] . '"' } );
-    my $greeting = $client->call('HelloWorld')->result;
-
     $client->on_fault( sub { $_[1] } );
-    show( $binding, 'HelloWorld',  $greeting );
+    show( $binding, 'HelloWorld',  $client->call('HelloWorld')->result );
     show( $binding, 'RecordEvent', $client->call('RecordEvent')->result );
     show( $binding, 'payload',     $client->call( 'RecordEvent', SOAP::Data->name( note => $text )->type('string') )->result );
     show( $binding, 'GetEvents',   $client->call('GetEvents')->result );

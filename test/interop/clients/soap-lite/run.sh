@@ -1,3 +1,1 @@
-#!/usr/bin/env bash
-set -euo pipefail
-perl "$(dirname "$0")/client.pl" "$1" "$2"
+perl "$here/client.pl" "$1" "$2"

@@ -1,7 +1,4 @@
-#!/usr/bin/env bash
 # A WCF client with the binding limits that a new one has (65,536 bytes a message).
-set -euo pipefail
-here=$(dirname "$0")
 svcutil -out:Proxy.cs "$1" >/dev/null
 # Mono's svcutil writes the request's action where the reply's belongs; Microsoft's does not.
 sed -i 's/Action="\*", ReplyAction="\([^"]*\)"/Action="\1", ReplyAction="*"/' Proxy.cs

@@ -12,10 +12,6 @@ def show(binding, check, value):
 
 
 client = zeep.Client(wsdl)
-soap11 = client.bind("WebHook", "WebHookSoap")
-soap12 = client.bind("WebHook", "WebHookSoap12")
-httpget = client.bind("WebHook", "WebHookHttpGet")
-httppost = client.bind("WebHook", "WebHookHttpPost")
 
 
 def send(proxy, operation, known):
@@ -33,7 +29,8 @@ def send(proxy, operation, known):
     return binding.process_reply(client, binding.get(known), reply)
 
 
-for name, proxy in {"soap11": soap11, "soap12": soap12}.items():
+for name, port in {"soap11": "WebHookSoap", "soap12": "WebHookSoap12"}.items():
+    proxy = client.bind("WebHook", port)
     show(name, "HelloWorld", proxy.HelloWorld())
     show(name, "RecordEvent", proxy.RecordEvent())
     show(name, "payload", send(proxy, "RecordEvent", "RecordEvent"))
@@ -43,7 +40,8 @@ for name, proxy in {"soap11": soap11, "soap12": soap12}.items():
     except zeep.exceptions.Fault as fault:
         show(name, "fault", "Fault %s: %s" % (fault.code.split(":")[-1], fault.message))
 
-for name, proxy in {"httpget": httpget, "httppost": httppost}.items():
+for name, port in {"httpget": "WebHookHttpGet", "httppost": "WebHookHttpPost"}.items():
+    proxy = client.bind("WebHook", port)
     show(name, "HelloWorld", proxy.HelloWorld())
     show(name, "RecordEvent", proxy.RecordEvent())
     show(name, "GetEvents", proxy.GetEvents())

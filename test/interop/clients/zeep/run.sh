@@ -1,3 +1,1 @@
-#!/usr/bin/env bash
-set -euo pipefail
-/usr/bin/python3 "$(dirname "$0")/client.py" "$@"
+/usr/bin/python3 "$here/client.py" "$@"

@@ -18,7 +18,7 @@ interface Sent {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
   /** The header fields that a receiver gets with another value, or not at all; `body` if that has other bytes. */
-  readonly differs: readonly string[];
+  readonly differs?: readonly string[];
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -26,7 +26,12 @@ const STRIPE = '{\n  "id": "evt_1",\n  "type": "invoice.paid"\n}';
 const COMMAND = 'token=x&command=%2Fdeploy&text=now+or%20never';
 const STANDARD_SECRET = `whsec_${Buffer.from('k'.repeat(24)).toString('base64')}`;
 const ACTION = `"${NAMESPACE}RecordEvent"`;
-const SOAP_11 = { place: '', headers: { 'content-type': 'text/xml; charset=utf-8', soapaction: ACTION } };
+const soap11 = (body: string, ...differs: string[]): Sent => ({
+  place: '',
+  headers: { 'content-type': 'text/xml; charset=utf-8', soapaction: ACTION },
+  body,
+  differs,
+});
 
 /** The message of a client that writes it as the interface document shows it. */
 const soapMessage = (prefix: string, namespace: string, body: string) =>
@@ -48,30 +53,39 @@ const OTHER = `<?xml version='1.0' encoding='UTF-8'?>
 </S:Envelope>
 `;
 
-/** Bodies that come back to the byte, by what they are: their type, themselves, and the query beside them. */
 const FORM = 'application/x-www-form-urlencoded';
-const BODIES = {
-  'a string of JSON with its quotes': ['application/json', '"hello \\u00e9"'],
-  'a text of another type': ['text/plain', '"hello"'],
-  'what is no JSON under its type': ['application/json', 'hello'],
-  'a form whose JSON would be as long': [FORM, 'a=%221%22&b=2'],
-  'a form whose names are digits': [FORM, 'b=1&2=x&1=y'],
-  'JSON under the type of a form': [FORM, '{"a":"1"}'],
-  'a form that says what the query says': [FORM, 'a=1', '?a=1'],
-  'nothing beside a query': [FORM, '', '?a=1'],
-  'a form with files whose names are digits': [
+const typed = (type: string, body: string | Buffer, place?: string): Sent => ({
+  headers: { 'content-type': type },
+  body,
+  place,
+});
+
+const SENT: Readonly<Record<string, Sent>> = {
+  'a string of JSON with its quotes': typed('application/json', '"hello \\u00e9"'),
+  'a text of another type': typed('text/plain', '"hello"'),
+  'what is no JSON under its type': typed('application/json', 'hello'),
+  'a form whose JSON would be as long': typed(FORM, 'a=%221%22&b=2'),
+  'a form whose names are digits': typed(FORM, 'b=1&2=x&1=y'),
+  'JSON under the type of a form': typed(FORM, '{"a":"1"}'),
+  'a form that says what the query says': typed(FORM, 'a=1', '?a=1'),
+  'nothing beside a query': typed(FORM, '', '?a=1'),
+  'a form with files whose names are digits': typed(
     'multipart/form-data; boundary=x',
     ['b', '1'].map((name) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n1\r\n`).join('') +
       '--x--\r\n',
-  ],
-} as const;
-
-const SENT: Readonly<Record<string, Sent>> = {
-  ...Object.fromEntries(
-    Object.entries(BODIES).map(([name, [type, body, place]]) => [
-      name,
-      { place, headers: { 'content-type': type }, body, differs: [] },
-    ]),
+  ),
+  'a form with files': typed(
+    'multipart/form-data; boundary=----WebKitFormBoundaryAbc',
+    Buffer.from(
+      '------WebKitFormBoundaryAbc\r\nContent-Disposition: form-data; name="a%22b"\r\n\r\nä\r\n' +
+        '------WebKitFormBoundaryAbc\r\nContent-Disposition: form-data; name="f"; filename="ö.png"\r\n' +
+        'Content-Type: image/png\r\n\r\n\u0089PNG\r\n\r\n------WebKitFormBoundaryAbc--\r\n',
+    ),
+  ),
+  'a form that cannot be decoded': typed(`${FORM}; charset=euc-jp`, 'a=%FF'),
+  'a form with files that cannot be read': typed(
+    'multipart/form-data; boundary=x',
+    Buffer.from('--x\r\n\r\n\u00ff\r\n--x--', 'latin1'),
   ),
   GitHub: {
     headers: { ...JSON_TYPE, 'x-github-event': 'push', 'x-github-delivery': 'd1', 'x-hub-signature-256': 'sha256=ab' },
@@ -93,50 +107,19 @@ const SENT: Readonly<Record<string, Sent>> = {
     body: '{"type":"contact.created"}',
     differs: ['webhook-signature'],
   },
-  'SOAP 1.1': {
-    ...SOAP_11,
-    body: soapMessage('soap', SOAP_11_NAMESPACE, OWN),
-    differs: [],
-  },
-  'SOAP 1.1 of another client': {
-    ...SOAP_11,
-    body: OTHER,
-    differs: ['body', 'content-length'],
-  },
+  'SOAP 1.1': soap11(soapMessage('soap', SOAP_11_NAMESPACE, OWN)),
+  'SOAP without a payload': soap11(soapMessage('soap', SOAP_11_NAMESPACE, `<RecordEvent xmlns="${NAMESPACE}" />`)),
+  'SOAP 1.1 of another client': soap11(OTHER, 'body', 'content-length'),
   'SOAP 1.2': {
     place: '?a=b',
     headers: { 'content-type': `application/soap+xml; charset=utf-8; action=${ACTION}` },
     body: soapMessage('soap12', SOAP_12_NAMESPACE, OWN.replace('ä', '<order>ä</order>\n<note/>')),
     differs: ['body', 'content-length'],
   },
-  'SOAP without a payload': {
-    ...SOAP_11,
-    body: soapMessage('soap', SOAP_11_NAMESPACE, `<RecordEvent xmlns="${NAMESPACE}" />`),
-    differs: [],
-  },
   'a form': {
     headers: { 'content-type': FORM, cookie: 'session=heim' },
     body: 'b=1+2&b=%26&a=%C3%A4',
     differs: ['cookie'],
-  },
-  'a form with files': {
-    headers: { 'content-type': 'multipart/form-data; boundary=----WebKitFormBoundaryAbc' },
-    body: Buffer.from(
-      '------WebKitFormBoundaryAbc\r\nContent-Disposition: form-data; name="a%22b"\r\n\r\nä\r\n' +
-        '------WebKitFormBoundaryAbc\r\nContent-Disposition: form-data; name="f"; filename="ö.png"\r\n' +
-        'Content-Type: image/png\r\n\r\n\u0089PNG\r\n\r\n------WebKitFormBoundaryAbc--\r\n',
-    ),
-    differs: [],
-  },
-  'a form that cannot be decoded': {
-    headers: { 'content-type': `${FORM}; charset=euc-jp` },
-    body: 'a=%FF',
-    differs: [],
-  },
-  'a form with files that cannot be read': {
-    headers: { 'content-type': 'multipart/form-data; boundary=x' },
-    body: Buffer.from('--x\r\n\r\n\u00ff\r\n--x--', 'latin1'),
-    differs: [],
   },
   gzip: {
     headers: { ...JSON_TYPE, 'content-encoding': 'gzip', 'accept-encoding': 'gzip' },
@@ -147,7 +130,6 @@ const SENT: Readonly<Record<string, Sent>> = {
     method: 'GET',
     place: "?b=1&a=%C3%A4+b&it's",
     headers: { 'x-name': Buffer.from('Müller').toString('latin1'), 'x-other': '\u00e9' },
-    differs: [],
   },
   'a query without a body': {
     place: '?b=1&a=2',
@@ -163,7 +145,6 @@ const SENT: Readonly<Record<string, Sent>> = {
   'a CloudEvent in binary mode': {
     headers: { ...JSON_TYPE, 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 't' },
     body: '{"a":1}',
-    differs: [],
   },
 };
 
@@ -213,7 +194,7 @@ describe('a request that is sent as it arrived', () => {
     const differing = [...names].filter((name) => original.headers[name] !== copy.headers[name]);
     if (!copy.body.equals(original.body)) differing.push('body');
     const ofConnection = sent.headers.connection === undefined ? ['connection'] : [];
-    expect(differing.filter((name) => !ofConnection.includes(name)).sort()).toEqual(sent.differs);
+    expect(differing.filter((name) => !ofConnection.includes(name)).sort()).toEqual(sent.differs ?? []);
     expect(JSON.stringify(copy.headers) + copy.body.toString()).not.toContain('heim');
   });
 
@@ -240,7 +221,7 @@ describe('a request that is sent as it arrived', () => {
     async (sender) => {
       const secret = secretOf(sender);
       const fields = { ...JSON_TYPE, 'svix-id': 'msg_2', [String(sender.field)]: 'v1,x' };
-      const event = await recorded(SENT[sender.name] ?? { headers: fields, body: '{}', differs: [] });
+      const event = await recorded(SENT[sender.name] ?? { headers: fields, body: '{}' });
       const { headers, body } = await forwarded(event, '/hook', signers);
       const { setting } = sender.signature as { setting: 'webhookSecrets' };
       const signatures = Sender.signaturesFor({ [setting]: [secret] }).in(headers);
@@ -250,17 +231,10 @@ describe('a request that is sent as it arrived', () => {
     },
   );
 
-  it('goes to the address with its own query, and with the path that came after the operation', async () => {
-    const event = await recorded({ headers: JSON_TYPE, body: '{}', differs: [] });
-    const arrival = JSON.stringify({ ...(JSON.parse(event.arrival) as object), path: '/a/b.asmx/RecordEvent/c/d?e=f' });
-    expect((await forwarded({ ...event, arrival }, '/hook/?token=1')).path).toBe('/hook/c/d?token=1&e=f');
-    expect((await forwarded(event, '')).path).toBe('/');
-  });
-
   it('is a CloudEvent for an event of a batch, and for one whose arrival is not known', async () => {
     const events = [{ specversion: '1.0', id: 'b1', source: '/s', type: 't', data: { a: 1 } }];
     const batch = { 'content-type': 'application/cloudevents-batch+json' };
-    const event = await recorded({ headers: batch, body: JSON.stringify(events), differs: [] });
+    const event = await recorded({ headers: batch, body: JSON.stringify(events) });
     const { headers, body } = await forwarded(event, '');
     expect(headers['content-type']).toBe('application/cloudevents+json; charset=utf-8');
     expect(JSON.parse(body.toString())).toMatchObject(events[0] as object);
@@ -279,16 +253,10 @@ describe('a request that is sent as it arrived', () => {
     ['more in the body', `<RecordEvent xmlns="${NAMESPACE}" own="1">${PAYLOAD}</RecordEvent><x xmlns="urn:x"/>`],
     ['attributes of the body', `<S:Body own="1"><RecordEvent xmlns="${NAMESPACE}">${PAYLOAD}</RecordEvent></S:Body>`],
   ])('has the payload of a SOAP call with %s, and is recorded with the same data', async (what, body) => {
-    const message = (text: string) => ({ ...(SENT['SOAP 1.1'] as Sent), body: text });
     const whole = body.startsWith('<S:Body') ? body : `<S:Body> ${body}</S:Body>`;
-    const event = await recorded(message(OTHER.replace(/<S:Body>[^]*<\/S:Body>/, () => whole)));
+    const event = await recorded(soap11(OTHER.replace(/<S:Body>[^]*<\/S:Body>/, () => whole)));
     const { body: sent } = await forwarded(event, '');
-    expect((await recorded(message(sent.toString()))).data).toBe(event.data);
+    expect((await recorded(soap11(sent.toString()))).data).toBe(event.data);
     if (what === 'no elements') expect(sent.toString()).toContain('>a &lt; b</');
-  });
-
-  it.each(['', 'no-prefix'])('is not signed with %j', (secret) => {
-    const sender = Sender.named('standard-webhooks');
-    expect(sender && signerOf(sender, secret)).toBeUndefined();
   });
 });

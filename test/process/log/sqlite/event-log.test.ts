@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EventLogError } from '../../../../src/log/engine';
@@ -8,7 +8,7 @@ import { openSqliteLog } from '../../../../src/log/sqlite/event-log';
 import { TYPE } from '../../../../src/log/sqlite/schema';
 import { useTemporaryFolder } from '../../../support/temporary-folder';
 import { everyEvent, outcome, newEvent } from '../../../support/events';
-import { directly, openDirectly } from '../../../support/sqlite';
+import { openDirectly } from '../../../support/sqlite';
 
 describe('a SQLite event log that cannot be opened', () => {
   const folder = useTemporaryFolder();
@@ -29,29 +29,6 @@ describe('a SQLite event log that cannot be opened', () => {
   });
 });
 
-describe('a SQLite event log with damaged events', () => {
-  const folder = useTemporaryFolder();
-
-  it.each(['attributes', 'data'])(
-    'passes over one whose %s are not JSON, says so, and reads on after it',
-    async (column) => {
-      const file = join(folder.path, 'events.db');
-      const log = await openSqliteLog({ file });
-      const hint = jest.fn();
-      log.observe({ hint });
-      await log.append(...['one', 'two', 'three'].map((id) => newEvent({ id })));
-      directly(file, `UPDATE events SET ${column} = 'x' WHERE sequence < 3`);
-      expect((await log.read({ ...everyEvent, after: 0, limit: 1 })).map(({ id }) => id)).toEqual(['three']);
-      expect((await log.read(everyEvent)).map(({ id }) => id)).toEqual(['three']);
-      // Only its reader can say what is wrong with one that was named.
-      expect((await log.read({ position: 1, limit: 1 })).map(({ id }) => id)).toEqual(['one']);
-      expect(hint).toHaveBeenCalledWith('damaged event', expect.stringContaining('Event 1 cannot be read'));
-      expect((await log.search({ limit: 10, type: 'webhook.recorded' })).more).toBe(false);
-      await log.close();
-    },
-  );
-});
-
 describe('a SQLite event log that fails', () => {
   const folder = useTemporaryFolder();
   let file: string;
@@ -69,14 +46,6 @@ describe('a SQLite event log that fails', () => {
     return [message, (cause as Error).message];
   };
 
-  it('is not opened under a path that not even root can create', async () => {
-    const below = join(file, 'sub', 'events.db');
-    await writeFile(file, '');
-    const [message, cause] = await causeOf(openSqliteLog({ file: below }));
-    expect(message).toBe(`The event log ${below} cannot be opened.`);
-    expect(cause).toBe('part of its path is a file, not a folder. Set EVENT_LOG to sqlite: and the path of a file.');
-  });
-
   it('is not opened on a file that this user cannot write', async () => {
     await writeFile(file, '');
     // root may write every file.
@@ -85,26 +54,6 @@ describe('a SQLite event log that fails', () => {
     });
     await expect(Database.open({ file })).rejects.toThrow(/^the user \S+ has no permission\. Set EVENT_LOG/);
     denied.mockRestore();
-  });
-
-  it('is not opened on a file that is not a database, and leaves it as it is', async () => {
-    await writeFile(file, 'these are my notes, please keep them. '.repeat(100));
-    const [, cause] = await causeOf(openSqliteLog({ file }));
-    expect(cause).toBe('file is not a database');
-    expect(await readFile(file, 'utf8')).toBe('these are my notes, please keep them. '.repeat(100));
-  });
-
-  it('records all events of one call or none', async () => {
-    const log = await openSqliteLog({ file, maxPages: 40 });
-    const small = Array.from({ length: 5 }, () => newEvent());
-    const large = newEvent({ data: `"data":"${'x'.repeat(500_000)}"` });
-    const [message, cause] = await causeOf(log.append(...small, large));
-    expect([message, cause]).toEqual(['The events could not be recorded.', 'database or disk is full']);
-    expect((await log.stats()).events).toBe(0);
-    expect(await log.read(everyEvent)).toEqual([]);
-    await log.append(...small);
-    expect((await log.stats()).events).toBe(5);
-    await log.close();
   });
 
   it('reads and says that it is locked while an event waits for the lock, and a later one waits no longer', async () => {
