@@ -76,21 +76,22 @@ describe('the packed package', () => {
   it('runs with npx from any folder', async () => {
     const elsewhere = join(folder.path, 'elsewhere');
     await mkdir(elsewhere);
-    const { child, prints, ended } = start(['npx', '--yes', `--package=${archive}`, 'asmx-webhook'], {
+    const npx = start(['npx', '--yes', `--package=${archive}`, 'asmx-webhook'], {
       cwd: elsewhere,
       variables: { ...process.env, PORT: '0' },
       detached: true,
     });
     try {
-      const [, url = ''] = await prints(/WebHook answers at (\S+)/);
+      const [, url = ''] = await npx.prints(/WebHook answers at (\S+)/);
       expect(await callOperation(url, 'soap11', 'HelloWorld')).toBe('Hello World');
       await callOperation(url, 'httpget', 'RecordEvent');
       expect((await send(`${url}?event=1`)).body).toContain('>npx ./asmx-webhook-1.1.0.tgz events forward URL ');
     } finally {
       // The whole group: npx starts the service through a shell.
-      if (child.exitCode === null && child.pid !== undefined) {
-        process.kill(-child.pid, 'SIGTERM');
-        await ended;
+      const { exitCode, pid } = npx.child;
+      if (exitCode === null && pid !== undefined) {
+        process.kill(-pid, 'SIGTERM');
+        await npx.ended;
       }
     }
   }, 120_000);
