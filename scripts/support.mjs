@@ -1,8 +1,39 @@
 // What several scripts need: programs that run beside them, and figures.
 import { readdir, readFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { request as secureRequest } from 'node:https';
 import program from '../test/support/program.cjs';
 
 export const { certificateIn, freePort, randomOf, run, SERVICE } = program;
+
+/**
+ * Starts the service, by default of the build that SERVICE names or of this one. Resolves once it has printed its address, and each of its
+ * WORKERS that it has started.
+ */
+export async function startService(cwd, variables = {}, command = [process.execPath, process.env.SERVICE ?? SERVICE]) {
+  const service = run(command, { cwd, variables: { PORT: String(await freePort()), ...variables } });
+  const [, url] = await service.prints(/WebHook answers at (\S+)/);
+  await service.prints(new RegExp(`(?:"msg":"started"[^]*){${variables.WORKERS ?? 1}}`));
+  return { ...service, url };
+}
+
+/** Makes a request, by default on a connection of its own. Resolves to its status, or to why it has none. */
+export function statusOf(url, { body = '', method = body === '' ? 'GET' : 'POST', headers = {}, agent = false } = {}) {
+  const begin = url.startsWith('https:') ? secureRequest : request;
+  const fields = { ...headers, 'Content-Length': Buffer.byteLength(body) };
+  return new Promise((resolve) => {
+    begin(url, { method, headers: fields, agent, rejectUnauthorized: false }, (response) => {
+      response.resume().on('close', () => resolve(response.statusCode));
+    })
+      .on('error', ({ code, message }) => resolve(code ?? message))
+      .end(body);
+  });
+}
+
+/** Seconds of processor time that all threads of a process have taken so far. */
+export async function processorSeconds(pid) {
+  return [...(await threadSeconds(pid)).values()].reduce((sum, one) => sum + one, 0);
+}
 
 /** Seconds of processor time that each thread of a process has taken so far, by its id. */
 export async function threadSeconds(pid) {

@@ -6,15 +6,15 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
-import { Agent as SecureAgent, request as secureRequest } from 'node:https';
+import { Agent } from 'node:http';
+import { Agent as SecureAgent } from 'node:https';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connect as secureConnect } from 'node:tls';
-import { certificateIn, freePort, peakMebibytes, run, SERVICE } from '../support.mjs';
+import { certificateIn, peakMebibytes, SERVICE, startService, statusOf } from '../support.mjs';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 const SECONDS = Number(process.env.SECONDS ?? 15);
@@ -84,20 +84,16 @@ async function measure() {
 
 async function outcome(folder, transport, what, variables) {
   const cwd = await mkdtemp(join(folder, 'service-'));
-  const workers = Number(process.env.WORKERS ?? 1);
-  const PORT = String(await freePort());
-  const service = run(
-    [process.env.NODE ?? process.execPath, '--max-semi-space-size=16', process.env.SERVICE ?? SERVICE],
-    {
-      cwd,
-      variables: { MALLOC_MMAP_THRESHOLD_: '131072', PORT, WORKERS: String(workers), RETENTION: 'none', ...variables },
-    },
+  const { NODE = process.execPath, WORKERS = '1' } = process.env;
+  const service = await startService(
+    cwd,
+    { MALLOC_MMAP_THRESHOLD_: '131072', WORKERS, RETENTION: 'none', ...variables },
+    [NODE, '--max-semi-space-size=16', process.env.SERVICE ?? SERVICE],
   );
-  const [, url] = await service.prints(/WebHook answers at (\S+)/);
-  if (workers > 1) await service.prints(new RegExp(`(?:"started"[^]*){${workers}}`));
+  const { url } = service;
   for (const source of ['/1', '/2', '/3']) {
     const headers = { 'ce-specversion': '1.0', 'ce-type': 'large', 'ce-id': 'large', 'ce-source': source };
-    await called(url, '/RecordEvent', 'x'.repeat(LARGE), false, headers);
+    await statusOf(`${url}/RecordEvent`, { headers, body: 'x'.repeat(LARGE) });
   }
   const attacker = fork(fileURLToPath(import.meta.url), [], { execArgv: [] });
   const callers = ordinaryCallers(url);
@@ -125,7 +121,7 @@ function ordinaryCallers(url) {
     void (async () => {
       while (!isOver) {
         caller.since = performance.now();
-        const status = await called(url, path, body, agent);
+        const status = await statusOf(url + path, { body, agent });
         if (isOver) return;
         caller.all++;
         caller.longest = Math.max(caller.longest, performance.now() - caller.since);
@@ -147,19 +143,6 @@ function ordinaryCallers(url) {
       });
     },
   };
-}
-
-/** Makes a call. Resolves to its status, or to why it has none. */
-function called(url, path, body, agent = false, headers = {}) {
-  const begin = url.startsWith('https:') ? secureRequest : request;
-  const method = body === '' ? 'GET' : 'POST';
-  return new Promise((resolve) => {
-    begin(url + path, { method, agent, headers, rejectUnauthorized: false }, (response) => {
-      response.resume().on('close', () => resolve(response.statusCode));
-    })
-      .on('error', ({ code, message }) => resolve(code ?? message))
-      .end(body);
-  });
 }
 
 /** Attacks for SECONDS, taking no answers. */
@@ -190,7 +173,7 @@ async function attack({ url, what }) {
     await setTimeout(200);
     if (part.records === undefined) continue;
     await setTimeout(3000);
-    await called(url, '/RecordEvent', 'x'.repeat(part.records));
+    await statusOf(`${url}/RecordEvent`, { body: 'x'.repeat(part.records) });
   }
   await setTimeout(SECONDS * 1000);
   isOver = true;

@@ -4,13 +4,13 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort, peakMebibytes, run, SERVICE, threadSeconds } from '../support.mjs';
+import { peakMebibytes, processorSeconds, startService, statusOf } from '../support.mjs';
 
 if (process.send === undefined) await measure();
 else process.once('message', follow);
@@ -18,11 +18,8 @@ else process.once('message', follow);
 async function measure() {
   const [followers = 900, rate = 50, bytes = 2000, seconds = 20] = process.argv.slice(2).map(Number);
   const cwd = await mkdtemp(join(tmpdir(), 'webhook-followers-'));
-  const service = run([process.execPath, process.env.SERVICE ?? SERVICE], {
-    cwd,
-    variables: { PORT: String(await freePort()), RETENTION: 'none' },
-  });
-  const [, url] = await service.prints(/WebHook answers at (\S+)/);
+  const service = await startService(cwd, { RETENTION: 'none' });
+  const { url } = service;
   const { pid } = service.child;
   const readers = fork(fileURLToPath(import.meta.url), [], { execArgv: [] });
   readers.send({ url, followers });
@@ -32,7 +29,7 @@ async function measure() {
   const start = performance.now();
   const recorded = [];
   for (let i = 0; i < rate * seconds; i++) {
-    recorded.push(record(url, 'x'.repeat(bytes), agent));
+    recorded.push(statusOf(`${url}/RecordEvent`, { body: 'x'.repeat(bytes), agent }));
     await setTimeout(start + (1000 * (i + 1)) / rate - performance.now());
   }
   const refused = (await Promise.all(recorded)).filter((status) => status !== 200).length;
@@ -46,20 +43,6 @@ async function measure() {
   readers.kill();
   await service.end('SIGKILL');
   await rm(cwd, { recursive: true });
-}
-
-async function processorSeconds(pid) {
-  return [...(await threadSeconds(pid)).values()].reduce((sum, one) => sum + one, 0);
-}
-
-function record(url, body, agent) {
-  return new Promise((resolve) => {
-    request(`${url}/RecordEvent`, { method: 'POST', agent }, (response) => {
-      response.resume().on('close', () => resolve(response.statusCode));
-    })
-      .on('error', () => resolve(0))
-      .end(body);
-  });
 }
 
 /** Follows over many connections, each opened anew where it ends, until all have the last event. */

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { connect as secureConnect } from 'node:tls';
-import { certificateIn, peakMebibytes, run, SERVICE } from '../support.mjs';
+import { certificateIn, median, peakMebibytes, SERVICE, startService, statusOf } from '../support.mjs';
 import { BESIDE, CALLS, MESSAGES } from './heavy-messages.mjs';
 
 const TIMES = 3;
@@ -42,22 +42,9 @@ async function measure(transport, variables) {
   const place = join(folder, transport.replace(' ', '-'));
   const turns = join(place, 'turns');
   await mkdir(turns, { recursive: true });
-  const start = async () => {
-    const preload = ['--require', join(import.meta.dirname, 'turns.cjs')];
-    const started = run([process.execPath, ...options, ...preload, service], {
-      cwd: place,
-      // Several workers need a port that is named.
-      variables: {
-        PORT: variables.WORKERS ? String(20_000 + (process.pid % 10_000)) : '0',
-        TURNS: turns,
-        ...log,
-        ...variables,
-      },
-    });
-    const [, url] = await started.prints(/WebHook answers at (\S+)/);
-    if (variables.WORKERS) await started.prints(/(?:"started"[^]*){2}/);
-    return { ...started, url };
-  };
+  const preload = ['--require', join(import.meta.dirname, 'turns.cjs')];
+  const command = [process.execPath, ...options, ...preload, service];
+  const start = () => startService(place, { TURNS: turns, ...log, ...variables }, command);
   let server = await start();
   const messages = MESSAGES.filter(({ what }, i) => i % each === 0 && pattern.test(what));
   for (const { what, request: make } of messages.flatMap((one, i) =>
@@ -65,32 +52,31 @@ async function measure(transport, variables) {
   )) {
     const message = make();
     const outcomes = [];
-    while (outcomes.length < TIMES && !outcomes.some(({ longest }) => longest < MOST)) {
+    while (outcomes.length < TIMES && !outcomes.some(({ took }) => took < MOST)) {
       for (const file of await readdir(turns)) await truncate(join(turns, file));
-      const status = await (message.pipelined ? sendMany : send)(server.url, message);
+      const status = await (message.pipelined ? sendMany(server.url, message) : send(server.url, message));
       await setTimeout(20);
-      outcomes.push({ status, longest: await longestTurn(turns) });
+      outcomes.push({ status, took: await longestTurn(turns) });
     }
-    const memory = await peakMebibytes(server.child.pid);
-    const times = outcomes.map(({ longest }) => longest.toFixed(0));
-    const { status } = outcomes.at(-1);
-    const bytes = Buffer.byteLength(message.body) + Buffer.byteLength(Object.values(message.headers).join(''));
-    console.log([transport, what, bytes, times.join('/'), `${Math.round(memory)} MiB`, status].join(' | '));
+    await print(transport, what, message, outcomes, server);
     if (server.child.exitCode !== null || server.child.signalCode !== null) server = await start();
   }
   for (const { what, request: make } of CALLS.filter(({ what }) => pattern.test(what))) {
     const message = make();
     const outcomes = [];
-    while (outcomes.length < TIMES && !outcomes.some(({ median }) => median < MOST))
+    while (outcomes.length < TIMES && !outcomes.some(({ took }) => took < MOST))
       outcomes.push(await timeBeside(server.url, message));
-    const times = outcomes.map(({ median }) => median.toFixed(0)).join('/');
-    const memory = await peakMebibytes(server.child.pid);
-    console.log(
-      [transport, what, message.body.length, times, `${Math.round(memory)} MiB`, outcomes.at(-1).status].join(' | '),
-    );
+    await print(transport, what, message, outcomes, server);
   }
   await server.end();
   await rm(place, { recursive: true });
+}
+
+async function print(transport, what, { body, headers }, outcomes, server) {
+  const bytes = Buffer.byteLength(body) + Buffer.byteLength(Object.values(headers).join(''));
+  const memory = `${Math.round(await peakMebibytes(server.child.pid))} MiB`;
+  const times = outcomes.map(({ took }) => took.toFixed(0)).join('/');
+  console.log([transport, what, bytes, times, memory, outcomes.at(-1).status].join(' | '));
 }
 
 /** Resolves to the median time of a call, and to its last status, while another caller sends one large message after the other. */
@@ -110,20 +96,11 @@ async function timeBeside(url, message) {
   }
   isOver = true;
   await large;
-  return { status, median: times.sort((a, b) => a - b)[CALLS_TIMED >> 1] };
+  return { status, took: median(times) };
 }
 
-/** Makes a request on a connection of its own. Resolves to its status, or to why there is none. */
-function send(url, { method = 'POST', path = '', headers, body }) {
-  const begin = url.startsWith('https:') ? secureRequest : request;
-  const fields = { ...headers, 'Content-Length': Buffer.byteLength(body) };
-  return new Promise((resolve) => {
-    begin(url + path, { method, headers: fields, agent: false, rejectUnauthorized: false }, (response) => {
-      response.resume().on('close', () => resolve(response.statusCode));
-    })
-      .on('error', ({ message }) => resolve(message))
-      .end(body);
-  });
+function send(url, { path = '', method = 'POST', ...rest }) {
+  return statusOf(url + path, { method, ...rest });
 }
 
 /** Sends several requests at once on each of some connections. Resolves to the status of the last answer, or to why there is none. */
@@ -151,7 +128,7 @@ async function sendMany(url, { path, pipelined, connections = 1, waits = false }
   });
   if (waits) {
     await setTimeout(2000);
-    await send(url, { path: '/RecordEvent', headers: {}, body: '' });
+    await send(url, { path: '/RecordEvent' });
   }
   const statuses = await Promise.all(answers);
   for (const socket of sockets) socket.destroy();
@@ -161,11 +138,9 @@ async function sendMany(url, { path, pipelined, connections = 1, waits = false }
 /** The position of the newest event. */
 async function newest(url) {
   const begin = url.startsWith('https:') ? secureRequest : request;
-  const headers = { Accept: 'application/json' };
   const page = await new Promise((resolve, reject) => {
-    begin(`${url}/GetEvents?limit=1`, { headers, agent: false, rejectUnauthorized: false }, resolve)
-      .on('error', reject)
-      .end();
+    const accepts = { headers: { Accept: 'application/json' }, agent: false, rejectUnauthorized: false };
+    begin(`${url}/GetEvents?limit=1`, accepts, resolve).on('error', reject).end();
   });
   return /"sequence":"(\d+)"/.exec(await text(page))?.[1] ?? '0';
 }

@@ -68,7 +68,7 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
       return send(service.url + path, { ...question, headers: { ...question.headers, ...headers }, body: text });
     };
     const expiring = (seconds: number) =>
-      `<wsu:Timestamp><wsu:Expires>${new Date(Date.now() + seconds * 1000).toISOString()}</wsu:Expires></wsu:Timestamp>`;
+      `<wsu:Timestamp><wsu:Created>2026-01-01T00:00:00Z</wsu:Created><wsu:Expires>${new Date(Date.now() + seconds * 1000).toISOString()}</wsu:Expires></wsu:Timestamp>`;
     const plain = `<wsse:UsernameToken><wsse:Username/><wsse:Password>${RECORD_KEY}</wsse:Password></wsse:UsernameToken>`;
     const MANDATORY = 'SOAP:mustUnderstand="1"';
 

@@ -38,7 +38,6 @@ describeUnless(missing, 'the container image', () => {
     const base = await containers.makeBase();
     // With npm's cache of this machine, which has all packages: `npm ci` has installed them.
     const build = ['build', '--isolation=chroot', '--format=docker', '--volume', `${await npmCache()}:/root/.npm`];
-    const began = performance.now();
     await containers.buildah(...build, '--build-arg', `NODE_IMAGE=${base}`, '--tag', IMAGE, ROOT);
     const { Docker } = JSON.parse(await containers.buildah('inspect', '--type=image', IMAGE)) as {
       Docker: { config: ImageConfig };
@@ -46,21 +45,14 @@ describeUnless(missing, 'the container image', () => {
     config = Docker.config;
     container = await containers.buildah('from', IMAGE);
     root = await containers.buildah('mount', container);
-    const sizes = JSON.parse(await containers.buildah('images', '--json')) as { names?: string[]; size: string }[];
-    const sizeOf = (name: string): string => sizes.find(({ names }) => names?.[0]?.startsWith(name))?.size ?? '?';
-    console.log(
-      `image built in ${seconds(performance.now() - began)}; ${sizeOf(IMAGE)}, of which the base has ${sizeOf(base)}`,
-    );
   }, 600_000);
   afterAll(() => folder.remove(), 60_000);
 
   /** Starts the service as the image says; resolves when it answers. */
   async function start() {
     const port = await freePort();
-    const began = performance.now();
     const { output, ended } = containers.start(container, { PORT: String(port), HOST: '127.0.0.1' }, config.Cmd);
     await eventually('the service has started', () => logLines(output()).some(({ msg }) => msg === 'started'));
-    console.log(`container ready in ${seconds(performance.now() - began)}`);
     const [, url = ''] = /WebHook answers at (\S+)/.exec(output()) ?? [];
     const pid = logLines(output()).find(({ msg }) => msg === 'started')?.pid;
     return {
@@ -109,7 +101,3 @@ describeUnless(missing, 'the container image', () => {
     expect((await run('find', [root, ...later])).stdout).toBe('');
   }, 60_000);
 });
-
-function seconds(milliseconds: number): string {
-  return `${(milliseconds / 1000).toFixed(1)} s`;
-}

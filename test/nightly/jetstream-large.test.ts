@@ -1,7 +1,8 @@
 import { callOperation, eventsOf, requestOf } from '../support/bindings';
+import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { useJetStream } from '../support/jetstream';
-import { logLines, startProcess, type ServiceProcess } from '../support/process';
+import { logLines, startProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
@@ -10,80 +11,52 @@ const MAX_EVENT = 1024 * 1024 - 512;
 
 const LARGE = 'x'.repeat(1024 * 1024);
 
-const TOO_LARGE = new RegExp(
-  `The event \\S+ has \\d{7} bytes as it is kept, and the event log takes ${String(MAX_EVENT)} at most\\.`,
-);
-
 describeWith({ 'nats-server': 'nats-server' }, 'a service whose NATS takes smaller messages than it', () => {
   const nats = useJetStream('max_payload: 1MB');
   const folder = useTemporaryFolder();
-  let service: ServiceProcess;
-  let name: string;
-  const start = async (settings: Readonly<Record<string, string>> = {}) => {
-    name = `nats://127.0.0.1:${String(nats.port())}/${nats.options().stream}`;
-    service = await startProcess({ EVENT_LOG: name, ...settings }, folder.path);
-  };
-  afterEach(async () => service.end('SIGTERM'));
 
-  const post = (body: string, type: string, headers: Readonly<Record<string, string>> = {}) =>
-    send(`${service.url}/RecordEvent`, { method: 'POST', headers: { 'Content-Type': type, ...headers }, body });
-  const recorded = async () => eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).map(({ id }) => id);
+  it.each([1, 2])(
+    'says so at its start and refuses larger events, whole batches and all, WORKERS=%i',
+    async (workers) => {
+      const EVENT_LOG = `nats://127.0.0.1:${String(nats.port())}/${nats.options().stream}`;
+      const service = await startProcess({ EVENT_LOG, WORKERS: String(workers) }, folder.path);
+      const warnings = () => logLines(service.output()).filter(({ msg }) => String(msg).startsWith('NATS takes'));
+      // Log lines are written later than the address.
+      await eventually('each process warns', () => warnings().length >= workers);
+      expect(warnings().map(({ msg }) => msg)).toEqual(
+        Array(workers).fill(
+          `NATS takes events of at most ${String(MAX_EVENT)} bytes (max_payload), and requests may have 4194304 ` +
+            '(MAX_REQUEST_BYTES): larger events are refused. Set max_payload to 5592406 or more, or lower MAX_REQUEST_BYTES.',
+        ),
+      );
 
-  it.each([
-    ['1', {}],
-    ['2', { WORKERS: '2' }],
-  ])('warns at its start, and names both limits (%s processes)', async (count, settings) => {
-    await start(settings);
-    const warnings = logLines(service.output()).filter(({ msg }) => String(msg).startsWith('NATS takes'));
-    expect(warnings.map(({ msg }) => msg)).toEqual(
-      Array(Number(count)).fill(
-        `NATS takes events of at most ${String(MAX_EVENT)} bytes (max_payload), and requests may have 4194304 ` +
-          '(MAX_REQUEST_BYTES): larger events are refused. Set max_payload to 5592406 or more, or lower MAX_REQUEST_BYTES.',
-      ),
-    );
-  });
-
-  it('refuses an event that is too large as the binding does, and goes on', async () => {
-    await start();
-    for (const [binding, code] of [
-      ['soap11', '<faultcode>soap:Client</faultcode>'],
-      ['soap12', '<soap:Value>soap:Sender</soap:Value>'],
-    ] as const) {
-      const { path, ...question } = requestOf(binding, 'RecordEvent', `<a>${LARGE}</a>`);
-      const { status, body } = await send(service.url + path, question);
-      expect([status, body]).toEqual([413, expect.stringContaining(code)]);
-      expect(body).toMatch(TOO_LARGE);
-    }
-    const problems = { Accept: 'application/json' };
-    for (const [type, body] of [
-      ['application/json', JSON.stringify(LARGE)],
-      ['application/x-www-form-urlencoded', `a=${LARGE}`],
-      ['application/octet-stream', LARGE.slice(0, 900_000)],
-      [
-        'application/cloudevents+json',
-        JSON.stringify({ specversion: '1.0', id: 'a', source: '/', type: 't', data: LARGE }),
-      ],
-    ] as const) {
-      const answer = await post(body, type, problems);
-      expect([answer.status, answer.headers['content-type']]).toEqual([413, 'application/problem+json']);
-      expect(answer.body).toMatch(TOO_LARGE);
-    }
-    expect(await recorded()).toEqual([]);
-    expect((await send(new URL('/readyz', service.url).href)).status).toBe(200);
-    const metrics = await send(new URL('/metrics', service.url).href);
-    expect(metrics.body).toMatch(/reason="too-large"[^}]*\} [1-9]/);
-  });
-
-  it('records nothing of a batch with such an event, and takes no key with it', async () => {
-    await start();
-    const event = (id: string, data: string) => ({ specversion: '1.0', id, source: '/', type: 't', data });
-    const small = Array.from({ length: 600 }, (_, i) => event(`small-${String(i)}`, 'x'));
-    const batch = JSON.stringify([...small, event('large', LARGE)]);
-    expect((await post(batch, 'application/cloudevents-batch+json')).status).toBe(413);
-    const key = { 'Idempotency-Key': 'k' };
-    expect((await post(JSON.stringify(LARGE), 'application/json', key)).status).toBe(413);
-    expect(await recorded()).toEqual([]);
-    expect((await post('"small"', 'application/json', key)).status).toBe(200);
-    expect(await recorded()).toHaveLength(1);
-  });
+      const post = async (body: string, type = 'application/json') => {
+        const headers = { 'Content-Type': type, Accept: 'application/json', 'Idempotency-Key': 'k' };
+        return send(`${service.url}/RecordEvent`, { method: 'POST', headers, body });
+      };
+      const soap = async (binding: 'soap11' | 'soap12') => {
+        const { path, ...question } = requestOf(binding, 'RecordEvent', `<a>${LARGE}</a>`);
+        return send(service.url + path, question);
+      };
+      const event = (id: string, data: string) => ({ specversion: '1.0', id, source: '/', type: 't', data });
+      const batch = [...Array.from({ length: 600 }, (_, i) => event(`small-${String(i)}`, 'x')), event('large', LARGE)];
+      for (const [refused, answer] of [
+        ['<faultcode>soap:Client</faultcode>', await soap('soap11')],
+        ['<soap:Value>soap:Sender</soap:Value>', await soap('soap12')],
+        ['"status":413', await post(JSON.stringify(LARGE))],
+        ['"status":413', await post(LARGE.slice(0, 900_000), 'application/octet-stream')],
+        ['"status":413', await post(JSON.stringify(batch), 'application/cloudevents-batch+json')],
+      ] as const) {
+        expect([answer.status, answer.body]).toEqual([413, expect.stringContaining(refused)]);
+        expect(answer.body).toMatch(
+          /The event \S+ has \d{7} bytes as it is kept, and the event log takes 1048064 at most\./,
+        );
+      }
+      // Nothing of the batch is recorded, and no refused event has taken the key.
+      expect((await post('"small"')).status).toBe(200);
+      expect(eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'))).toHaveLength(1);
+      expect((await send(new URL('/readyz', service.url).href)).status).toBe(200);
+      await service.end('SIGTERM');
+    },
+  );
 });

@@ -1,10 +1,10 @@
-import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { callOperation } from '../support/bindings';
 import { send } from '../support/http';
+import { run as start } from '../support/program.cjs';
 import { temporaryFolder } from '../support/temporary-folder';
 import { itUnless } from '../support/tools';
 
@@ -76,22 +76,22 @@ describe('the packed package', () => {
   it('runs with npx from any folder', async () => {
     const elsewhere = join(folder.path, 'elsewhere');
     await mkdir(elsewhere);
-    const child = spawn('npx', ['--yes', `--package=${archive}`, 'asmx-webhook'], {
+    const npx = start(['npx', '--yes', `--package=${archive}`, 'asmx-webhook'], {
       cwd: elsewhere,
-      env: { ...process.env, PORT: '0' },
+      variables: { ...process.env, PORT: '0' },
       detached: true,
     });
     try {
-      const url = await addressOf(child);
+      const [, url = ''] = await npx.prints(/WebHook answers at (\S+)/);
       expect(await callOperation(url, 'soap11', 'HelloWorld')).toBe('Hello World');
       await callOperation(url, 'httpget', 'RecordEvent');
       expect((await send(`${url}?event=1`)).body).toContain('>npx ./asmx-webhook-1.1.0.tgz events forward URL ');
     } finally {
       // The whole group: npx starts the service through a shell.
-      if (child.exitCode === null && child.pid !== undefined) {
-        const ended = once(child, 'exit');
-        process.kill(-child.pid, 'SIGTERM');
-        await ended;
+      const { exitCode, pid } = npx.child;
+      if (exitCode === null && pid !== undefined) {
+        process.kill(-pid, 'SIGTERM');
+        await npx.ended;
       }
     }
   }, 120_000);
@@ -138,21 +138,12 @@ describe('the packed package', () => {
         await chown(data, NOBODY, NOBODY);
         for (const path of [folder.path, project]) await chmod(path, 0o755);
         await run('chmod', ['-R', 'a-w', join(project, 'node_modules')]);
-        const service = join(project, 'node_modules', '.bin', 'asmx-webhook');
-        const child = spawn(service, [], {
-          cwd: data,
-          env: { PATH: process.env.PATH, PORT: '0' },
-          uid: NOBODY,
-          gid: NOBODY,
-        });
-        try {
-          const url = await addressOf(child);
-          expect(await callOperation(url, 'httpget', 'RecordEvent')).toMatch(/^[\da-f-]{36}$/);
-        } finally {
-          const ended = once(child, 'exit');
-          child.kill('SIGTERM');
-          await ended;
-        }
+        const user = { uid: NOBODY, gid: NOBODY };
+        const command = [join(project, 'node_modules', '.bin', 'asmx-webhook')];
+        const service = start(command, { cwd: data, variables: { PORT: '0' }, ...user });
+        const [, url = ''] = await service.prints(/WebHook answers at (\S+)/);
+        expect(await callOperation(url, 'httpget', 'RecordEvent')).toMatch(/^[\da-f-]{36}$/);
+        await service.end();
       },
       60_000,
     );
@@ -161,20 +152,3 @@ describe('the packed package', () => {
 
 /** A user without rights, who has no name in every container. */
 const NOBODY = 65_534;
-
-/** Resolves to the address that the service prints. */
-function addressOf(child: ChildProcessWithoutNullStreams): Promise<string> {
-  let output = '';
-  return new Promise((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
-        output += chunk.toString();
-        const found = /WebHook answers at (\S+)/.exec(output)?.[1];
-        if (found !== undefined) resolve(found);
-      });
-    }
-    child.on('close', () => {
-      reject(new Error(output));
-    });
-  });
-}

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { callOperation } from '../support/bindings';
@@ -9,7 +9,7 @@ import { everyEvent, Load, verdict, WHOLE } from '../support/load';
 import { startProcess, type ServiceProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { runToolHere } from '../support/tool-here';
-import { describeUnless, missingMount } from '../support/tools';
+import { describeUnless, missingMount, whileMounted } from '../support/tools';
 import { openDirectly } from '../support/sqlite';
 
 const WORKERS = [{}, { WORKERS: '2' }];
@@ -60,9 +60,7 @@ describeUnless(missingMount, 'the service on a disk that gets full', () => {
 
   it.each(WORKERS)('with %j refuses what it cannot keep and goes on when there is room again', async (workers) => {
     const disk = join(folder.path, 'disk');
-    await mkdir(disk);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk]);
-    try {
+    await whileMounted('-t tmpfs -o size=8m tmpfs', disk, async () => {
       await writeFile(join(disk, 'others'), Buffer.alloc(6 * 1024 * 1024));
       const service = await startProcess({ EVENT_LOG: 'sqlite:disk/events.db', ...workers }, folder.path);
       const calls = startLoad(service);
@@ -76,9 +74,7 @@ describeUnless(missingMount, 'the service on a disk that gets full', () => {
       await eventually('the service is ready', async () => (await ready(service)) === 200);
       await calls.stop();
       await expectKept(service, calls);
-    } finally {
-      execFileSync('umount', ['-l', disk]);
-    }
+    });
   });
 });
 
@@ -90,9 +86,7 @@ describeUnless(missingMount, 'the tool on a read-only file system', () => {
     const id = await callOperation(service.url, 'httppost', 'RecordEvent', 'x');
     if (state !== 'running') await service.end(state === 'stopped' ? 'SIGTERM' : 'SIGKILL');
     const disk = join(folder.path, 'disk');
-    await mkdir(disk);
-    execFileSync('mount', ['--bind', join(folder.path, 'data'), disk]);
-    try {
+    await whileMounted(`--bind ${join(folder.path, 'data')}`, disk, async () => {
       execFileSync('mount', ['-o', 'remount,bind,ro', disk]);
       const run = (...args: string[]) => runToolHere(args, { EVENT_LOG: 'sqlite:disk/events.db' }, folder.path);
       expect(await run('print', '--json')).toMatchObject({ code: 0, output: expect.stringContaining(id) as string });
@@ -102,8 +96,6 @@ describeUnless(missingMount, 'the tool on a read-only file system', () => {
         code: 1,
         errors: expect.stringContaining('attempt to write a readonly database') as string,
       });
-    } finally {
-      execFileSync('umount', ['-l', disk]);
-    }
+    });
   });
 });

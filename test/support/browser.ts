@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { programPath } from './tools';
 
 /** The browser in which the pages are looked at: Chromium without a window, which starts and draws in a third of the time. */
@@ -15,12 +15,34 @@ export const SCREENS = [
   ['dark', 390],
 ] as const;
 
-/** Starts {@link BROWSER}. The test that uses it is to be skipped where there is none. */
-export function launchChromium(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: programPath(BROWSER) ?? '',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+/**
+ * Starts {@link BROWSER} for the tests of the surrounding `describe`, which is to be skipped where there is none. A test fails if the browser
+ * complains of a page in other words than these.
+ */
+export function useBrowser(expected: RegExp) {
+  let browser: Browser;
+  const complaints: string[] = [];
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      executablePath: programPath(BROWSER) ?? '',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+    });
+  }, 60_000);
+  afterAll(() => browser.close());
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    expect(complaints.splice(0).filter((complaint) => !expected.test(complaint))).toEqual([]);
   });
+  return {
+    open: async (url: string, options: BrowserContextOptions = {}): Promise<Page> => {
+      const page = await (await browser.newContext(options)).newPage();
+      page.on('console', (message) => complaints.push(message.text()));
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('dialog', (dialog) => complaints.push(dialog.message()));
+      await page.goto(url);
+      return page;
+    },
+  };
 }
 
 /**

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { openPostgresLog } from '../../src/log/postgres/event-log';
 import type { EventLog } from '../../src/log/event-log';
+import { eventually } from './eventually';
 import { freePort, run } from './program.cjs';
 import { temporaryFolder } from './temporary-folder';
 import { describeUnless } from './tools';
@@ -123,6 +124,12 @@ export function usePostgres(...settings: string[]) {
       return log;
     },
     sql,
+    /** Changes a setting of the running server, and waits until it is in use. */
+    async set(name: string, value: string) {
+      await sql('postgres', `ALTER SYSTEM SET ${name} = '${value}'`);
+      await sql('postgres', 'SELECT pg_reload_conf()');
+      await eventually(`${name} is ${value}`, async () => (await sql('postgres', `SHOW ${name}`))[0]?.[name] === value);
+    },
     port: () => port,
     /** The lines that the server has logged. */
     output: () => server.output(),

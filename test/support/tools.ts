@@ -1,4 +1,5 @@
-import { accessSync, constants } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Finds a program, given by name or path, on this machine; undefined if it is missing. */
@@ -46,6 +47,18 @@ export const missingLinux = process.platform === 'linux' ? undefined : 'Linux';
 /** Missing where a test cannot mount a disk. */
 export const missingMount =
   process.getuid?.() === 0 && process.platform === 'linux' ? undefined : 'mount (as root, on Linux)';
+
+/** Does something while a disk, of which mount is told how, is mounted on a folder. */
+export async function whileMounted(options: string, disk: string, action: () => Promise<void>): Promise<void> {
+  mkdirSync(disk);
+  execFileSync('mount', [...options.split(' '), disk]);
+  try {
+    await action();
+  } finally {
+    // Even if programs use it: why the action failed must be what is reported.
+    execFileSync('umount', ['-l', disk]);
+  }
+}
 
 /** `describe` if all programs are installed; each is given with the package that provides it. */
 export function describeWith(programs: Readonly<Record<string, string>>, what: string, tests: () => void): void {

@@ -1,16 +1,11 @@
-import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { startEndpoint } from '../support/endpoint';
 import { callOperation, eventsOf, type CloudEvent } from '../support/bindings';
-import { BROWSER, expectFit, launchChromium, SCREENS, stopClock } from '../support/browser';
+import { BROWSER, expectFit, SCREENS, stopClock, useBrowser } from '../support/browser';
 import { contractWith } from '../support/operations-with-parameters';
-import { run } from '../support/program.cjs';
-import { startService, type TestService } from '../support/service';
-import { temporaryFolder } from '../support/temporary-folder';
+import { startService, useService } from '../support/service';
 import { describeWith } from '../support/tools';
 
-const ROOT = join(__dirname, '..', '..');
 const RECORD_KEYS = 'record-key-0123456789';
 const READ_KEYS = 'read-key-0123456789abc';
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
@@ -19,36 +14,10 @@ const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 jest.setTimeout(60_000);
 
 describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
-  let service: TestService;
-  let guarded: TestService;
-  let browser: Browser;
-  beforeAll(async () => {
-    service = await startService();
-    guarded = await startService({ RECORD_KEYS, READ_KEYS });
-    browser = await launchChromium();
-  }, 60_000);
-  afterAll(async () => {
-    await browser.close();
-    await service.stop();
-    await guarded.stop();
-  });
-
-  /** Opens a page and uses it. Fails if the browser complains about anything but the statuses of answers. */
-  const on = async (url: string, use: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) => {
-    const context = await browser.newContext(options);
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => {
-      if (!/^Failed to load resource: (?:the server responded|net::ERR_CONNECTION_REFUSED)/.test(message.text()))
-        complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('dialog', (dialog) => complaints.push(dialog.message()));
-    await page.goto(url);
-    await use(page);
-    await context.close();
-    expect(complaints).toEqual([]);
-  };
+  const service = useService();
+  const guarded = useService({ RECORD_KEYS, READ_KEYS });
+  // The statuses of answers.
+  const { open } = useBrowser(/^Failed to load resource: (?:the server responded|net::ERR_CONNECTION_REFUSED)/);
 
   const operationPage = (name: string, { url } = service) => `${url}?op=${name}`;
 
@@ -64,172 +33,152 @@ describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
     return { outcome: await outcome.innerText(), answer: (await page.locator('#answer-text').textContent()) ?? '' };
   };
 
+  const bodyOn = (page: Page) => page.getByLabel('Body', { exact: true });
+
   const lastEvent = async (): Promise<CloudEvent | undefined> =>
     eventsOf(await callOperation(service.url, 'httpget', 'GetEvents')).at(-1);
 
   it('record what was written into the field, which GetEvents then shows, indented', async () => {
-    let id = '';
-    await on(operationPage('RecordEvent'), async (page) => {
-      await page.getByLabel('Content type').selectOption('XML');
-      await page.getByLabel('Body', { exact: true }).fill('<note>Füße & <b>more</b></note>');
-      const { outcome, answer } = await invoke(page);
-      expect(outcome).toMatch(/^200 OK, after \d+ ms$/);
-      id = UUID.exec(answer)?.[0] ?? '';
-      await page.getByRole('link', { name: 'Open the event' }).click();
-      await page.getByRole('heading', { level: 1, name: /^Event \d+$/ }).waitFor();
-      expect(await page.locator('.summary').innerText()).toContain(id);
-    });
-    await on(operationPage('GetEvents'), async (page) => {
-      await page.getByLabel('limit').fill('1');
-      const { answer } = await invoke(page);
-      expect(answer.split('\n').slice(0, 5)).toEqual([
-        '<?xml version="1.0" encoding="utf-8"?>',
-        '<string xmlns="http://tempuri.org/">',
-        '  [',
-        '    {',
-        '      "specversion": "1.0",',
-      ]);
-      expect(answer).toContain(`      "id": "${id}",\n`);
-      expect(answer).toContain('"data": "&lt;note&gt;Füße &amp; &lt;b&gt;more&lt;/b&gt;&lt;/note&gt;"\n');
-    });
+    const page = await open(operationPage('RecordEvent'));
+    await page.getByLabel('Content type').selectOption('XML');
+    await bodyOn(page).fill('<note>Füße & <b>more</b></note>');
+    const { outcome, answer } = await invoke(page);
+    expect(outcome).toMatch(/^200 OK, after \d+ ms$/);
+    const id = UUID.exec(answer)?.[0] ?? '';
+    await page.getByRole('link', { name: 'Open the event' }).click();
+    await page.getByRole('heading', { level: 1, name: /^Event \d+$/ }).waitFor();
+    expect(await page.locator('.summary').innerText()).toContain(id);
+
+    await page.goto(operationPage('GetEvents'));
+    await page.getByLabel('limit').fill('1');
+    const { answer: events } = await invoke(page);
+    expect(events.split('\n').slice(0, 5)).toEqual([
+      '<?xml version="1.0" encoding="utf-8"?>',
+      '<string xmlns="http://tempuri.org/">',
+      '  [',
+      '    {',
+      '      "specversion": "1.0",',
+    ]);
+    expect(events).toContain(`      "id": "${id}",\n`);
+    expect(events).toContain('"data": "&lt;note&gt;Füße &amp; &lt;b&gt;more&lt;/b&gt;&lt;/note&gt;"\n');
   });
 
   it('link to the raw answer over GET, with the same parameters', async () => {
     const id = await callOperation(service.url, 'httpget', 'RecordEvent');
-    await on(operationPage('GetEvents'), async (page) => {
-      await page.getByLabel('limit').fill('1');
-      await page.getByLabel('after').fill('0');
-      const { answer } = await invoke(page);
-      expect(answer).not.toContain(id);
-      await page.getByLabel('after').fill('');
-      await invoke(page);
-      await page.getByText(id).waitFor();
-      await page.getByRole('link', { name: 'Raw answer over GET' }).click();
-      await page.waitForURL('**/GetEvents?limit=1');
-      expect(await page.locator('body').innerText()).toContain(`"id":"${id}"`);
-    });
+    const page = await open(operationPage('GetEvents'));
+    await page.getByLabel('limit').fill('1');
+    await page.getByLabel('after').fill('0');
+    expect((await invoke(page)).answer).not.toContain(id);
+    await page.getByLabel('after').fill('');
+    await invoke(page);
+    await page.getByText(id).waitFor();
+    await page.getByRole('link', { name: 'Raw answer over GET' }).click();
+    await page.waitForURL('**/GetEvents?limit=1');
+    expect(await page.locator('body').innerText()).toContain(`"id":"${id}"`);
   });
 
   it('fill in and record an example of each content type, but never over what somebody wrote', async () => {
-    await on(operationPage('RecordEvent'), async (page) => {
-      const body = page.getByLabel('Body', { exact: true });
-      for (const [label, example, datacontenttype, data] of [
-        ['JSON', '{"order": 17}', 'application/json', { order: 17 }],
-        ['XML', '<order>17</order>', 'application/xml; charset=utf-8', '<order>17</order>'],
-        ['Text', 'Order 17 is paid.', 'text/plain; charset=utf-8', 'Order 17 is paid.'],
-        ['Form', 'order=17', 'application/json', { order: '17' }],
-      ] as const) {
-        await page.getByLabel('Content type').selectOption(label);
-        expect(await body.inputValue()).toBe(example);
-        const { answer } = await invoke(page);
-        expect(await lastEvent()).toMatchObject({ id: UUID.exec(answer)?.[0], datacontenttype, data });
-      }
-      await body.fill('mine');
-      await page.getByLabel('Content type').selectOption('JSON');
-      expect(await body.inputValue()).toBe('mine');
-    });
+    const page = await open(operationPage('RecordEvent'));
+    for (const [label, example, datacontenttype, data] of [
+      ['JSON', '{"order": 17}', 'application/json', { order: 17 }],
+      ['XML', '<order>17</order>', 'application/xml; charset=utf-8', '<order>17</order>'],
+      ['Text', 'Order 17 is paid.', 'text/plain; charset=utf-8', 'Order 17 is paid.'],
+      ['Form', 'order=17', 'application/json', { order: '17' }],
+    ] as const) {
+      await page.getByLabel('Content type').selectOption(label);
+      expect(await bodyOn(page).inputValue()).toBe(example);
+      const { answer } = await invoke(page);
+      expect(await lastEvent()).toMatchObject({ id: UUID.exec(answer)?.[0], datacontenttype, data });
+    }
+    await bodyOn(page).fill('mine');
+    await page.getByLabel('Content type').selectOption('JSON');
+    expect(await bodyOn(page).inputValue()).toBe('mine');
   });
 
   it('show the answer as it came, numbers and all, where Raw is pressed', async () => {
-    await callOperation(service.url, 'httpget', 'RecordEvent');
     const digits = '12345678901234567890.10';
-    await on(operationPage('RecordEvent'), async (page) => {
-      await page.getByLabel('Body', { exact: true }).fill(`{"n":${digits},"none":[{},[ ]]}`);
-      await invoke(page);
-    });
-    await on(operationPage('GetEvents'), async (page) => {
-      await page.getByLabel('limit').fill('1');
-      const { answer: indented } = await invoke(page);
-      expect(indented).toContain(`"n": ${digits},\n        "none": [\n          {},\n          []\n        ]\n`);
-      const raw = page.getByRole('button', { name: 'Raw' });
-      await raw.click();
-      expect(await raw.getAttribute('aria-pressed')).toBe('true');
-      expect((await shown(page)).answer).toContain(`"data":{"n":${digits},"none":[{},[ ]]}}]</string>`);
-      await raw.click();
-      expect((await shown(page)).answer).toBe(indented);
-    });
+    const page = await open(operationPage('RecordEvent'));
+    await bodyOn(page).fill(`{"n":${digits},"none":[{},[ ]]}`);
+    await invoke(page);
+    await page.goto(operationPage('GetEvents'));
+    await page.getByLabel('limit').fill('1');
+    const { answer: indented } = await invoke(page);
+    expect(indented).toContain(`"n": ${digits},\n        "none": [\n          {},\n          []\n        ]\n`);
+    const raw = page.getByRole('button', { name: 'Raw' });
+    await raw.click();
+    expect(await raw.getAttribute('aria-pressed')).toBe('true');
+    expect((await shown(page)).answer).toContain(`"data":{"n":${digits},"none":[{},[ ]]}}]</string>`);
+    await raw.click();
+    expect((await shown(page)).answer).toBe(indented);
   });
 
   it('record one event when Invoke is pressed twice at once', async () => {
     const before = Number((await lastEvent())?.sequence ?? 0);
-    await on(operationPage('RecordEvent'), async (page) => {
-      await page.getByRole('button', { name: 'Invoke' }).dblclick();
-      await shown(page);
-    });
+    const page = await open(operationPage('RecordEvent'));
+    await page.getByRole('button', { name: 'Invoke' }).dblclick();
+    await shown(page);
     expect(Number((await lastEvent())?.sequence)).toBe(before + 1);
   });
 
   it('show what a caller recorded as text, whatever it is', async () => {
     const attack = `</code><img src=x onerror="alert('run')"><script>alert('run')</script>`;
-    await on(operationPage('RecordEvent'), async (page) => {
-      await page.getByLabel('Content type').selectOption('Text');
-      await page.getByLabel('Body', { exact: true }).fill(attack);
-      await invoke(page);
+    const page = await open(operationPage('RecordEvent'));
+    await page.getByLabel('Content type').selectOption('Text');
+    await bodyOn(page).fill(attack);
+    await invoke(page);
+    await page.goto(operationPage('GetEvents'));
+    expect((await invoke(page)).answer).toContain('&lt;img src=x onerror=');
+    expect(await page.locator('main img').count()).toBe(0);
+    await page.getByLabel('id', { exact: true }).fill(attack);
+    await page.getByLabel('limit').fill('0');
+    expect(await invoke(page)).toEqual({
+      outcome: '400 Bad Request',
+      answer: 'The parameter limit must be a whole number from 1 to 100.',
     });
-    await on(operationPage('GetEvents'), async (page) => {
-      const { answer } = await invoke(page);
-      expect(answer).toContain('&lt;img src=x onerror=');
-      expect(await page.locator('main img').count()).toBe(0);
-      await page.getByLabel('id', { exact: true }).fill(attack);
-      await page.getByLabel('limit').fill('0');
-      expect(await invoke(page)).toEqual({
-        outcome: '400 Bad Request',
-        answer: 'The parameter limit must be a whole number from 1 to 100.',
-      });
-      expect(await page.locator('main img').count()).toBe(0);
-    });
+    expect(await page.locator('main img').count()).toBe(0);
   });
 
   it('say so where no answer comes', async () => {
     const other = await startService();
-    await on(operationPage('HelloWorld', other), async (page) => {
-      expect((await invoke(page)).answer).toContain('Hello World');
-      await other.stop();
-      const { outcome } = await invoke(page);
-      expect(outcome).toBe('No answer: Failed to fetch. Check that the service runs and can be reached.');
-      expect(await page.locator('#answer').isHidden()).toBe(true);
-    });
+    const page = await open(operationPage('HelloWorld', other));
+    expect((await invoke(page)).answer).toContain('Hello World');
+    await other.stop();
+    const { outcome } = await invoke(page);
+    expect(outcome).toBe('No answer: Failed to fetch. Check that the service runs and can be reached.');
+    expect(await page.locator('#answer').isHidden()).toBe(true);
   });
 
   it('call with the key from their field, which they keep nowhere', async () => {
-    const keyFor = (page: Page) => page.getByLabel('Key to');
-    await on(operationPage('RecordEvent', guarded), async (page) => {
-      const refused = await invoke(page);
-      expect(refused.outcome).toBe('401 Unauthorized: A record key is needed. Check the field above.');
-      expect(refused.answer).toContain('RecordEvent needs a record key.');
-      await keyFor(page).fill(READ_KEYS);
-      expect((await invoke(page)).answer).toContain('This key may not record events.');
-      await keyFor(page).fill(RECORD_KEYS);
-      expect((await invoke(page)).outcome).toMatch(/^200 OK/);
-    });
-    await on(operationPage('GetEvents', guarded), async (page) => {
-      await keyFor(page).fill(READ_KEYS);
-      expect((await invoke(page)).answer).toContain('"order": 17');
-      expect(page.url()).not.toContain(READ_KEYS);
-      expect(await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie]')).toEqual([0, 0, '']);
-      await page.reload();
-      expect(await keyFor(page).inputValue()).toBe('');
-    });
+    const page = await open(operationPage('RecordEvent', guarded));
+    const key = page.getByLabel('Key to');
+    const refused = await invoke(page);
+    expect(refused.outcome).toBe('401 Unauthorized: A record key is needed. Check the field above.');
+    expect(refused.answer).toContain('RecordEvent needs a record key.');
+    await key.fill(READ_KEYS);
+    expect((await invoke(page)).answer).toContain('This key may not record events.');
+    await key.fill(RECORD_KEYS);
+    expect((await invoke(page)).outcome).toMatch(/^200 OK/);
+    await page.goto(operationPage('GetEvents', guarded));
+    await key.fill(READ_KEYS);
+    expect((await invoke(page)).answer).toContain('"order": 17');
+    expect(page.url()).not.toContain(READ_KEYS);
+    expect(await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie]')).toEqual([0, 0, '']);
+    await page.reload();
+    expect(await key.inputValue()).toBe('');
   });
 
   it('work without JavaScript: record the body as they say, and show the raw answer', async () => {
-    const plain = { javaScriptEnabled: false };
-    await on(
-      operationPage('RecordEvent'),
-      async (page) => {
-        expect(await page.locator('noscript').innerText()).toContain('recorded as {"body":"…"}');
-        await page.getByLabel('Body', { exact: true }).fill('<order>17</order>');
-        await page.getByRole('button', { name: 'Invoke' }).click();
-        await page.waitForURL('**/RecordEvent');
-        const id = UUID.exec(await page.locator('body').innerText())?.[0];
-        expect(await lastEvent()).toMatchObject({ id, data: { body: '<order>17</order>' } });
-        // A field that would not send the key does not ask for it.
-        await page.goto(operationPage('RecordEvent', guarded));
-        expect(await page.getByLabel('Key to').isHidden()).toBe(true);
-        expect(await page.locator('noscript').innerText()).toContain('enter any name and the key');
-      },
-      plain,
-    );
+    const page = await open(operationPage('RecordEvent'), { javaScriptEnabled: false });
+    expect(await page.locator('noscript').innerText()).toContain('recorded as {"body":"…"}');
+    await bodyOn(page).fill('<order>17</order>');
+    await page.getByRole('button', { name: 'Invoke' }).click();
+    await page.waitForURL('**/RecordEvent');
+    const id = UUID.exec(await page.locator('body').innerText())?.[0];
+    expect(await lastEvent()).toMatchObject({ id, data: { body: '<order>17</order>' } });
+    // A field that would not send the key does not ask for it.
+    await page.goto(operationPage('RecordEvent', guarded));
+    expect(await page.getByLabel('Key to').isHidden()).toBe(true);
+    expect(await page.locator('noscript').innerText()).toContain('enter any name and the key');
   });
 
   it('send the fields of a form by their names', async () => {
@@ -237,113 +186,75 @@ describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
       { Fill: { access: 'open', run: (_call, { tag, action }) => Promise.resolve(JSON.stringify({ tag, action })) } },
       await contractWith({ Fill: ['tag s:string', 'action s:int?'] }),
     );
-    await on(`${endpoint.url}?op=Fill`, async (page) => {
-      await page.getByLabel('tag', { exact: true }).fill('one');
-      await page.getByLabel('action').fill('7');
-      const { answer } = await invoke(page);
-      expect(answer.replace(/\s/g, '')).toContain('{"tag":"one","action":7}');
-    });
-    await endpoint.stop();
+    const page = await open(`${endpoint.url}?op=Fill`);
+    await page.getByLabel('tag', { exact: true }).fill('one');
+    await page.getByLabel('action').fill('7');
+    const { answer } = await invoke(page);
+    expect(answer.replace(/\s/g, '')).toContain('{"tag":"one","action":7}');
   });
 
   it('can be used with the keyboard alone', async () => {
-    await on(operationPage('HelloWorld'), async (page) => {
-      await tabTo(page, 'Invoke');
-      await page.keyboard.press('Enter');
-      expect((await shown(page)).answer).toContain('Hello World');
-      await tabTo(page, 'Raw');
-      await page.keyboard.press('Space');
-      expect(await page.getByRole('button', { name: 'Raw' }).getAttribute('aria-pressed')).toBe('true');
-    });
+    const page = await open(operationPage('HelloWorld'));
+    await tabTo(page, 'Invoke');
+    await page.keyboard.press('Enter');
+    expect((await shown(page)).answer).toContain('Hello World');
+    await tabTo(page, 'Raw');
+    await page.keyboard.press('Space');
+    expect(await page.getByRole('button', { name: 'Raw' }).getAttribute('aria-pressed')).toBe('true');
   });
 
   it('copy a sample, and the answer, to the clipboard', async () => {
-    const permissions = ['clipboard-read', 'clipboard-write'];
-    await on(
-      operationPage('HelloWorld'),
-      async (page) => {
-        const { answer } = await invoke(page);
-        await stopClock(page);
-        for (const [name, text] of [
-          ['Copy SOAP 1.1 Request', await page.locator('#soap-1-1-request').textContent()],
-          ['Copy the answer', answer],
-        ] as const) {
-          const button = page.getByRole('button', { name });
-          await button.click();
-          await button.filter({ hasText: 'Copied' }).waitFor();
-          expect(await page.evaluate('navigator.clipboard.readText()')).toBe(text);
-          await page.clock.runFor(1500);
-        }
-        // What is said of the second copy stays although the time of the first is over.
-        const announcement = page.locator('#announcement');
-        expect(await announcement.textContent()).toBe('Copied');
-        await page.clock.runFor(1000);
-        expect(await announcement.textContent()).toBe('');
-      },
-      { permissions },
-    );
+    const page = await open(operationPage('HelloWorld'), { permissions: ['clipboard-read', 'clipboard-write'] });
+    const { answer } = await invoke(page);
+    await stopClock(page);
+    for (const [name, text] of [
+      ['Copy SOAP 1.1 Request', await page.locator('#soap-1-1-request').textContent()],
+      ['Copy the answer', answer],
+    ] as const) {
+      const button = page.getByRole('button', { name });
+      await button.click();
+      await button.filter({ hasText: 'Copied' }).waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(text);
+      await page.clock.runFor(1500);
+    }
+    // What is said of the second copy stays although the time of the first is over.
+    const announcement = page.locator('#announcement');
+    expect(await announcement.textContent()).toBe('Copied');
+    await page.clock.runFor(1000);
+    expect(await announcement.textContent()).toBe('');
   });
 
   it('cover no button with what they say about a copy, on a small screen', async () => {
-    await on(
-      operationPage('HelloWorld'),
-      async (page) => {
-        await invoke(page);
-        await stopClock(page);
-        for (const button of await page.locator('[data-copy]').all()) {
-          await button.click();
-          await page.locator('#announcement:not(:empty)').waitFor({ state: 'attached' });
-          const covered = await page.evaluate<string[]>(`[...document.querySelectorAll('button, a')]
-            .map((button) => [button, button.getBoundingClientRect()])
-            .filter(([, { left, top, bottom, width }]) => left >= 0 && width > 0 && top >= 0 && bottom <= innerHeight)
-            .filter(([button, { left, right, top, bottom }]) =>
-              !button.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2)))
-            .map(([button]) => button.outerHTML)`);
-          expect(covered).toEqual([]);
-        }
-      },
-      { viewport: { width: 390, height: 700 } },
-    );
-  });
-
-  it('keep their styles and scripts where the templates of the build have CRLF', async () => {
-    const folder = await temporaryFolder();
-    const { path } = folder;
-    for (const part of ['dist', 'wsdl', 'package.json'])
-      await cp(join(ROOT, part), join(path, part), { recursive: true });
-    await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'));
-    for (const name of await readdir(path, { recursive: true })) {
-      if (!/^dist.*templates.*\.(?:eta|css|js)$/.test(name)) continue;
-      await writeFile(join(path, name), (await readFile(join(path, name), 'utf8')).replaceAll('\n', '\r\n'));
+    const page = await open(operationPage('HelloWorld'), { viewport: { width: 390, height: 700 } });
+    await invoke(page);
+    await stopClock(page);
+    for (const button of await page.locator('[data-copy]').all()) {
+      await button.click();
+      await page.locator('#announcement:not(:empty)').waitFor({ state: 'attached' });
+      const covered = await page.evaluate<string[]>(`[...document.querySelectorAll('button, a')]
+        .map((button) => [button, button.getBoundingClientRect()])
+        .filter(([, { left, top, bottom, width }]) => left >= 0 && width > 0 && top >= 0 && bottom <= innerHeight)
+        .filter(([button, { left, right, top, bottom }]) =>
+          !button.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2)))
+        .map(([button]) => button.outerHTML)`);
+      expect(covered).toEqual([]);
     }
-    const program = run([process.execPath, join(path, 'dist', 'main.js')], { cwd: path, variables: { PORT: '0' } });
-    const [, url = ''] = await program.prints(/WebHook answers at (\S+)/);
-    await callOperation(url, 'httpget', 'RecordEvent');
-    for (const page of ['', '?op=RecordEvent', '?events', '?event=1']) await on(url + page, () => Promise.resolve());
-    await program.end();
-    await folder.remove();
   });
 
   it.each(SCREENS)('pass an accessibility check and fit the screen, %s at %i pixels', async (colorScheme, width) => {
-    const look = { colorScheme, viewport: { width, height: 900 }, bypassCSP: true };
-    await on(
-      service.url,
-      async (page) => {
-        for (const [state, url, prepare] of [
-          ['notice', service.url, () => page.locator('summary').click()],
-          ['RecordEvent', operationPage('RecordEvent'), () => Promise.resolve()],
-          ['RecordEvent-invoked', operationPage('RecordEvent'), () => invoke(page)],
-          ['GetEvents-invoked', operationPage('GetEvents'), () => invoke(page)],
-          ['unknown', operationPage('recordevent'), () => Promise.resolve()],
-          ['key-missing', operationPage('RecordEvent', guarded), () => invoke(page)],
-        ] as const) {
-          await page.goto(url);
-          await prepare();
-          await expectFit(page, `${state}-${colorScheme}-${String(width)}`);
-        }
-      },
-      look,
-    );
+    const page = await open(service.url, { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
+    for (const [state, url, prepare] of [
+      ['notice', service.url, () => page.locator('summary').click()],
+      ['RecordEvent', operationPage('RecordEvent'), () => Promise.resolve()],
+      ['RecordEvent-invoked', operationPage('RecordEvent'), () => invoke(page)],
+      ['GetEvents-invoked', operationPage('GetEvents'), () => invoke(page)],
+      ['unknown', operationPage('recordevent'), () => Promise.resolve()],
+      ['key-missing', operationPage('RecordEvent', guarded), () => invoke(page)],
+    ] as const) {
+      await page.goto(url);
+      await prepare();
+      await expectFit(page, `${state}-${colorScheme}-${String(width)}`);
+    }
   });
 });
 

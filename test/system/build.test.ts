@@ -17,6 +17,13 @@ it('a clone by Git for Windows has no CRLF', async () => {
   await folder.remove();
 });
 
+it('the nightly suites refuse an option that they do not know', async () => {
+  const given = [join(ROOT, 'scripts/nightly.mjs'), '--chagned'];
+  // Without PATH no suite could start.
+  const refused = expect.stringContaining('"--chagned"') as string;
+  await expect(run(process.execPath, given, { env: {} })).rejects.toMatchObject({ code: 2, stderr: refused });
+});
+
 /** A small project beside the build script, compiled with this project's settings. */
 describe('the build', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;

@@ -1,48 +1,98 @@
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
+import { globalAgent } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createClientAsync } from 'soap';
+import { eventsOf } from '../support/bindings';
 import { send } from '../support/http';
 import { freePort } from '../support/program.cjs';
 import { adapted, NGINX, startNginx } from '../support/nginx';
-import { startService } from '../support/service';
-import { useTemporaryFolder } from '../support/temporary-folder';
+import { useService } from '../support/service';
+import { temporaryFolder, useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
 const run = promisify(execFile);
 
 const DEPLOY = join(__dirname, '..', '..', 'deploy');
 
-describeWith({ ...NGINX, curl: 'curl' }, 'deploy/nginx.conf', () => {
-  const folder = useTemporaryFolder();
-
-  it('serves the service under its outer address, which no caller can state, and neither metrics nor too large bodies', async () => {
-    const service = await startService({ TRUST_PROXY: 'loopback' });
-    const outer = `https://localhost:${String(await freePort())}/webhooks/Services/WebHooks.asmx`;
-    const nginx = await startNginx(folder.path, [service.url], outer);
-    try {
-      expect((await send(`${outer}/HelloWorld`)).body).toContain('>Hello World</string>');
-      for (const path of ['/metrics', '/readyz']) expect((await send(new URL(path, outer).href)).status).toBe(404);
-      const stated = ['Forwarded: host=a.example', 'X-Forwarded-Host: a.example', 'X-Forwarded-Prefix: /a'];
-      expect(await curl(...stated.flatMap((field) => ['-H', field]), `${outer}?WSDL`)).toContain(`location="${outer}"`);
-      expect(await statusOf(outer, 4 * 1024 * 1024)).toBe('200');
-      expect(await statusOf(outer, 4 * 1024 * 1024 + 1)).toBe('413');
-    } finally {
+describeWith(NGINX, 'behind deploy/nginx.conf', () => {
+  const service = useService({ TRUST_PROXY: 'loopback' });
+  /** Starts nginx before the tests of a block. Returns the outer address. */
+  const useNginx = (prefix: string, changes: Readonly<Record<string, string>> = {}) => {
+    const outer = { url: '' };
+    let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+    let nginx: Awaited<ReturnType<typeof startNginx>>;
+    beforeAll(async () => {
+      folder = await temporaryFolder();
+      outer.url = `https://localhost:${String(await freePort())}${prefix}/webhooks/Services/WebHooks.asmx`;
+      nginx = await startNginx(folder.path, [service.url], outer.url, changes);
+      globalAgent.options.ca = await readFile(join(folder.path, 'cert.pem'));
+    });
+    afterAll(async () => {
       await nginx.stop();
-      await service.stop();
-    }
+      globalAgent.destroy();
+      await folder.remove();
+    });
+    return outer;
+  };
+
+  describe('as it is', () => {
+    const outer = useNginx('');
+
+    it('the service has its outer address, which no caller can state, and neither metrics nor too large bodies', async () => {
+      expect((await send(`${outer.url}/HelloWorld`)).body).toContain('>Hello World</string>');
+      for (const path of ['/metrics', '/readyz']) expect((await send(new URL(path, outer.url).href)).status).toBe(404);
+      const headers = { Forwarded: 'host=a.example', 'X-Forwarded-Host': 'a.example', 'X-Forwarded-Prefix': '/a' };
+      expect((await send(`${outer.url}?WSDL`, { headers })).body).toContain(`location="${outer.url}"`);
+      for (const [bytes, status] of [
+        [4 * 1024 * 1024, 200],
+        [4 * 1024 * 1024 + 1, 413],
+      ] as const) {
+        const question = { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: 'x'.repeat(bytes) };
+        expect([bytes, (await send(`${outer.url}/RecordEvent`, question)).status]).toEqual([bytes, status]);
+      }
+    });
   });
 
-  const curl = async (...args: readonly string[]) =>
-    (await run('curl', ['-s', '--cacert', join(folder.path, 'cert.pem'), ...args])).stdout;
+  describe('with a prefix', () => {
+    const outer = useNginx('/outer', {
+      'location ~* ^/webhooks/': 'location ~* ^/outer/webhooks/',
+      'proxy_pass http://webhook;': 'rewrite ^/outer(/.*) $1 break; proxy_pass http://webhook;',
+      'X-Forwarded-Prefix ""': 'X-Forwarded-Prefix /outer',
+    });
 
-  async function statusOf(outer: string, bytes: number): Promise<string> {
-    const file = join(folder.path, 'body');
-    await writeFile(file, 'x'.repeat(bytes));
-    const body = ['-H', 'Content-Type: text/plain', '--data-binary', `@${file}`];
-    const stdout = await curl('-w', '\n%{http_code}', ...body, `${outer}/RecordEvent`);
-    return stdout.slice(stdout.lastIndexOf('\n') + 1);
-  }
+    it.each([
+      ['WebHookSoap', false],
+      ['WebHookSoap12', true],
+    ])('a client made from the WSDL works on port %s', async (port, forceSoap12Headers) => {
+      const client = await createClientAsync(`${outer.url}?WSDL`, { forceSoap12Headers });
+      expect(client.describe()).toHaveProperty(`WebHook.${port}`);
+      const { RecordEventAsync, GetEventsAsync } = client as unknown as Record<
+        'RecordEventAsync' | 'GetEventsAsync',
+        (input: object) => Promise<[Record<string, string>]>
+      >;
+      const [{ RecordEventResult: id }] = await RecordEventAsync({});
+      const [{ GetEventsResult: events = '' }] = await GetEventsAsync({});
+      expect(eventsOf(events).map((event) => event.id)).toContain(id);
+    });
+
+    it('a path in other letter case is passed on, as IIS does', async () => {
+      const other = outer.url.replace('webhooks/Services', 'WebHooks/services');
+      expect((await send(`${other}/HelloWorld`)).body).toContain('Hello World');
+      expect((await send(`${other}/RecordEvent`)).body).toMatch(/>[\da-f-]{36}</);
+    });
+
+    it('addresses in the WSDL, links and samples are the outer ones', async () => {
+      const wsdl = (await send(`${outer.url}?WSDL`)).body;
+      const addresses = Array.from(wsdl.matchAll(/:address location="([^"]*)"/g), ([, address]) => address);
+      expect(new Set(addresses)).toEqual(new Set([outer.url]));
+      const { body: page } = await send(`${outer.url}?op=HelloWorld`);
+      expect(page).toContain(`curl &quot;${outer.url}/HelloWorld?&quot;`);
+      const action = new URL(/action="([^"]*)"/.exec(page)?.[1] ?? '', outer.url).href;
+      expect(action).toBe(`${outer.url}/HelloWorld`);
+    });
+  });
 });
 
 const SERVICES = ['webhook.service', 'webhook-forward.service', 'webhook-backup.service'];
@@ -50,6 +100,7 @@ const UNITS = [...SERVICES, 'webhook-backup.timer'];
 
 describeWith({ 'systemd-analyze': 'systemd' }, 'the systemd units of deploy/', () => {
   const folder = useTemporaryFolder();
+  const verify = (files: readonly string[]) => run('systemd-analyze', ['verify', '--man=no', ...files]);
 
   it('are such that systemd takes them without a remark', async () => {
     const files = UNITS.map((name) => join(folder.path, name));
@@ -66,12 +117,6 @@ describeWith({ 'systemd-analyze': 'systemd' }, 'the systemd units of deploy/', (
 
   it.each(SERVICES)('leave %s an exposure of less than 2.0', async (name) => {
     const { stdout } = await run('systemd-analyze', ['security', '--offline=true', '--no-pager', join(DEPLOY, name)]);
-    const [line = '', exposure] = /Overall exposure level for \S+: ([\d.]+) \w+/.exec(stdout) ?? [];
-    console.log(line);
-    expect(Number(exposure)).toBeLessThan(2);
+    expect(Number(/Overall exposure level for \S+: ([\d.]+) /.exec(stdout)?.[1])).toBeLessThan(2);
   });
-
-  function verify(files: readonly string[]): Promise<{ stdout: string; stderr: string }> {
-    return run('systemd-analyze', ['verify', '--man=no', ...files]);
-  }
 });

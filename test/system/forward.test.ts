@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { readService } from '../../src/cli/compare/wsdl';
 import { HttpClient } from '../../src/cli/http-client';
 import type { EventLog } from '../../src/log/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
@@ -12,6 +13,7 @@ import { newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { useJetStream } from '../support/jetstream';
 import { certificateIn } from '../support/program.cjs';
+import { RECORDED_WSDL } from '../support/recorded-service';
 import { startTarget } from '../support/target';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { startTool, TOOL } from '../support/tool';
@@ -115,25 +117,29 @@ describeWith({ script: 'bsdutils' }, 'on a terminal', () => {
   });
 });
 
-describeWith({ openssl: 'openssl' }, 'forwarding over HTTPS', () => {
+describeWith({ openssl: 'openssl' }, 'over HTTPS', () => {
   const folder = useTemporaryFolder();
-
-  it('posts to a target whose certificate is trusted, and waits for one whose is not', async () => {
-    const file = (name: string) => join(folder.path, name);
+  let certificate: string;
+  let tls: { readonly cert: Buffer; readonly key: Buffer };
+  beforeEach(async () => {
     const { TLS_CERT, TLS_KEY } = certificateIn(folder.path);
-    const tls = { cert: await readFile(TLS_CERT), key: await readFile(TLS_KEY) };
+    certificate = TLS_CERT;
+    tls = { cert: await readFile(TLS_CERT), key: await readFile(TLS_KEY) };
+  });
+
+  it('forwarding waits for a target whose certificate is not trusted', async () => {
+    const file = join(folder.path, 'events.db');
     const target = await startTarget(undefined, { tls });
-    const log = await openSqliteLog({ file: file('events.db') });
+    const log = await openSqliteLog({ file });
     await log.append(newEvent({ id: 'a' }), newEvent({ id: 'b' }));
     await log.close();
     const args = ['forward', target.url, '--since', '0'];
-    const variables = { EVENT_LOG: `sqlite:${file('events.db')}` };
-
+    const variables = { EVENT_LOG: `sqlite:${file}` };
     const wary = startTool(args, variables, folder.path);
     await wary.said(`Event 1 was not taken by ${target.url}: its certificate is signed by itself. Trying again in`);
     expect(await wary.end('SIGTERM')).toBe(1);
     expect(target.received).toEqual([]);
-    const trusting = startTool(args, { ...variables, NODE_EXTRA_CA_CERTS: TLS_CERT }, folder.path);
+    const trusting = startTool(args, { ...variables, NODE_EXTRA_CA_CERTS: certificate }, folder.path);
     expect(await trusting.ended).toBe(0);
     expect(target.received).toHaveLength(2);
     // Each attempt has its own: a late answer to one must not count for the next.
@@ -141,9 +147,19 @@ describeWith({ openssl: 'openssl' }, 'forwarding over HTTPS', () => {
     await target.close();
   });
 
-  it('posts through the tunnel of a proxy', async () => {
-    const { TLS_CERT, TLS_KEY } = certificateIn(folder.path);
-    const tls = { cert: await readFile(TLS_CERT), key: await readFile(TLS_KEY) };
+  it('comparing refuses a certificate of an unknown authority, and takes that of one that is named, or any', async () => {
+    const target = await startTarget(() => ({ status: 200, body: RECORDED_WSDL }), { tls });
+    const read = async (trusted: { readonly ca?: string; readonly isInsecure?: boolean }) =>
+      readService(target.url, new HttpClient({ timeout: 10_000, ca: undefined, isInsecure: false, ...trusted }, 1e6));
+    await expect(read({})).rejects.toThrow(
+      'its certificate is signed by itself. --ca FILE names an authority to trust',
+    );
+    for (const trusted of [{ ca: String(tls.cert) }, { isInsecure: true }])
+      expect((await read(trusted)).wsdl.targetNamespace).toBe('http://tempuri.org/');
+    await target.close();
+  });
+
+  it('forwarding posts through the tunnel of a proxy', async () => {
     const target = await startTarget(undefined, { tls });
     const asked: unknown[] = [];
     const proxy = createServer().on('connect', ({ url, headers }: IncomingMessage, socket: Socket) => {

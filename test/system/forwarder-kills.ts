@@ -42,7 +42,7 @@ export function itForwardsThroughKills(kills: number, make: () => Promise<Forwar
       });
       const args = ['forward', target.url, '--follow', '--since', '0', '--position', join(folder, 'position')];
       const start = () => startTool(args, { EVENT_LOG: name }, folder);
-      const recorder = new Recorder(log, target);
+      const recorder = startRecorder(log, target);
 
       try {
         for (let i = 0; i < kills; i++) {
@@ -61,23 +61,23 @@ export function itForwardsThroughKills(kills: number, make: () => Promise<Forwar
         }
         await recorder.stop();
         const tool = start();
-        await eventually('the last event arrives', () => taken.at(-1) === recorder.recorded);
+        await eventually('the last event arrives', () => taken.at(-1) === recorder.recorded());
         expect(await tool.end('SIGTERM')).toBe(0);
-        const [last] = await log.scan({ after: recorder.recorded - 1, limit: 2 });
-        expect(last?.position).toBe(recorder.recorded);
+        const [last] = await log.scan({ after: recorder.recorded() - 1, limit: 2 });
+        expect(last?.position).toBe(recorder.recorded());
       } finally {
         await recorder.stop();
         await log.close();
         await target.close();
       }
 
-      expect(new Set(taken).size).toBe(recorder.recorded);
+      expect(new Set(taken).size).toBe(recorder.recorded());
       expect([0, 1]).toEqual(expect.arrayContaining(stepsOf(taken)));
       const arrived = target.received.map(sequenceOf);
       expect(arrived[0]).toBe(1);
       expect([0, 1]).toEqual(expect.arrayContaining(stepsOf(arrived)));
       // Each 503 brings an event back, and each kill at most one.
-      const repeated = arrived.length - recorder.recorded;
+      const repeated = arrived.length - recorder.recorded();
       expect(repeated).toBeLessThanOrEqual(Math.ceil(arrived.length / EACH_BUSY) + kills);
     },
     60_000 + kills * 10_000,
@@ -93,33 +93,25 @@ function stepsOf(numbers: readonly number[]): number[] {
   return [...new Set(numbers.slice(1).map((number, i) => number - (numbers[i] ?? 0)))];
 }
 
-/** Records events all the time, but stays only a limited number ahead of the target. */
-class Recorder {
-  readonly #log: EventLog;
-  readonly #target: Target;
-  readonly #recording: Promise<void>;
-  #stopped = false;
-  recorded = 0;
-
-  constructor(log: EventLog, target: Target) {
-    this.#log = log;
-    this.#target = target;
-    this.#recording = this.#record();
-  }
-
-  async #record(): Promise<void> {
-    while (!this.#stopped) {
-      if (this.recorded > this.#target.received.length + AHEAD) {
+/** Records events all the time, but stays only a limited number ahead of the target. Returns how many there are, and what stops it. */
+function startRecorder(log: EventLog, target: Target) {
+  let isOver = false;
+  let recorded = 0;
+  const recording = (async () => {
+    while (!isOver) {
+      if (recorded > target.received.length + AHEAD) {
         await setTimeout(1);
         continue;
       }
-      await this.#log.append(newEvent());
-      this.recorded++;
+      await log.append(newEvent());
+      recorded++;
     }
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    await this.#recording;
-  }
+  })();
+  return {
+    recorded: () => recorded,
+    stop() {
+      isOver = true;
+      return recording;
+    },
+  };
 }

@@ -116,13 +116,11 @@ describeWithPostgres('with PostgreSQL', () => {
         const under = await options();
         const log = await opened(under);
         await log.append(newEvent());
-        await sql('postgres', `ALTER SYSTEM SET ${setting} = off`);
-        await sql('postgres', 'SELECT pg_reload_conf()');
+        await postgres.set(setting, 'off');
         await eventually('it is refused', async () => !(await succeeds(log.append(newEvent()))));
         for (const refused of [log.append(newEvent()), openPostgresLog(under)])
           expect(await failureOf(refused)).toContain(`the server has ${setting} = off`);
-        await sql('postgres', `ALTER SYSTEM RESET ${setting}`);
-        await sql('postgres', 'SELECT pg_reload_conf()');
+        await postgres.set(setting, 'on');
         await eventually('it is used again', () => succeeds(log.append(newEvent())));
       },
     );

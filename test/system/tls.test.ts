@@ -1,208 +1,141 @@
 import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { copyFile, cp, readFile, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Connections } from '../../src/http/connections';
+import { STOP_TIMEOUT } from '../../src/http/server';
 import { eventually } from '../support/eventually';
+import { send } from '../support/http';
 import { metricsAt } from '../support/metrics';
-import { logLines, runToEnd, startProcess } from '../support/process';
+import { logLines, runToEnd, startProcess, type ServiceProcess } from '../support/process';
 import { certificateIn } from '../support/program.cjs';
-import { openConnection, untilClosed } from '../support/wire';
+import { startService } from '../support/service';
 import { temporaryFolder, useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
+import { openConnection, untilClosed } from '../support/wire';
 
-function encrypted(key: string): string {
-  const cipher = { cipher: 'aes-256-cbc', passphrase: 'secret' };
-  return createPrivateKey(key)
-    .export({ type: 'pkcs8', format: 'pem', ...cipher })
-    .toString();
+interface Addressed {
+  readonly url: string;
 }
+
+/** A request for what is below the endpoint, as bytes. */
+const bytesOf = ({ url }: Addressed, target: string, fields = '') =>
+  `GET ${new URL(url).pathname}${target} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
+
+/** Begins a TLS connection, by default to the service, on which a test writes the bytes of HTTP itself. */
+function speakTls({ url }: Addressed, options: ConnectionOptions = {}): TLSSocket {
+  const { hostname, port } = new URL(url);
+  return connect({ host: hostname, port: Number(port), rejectUnauthorized: false, ...options });
+}
+
+async function openTls(service: Addressed, options: ConnectionOptions = {}): Promise<TLSSocket> {
+  const socket = speakTls(service, options);
+  await once(socket, 'secureConnect');
+  return socket;
+}
+
+/** Resolves to the bytes that answer others on a connection of their own. */
+async function plain({ url }: Addressed, bytes: string | undefined): Promise<string> {
+  const socket = await openConnection(url);
+  if (bytes !== undefined) socket.write(bytes);
+  return untilClosed(socket);
+}
+
+/** Waits until a gauge has a value; the connection that asks is among those that are counted. */
+const untilGauge = ({ url }: Addressed, name: string, value: number) =>
+  eventually(`${name} is ${String(value)}`, async () => (await metricsAt(url)).get(name) === value);
+const untilConnections = (service: Addressed, count: number) => untilGauge(service, 'webhook_connections', count);
+
+it('a connection that was reset before its handshake, or in it, is closed and not counted', async () => {
+  const connections = new Connections(1000, () => undefined);
+  // Of such a socket Node does not know the address.
+  for (const add of ['accepted', 'secured'] as const) {
+    const socket = new Socket();
+    connections[add](socket, true);
+    await once(socket, 'close');
+  }
+  expect(connections.all.size).toBe(0);
+  connections.stop();
+});
 
 describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
   const folder = useTemporaryFolder();
   const file = (name: string) => join(folder.path, name);
+  const own = (name: string) => ({
+    cert: readFileSync(file(`${name}.pem`)),
+    key: readFileSync(file(`${name}-key.pem`)),
+  });
   const variables = () => ({ TLS_CERT: file('cert.pem'), TLS_KEY: file('key.pem') });
+  const start = (more: Readonly<Record<string, string>> = {}) => startProcess({ ...variables(), ...more }, folder.path);
 
   let made: Awaited<ReturnType<typeof temporaryFolder>>;
   beforeAll(async () => {
     made = await temporaryFolder();
     for (const name of ['first', 'second']) certificateIn(made.path, name);
+    certificateIn(made.path, 'middle', 'first');
+    certificateIn(made.path, 'leaf', 'middle');
   });
   afterAll(() => made.remove());
   beforeEach(async () => {
     await cp(made.path, folder.path, { recursive: true });
-    await use('first');
+    await copyFile(file('first.pem'), file('cert.pem'));
+    await copyFile(file('first-key.pem'), file('key.pem'));
   });
 
-  async function use(name: string): Promise<void> {
-    await copyFile(file(`${name}.pem`), file('cert.pem'));
-    await copyFile(file(`${name}-key.pem`), file('key.pem'));
+  /** Writes the authorities that may sign certificates of clients. */
+  const trust = (...names: string[]) =>
+    writeFile(file('ca.pem'), names.map((name) => readFileSync(file(`${name}.pem`), 'utf8')).join(''));
+
+  async function reload(service: ServiceProcess): Promise<Readonly<Record<string, unknown>>> {
+    service.child.kill('SIGHUP');
+    return service.logged('settings read again');
   }
 
-  type Options = ConnectionOptions & { readonly agent?: Agent; readonly ports?: Set<number | undefined> };
+  type Options = ConnectionOptions & { readonly agent?: Agent };
 
-  /** @param options.ports - gets the local port of the connection on which the answer came. */
-  const get = async (url: string, trusted: string, { ports, ...options }: Options = {}): Promise<string> => {
-    const ca = await readFile(file(`${trusted}.pem`));
-    return new Promise((resolve, reject) => {
-      request(url, { ca, agent: false, ...options }, (response) => {
+  /** Gets a document from a server that has a certificate; resolves to its text and the connection. */
+  const get = (url: string, trusted: string, options: Options = {}): Promise<{ text: string; socket: TLSSocket }> =>
+    new Promise((resolve, reject) => {
+      request(url, { ca: readFileSync(file(`${trusted}.pem`)), agent: false, ...options }, (response) => {
         let text = '';
-        ports?.add(response.socket.localPort);
+        const socket = response.socket as TLSSocket;
         response.on('data', (chunk: Buffer) => (text += chunk.toString()));
         response.on('end', () => {
-          resolve(text);
+          resolve({ text, socket });
         });
       })
         .on('error', reject)
         .end();
     });
-  };
+  const hello = async ({ url }: Addressed, trusted: string, options: Options = {}) =>
+    (await get(`${url}/HelloWorld`, trusted, options)).text;
 
-  it('answers at the https address that it prints, and names it in the WSDL', async () => {
-    const service = await startProcess(variables(), folder.path);
-    expect(service.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\//);
-    expect(await get(`${service.url}/HelloWorld`, 'first')).toContain('Hello World');
-    expect(await get(`${service.url}?WSDL`, 'first')).toContain(`location="${service.url}"`);
-    expect(await service.end('SIGTERM')).toBe(0);
-  });
-
-  it('reads its files again on SIGHUP', async () => {
-    const service = await startProcess(variables(), folder.path);
-    const hello = (trusted: string) => get(`${service.url}/HelloWorld`, trusted);
-    await use('second');
-    service.child.kill('SIGHUP');
-    await service.logged('settings read again');
-    expect(await hello('second')).toContain('Hello World');
-    await expect(hello('first')).rejects.toThrow('self-signed');
-
-    await service.end('SIGTERM');
-  });
-
-  it('takes over other files on SIGHUP, and names what has to wait for a restart', async () => {
+  it('answers at the https address that it prints, takes over other files on SIGHUP, and names what has to wait for a restart', async () => {
     const configure = (name: string, more = '') =>
       writeFile(file('.env'), `TLS_CERT=${name}.pem\nTLS_KEY=${name}-key.pem\n${more}`);
     await configure('first');
     const service = await startProcess({}, folder.path);
+    expect(service.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\//);
+    expect(await hello(service, 'first')).toContain('Hello World');
+    expect((await get(`${service.url}?WSDL`, 'first')).text).toContain(`location="${service.url}"`);
     await configure('second', 'TLS_CLIENT_CA=first.pem\n');
-    service.child.kill('SIGHUP');
-    expect((await service.logged('settings read again')).needRestart).toEqual(['TLS_CLIENT_CA']);
-    expect(await get(`${service.url}/HelloWorld`, 'second')).toContain('Hello World');
+    expect((await reload(service)).needRestart).toEqual(['TLS_CLIENT_CA']);
+    expect(await hello(service, 'second')).toContain('Hello World');
+    await expect(hello(service, 'first')).rejects.toThrow('self-signed');
     await service.end('SIGTERM');
   });
-
-  it('ends the connections of a removed TLS_CLIENT_CA on SIGHUP, and no others', async () => {
-    const trust = async (...names: string[]) =>
-      writeFile(file('ca.pem'), (await Promise.all(names.map((name) => readFile(file(`${name}.pem`))))).join(''));
-    await trust('first', 'second');
-    const service = await startProcess({ ...variables(), TLS_CLIENT_CA: file('ca.pem') }, folder.path);
-    const clients = await Promise.all(
-      ['first', 'second'].map(async (name) => {
-        const own = { cert: await readFile(file(`${name}.pem`)), key: await readFile(file(`${name}-key.pem`)) };
-        // Resumes its TLS sessions, too.
-        const agent = new Agent({ ...own, keepAlive: true, maxSockets: 1 });
-        const ports = new Set<number | undefined>();
-        const record = () => get(`${service.url}/RecordEvent?by=${name}`, 'first', { agent, ports });
-        return { agent, ports, record };
-      }),
-    );
-    const [stays, goes] = clients as [(typeof clients)[0], (typeof clients)[0]];
-    for (const { record } of clients) expect(await record()).toContain('<string');
-    await trust('first');
-    service.child.kill('SIGHUP');
-    await service.logged('settings read again');
-    for (let times = 0; times < 3; times++) {
-      await expect(goes.record()).rejects.toThrow();
-      expect(await stays.record()).toContain('<string');
-    }
-    expect([stays.ports.size, goes.ports.size]).toEqual([1, 1]);
-    for (const { agent } of clients) agent.destroy();
-    await service.end('SIGTERM');
-  });
-
-  it('logs and counts handshakes that fail, at most 20 lines a second, and not a connection that is not used', async () => {
-    const settings = { ...variables(), TLS_CLIENT_CA: file('second.pem'), REQUEST_TIMEOUT: '300ms', ADMIN_PORT: '0' };
-    const service = await startProcess(settings, folder.path);
-    const port = Number(new URL(service.url).port);
-    const trusted = { cert: await readFile(file('second.pem')), key: await readFile(file('second-key.pem')) };
-    const stranger = { cert: await readFile(file('first.pem')), key: await readFile(file('first-key.pem')) };
-    const tls = (options: ConnectionOptions) =>
-      untilClosed(connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options }));
-    const plain = async (bytes: string | undefined) => {
-      const socket = await openConnection(service.url);
-      if (bytes !== undefined) socket.write(bytes);
-      return untilClosed(socket);
-    };
-    // Connections that are opened and not used: before TLS is agreed on, and after.
-    await plain(undefined);
-    await tls(trusted);
-    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
-    const cases: readonly (readonly [() => Promise<unknown>, string, string])[] = [
-      [() => tls({ maxVersion: 'TLSv1.2' }), 'key', 'has no certificate, and one of TLS_CLIENT_CA is needed'],
-      [() => tls({ minVersion: 'TLSv1.3' }), 'key', 'has no certificate, and one of TLS_CLIENT_CA is needed'],
-      [
-        () => tls(stranger),
-        'key',
-        "the caller's certificate is not one of TLS_CLIENT_CA (DEPTH_ZERO_SELF_SIGNED_CERT)",
-      ],
-      [() => plain('GET / HTTP/1.1\r\n\r\n'), 'invalid', 'speaks plain HTTP; its address must begin with https://'],
-      [() => plain('what is this'), 'invalid', 'does not speak TLS'],
-      [() => tls({ ...trusted, ...old }), 'invalid', 'speaks TLS 1.1 or older, and TLS 1.2 or 1.3 is needed'],
-      [() => plain('\x16\x03\x01'), 'timeout', 'took more than 0.3 s'],
-    ];
-    const refused = () => logLines(service.output()).filter(({ msg }) => msg === 'refused');
-    for (const [index, [attempt, refusal, reason]] of cases.entries()) {
-      await attempt();
-      await eventually(reason, () => refused().length > index);
-      expect(refused()).toHaveLength(index + 1);
-      expect(refused()[index]).toMatchObject({ refusal, reason: expect.stringContaining(reason) as string });
-    }
-    expect(await plain('POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello')).toMatch(
-      /^HTTP\/1\.1 400 [\s\S]*its address must begin with https:\/\//,
-    );
-    const flood = 100;
-    await Promise.all(Array.from({ length: flood }, () => plain('what is this')));
-    const { adminUrl = '' } = logLines(service.output()).find(({ msg }) => msg === 'started') as { adminUrl?: string };
-    const counted = async () => (await metricsAt(adminUrl)).get('webhook_refusals_total{reason="invalid"}');
-    await eventually('all are counted', async () => (await counted()) === flood + 4);
-    expect(refused().length).toBeLessThan(cases.length + flood);
-    await service.end('SIGTERM');
-  });
-
-  it.each(['1', '2'])(
-    'with WORKERS=%s refuses a client of an authority that was removed, also one that resumes its session',
-    async (workers) => {
-      await copyFile(file('second.pem'), file('ca.pem'));
-      const settings = { ...variables(), TLS_CLIENT_CA: file('ca.pem'), WORKERS: workers };
-      const service = await startProcess(settings, folder.path);
-      const { hostname: host, port, pathname } = new URL(service.url);
-      const client = { cert: await readFile(file('second.pem')), key: await readFile(file('second-key.pem')) };
-      const sessions: Buffer[] = [];
-      const hello = async (session?: Buffer): Promise<string> => {
-        const socket = connect({ host, port: Number(port), rejectUnauthorized: false, ...client, session });
-        socket.on('session', (ticket) => sessions.push(ticket));
-        socket.write(`GET ${pathname}/HelloWorld HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
-        return untilClosed(socket);
-      };
-      for (let call = 0; call < 4; call++) expect(await hello()).toContain('Hello World');
-      const tickets = [...sessions];
-      expect(tickets).not.toHaveLength(0);
-
-      await copyFile(file('first.pem'), file('ca.pem'));
-      service.child.kill('SIGHUP');
-      if (workers === '1') await service.logged('settings read again');
-      else await eventually('the workers are replaced', () => service.output().match(/"stopped"/g)?.length === 2);
-      for (const ticket of tickets) expect(await hello(ticket)).not.toContain('Hello World');
-      expect(await service.end('SIGTERM')).toBe(0);
-    },
-  );
 
   it('says at SIGHUP what is wrong with its files and goes on with the earlier ones, and does not start with such files', async () => {
-    await copyFile(file('first.pem'), file('ca.pem'));
-    const settings = { ...variables(), TLS_CLIENT_CA: file('ca.pem') };
-    const own = { cert: await readFile(file('first.pem')), key: await readFile(file('first-key.pem')) };
+    await trust('first');
+    const settings = { TLS_CLIENT_CA: file('ca.pem') };
     const otherKey = await readFile(file('second-key.pem'), 'utf8');
+    const encrypted = (key: string) =>
+      String(createPrivateKey(key).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' }));
     const cases: readonly (readonly ['cert.pem' | 'key.pem' | 'ca.pem', (good: string) => string, RegExp])[] = [
       ['cert.pem', () => '', /^TLS_CERT \(.*cert\.pem\) cannot be used: .* in PEM/],
       ['cert.pem', (text) => text + text.slice(0, 99), /^TLS_CERT .* cannot be used: bad end line/],
@@ -212,7 +145,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
       ['ca.pem', (text) => text + text.slice(0, 99), /^TLS_CLIENT_CA .* cannot be used: bad end line/],
       ['key.pem', () => otherKey, /^TLS_KEY .* is not the key of .*TLS_CERT/],
     ];
-    const service = await startProcess(settings, folder.path);
+    const service = await start(settings);
     const reasons = () =>
       logLines(service.output())
         .filter(({ msg }) => msg === 'settings not usable, those from before stay in use')
@@ -223,150 +156,199 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
       service.child.kill('SIGHUP');
       await eventually('it says so', () => reasons().length > i);
       expect(reasons()[i]).toMatch(problem);
-      expect(await get(`${service.url}/HelloWorld`, 'first', own)).toContain('Hello World');
-      await expect(get(`${service.url}/HelloWorld`, 'first')).rejects.toThrow();
+      expect(await hello(service, 'first', own('first'))).toContain('Hello World');
+      await expect(hello(service, 'first')).rejects.toThrow();
       if (i < cases.length - 1) await writeFile(file(name), good);
     }
     expect(await service.end('SIGTERM')).toBe(0);
-    const { code, output } = await runToEnd(settings, folder.path);
+    const { code, output } = await runToEnd({ ...variables(), ...settings }, folder.path);
     expect([code, output]).toEqual([1, expect.stringMatching(cases.at(-1)?.[2] ?? '')]);
+    expect(await runToEnd({ ...variables(), TLS_CERT: file('none') }, folder.path)).toEqual({
+      code: 1,
+      output: `TLS_CERT (${file('none')}) cannot be read: there is no such file or folder.\n`,
+    });
   });
 
-  it('does not start without a file of TLS_CERT', async () => {
-    const { output } = await runToEnd({ ...variables(), TLS_CERT: file('none') }, folder.path);
-    expect(output).toBe(`TLS_CERT (${file('none')}) cannot be read: there is no such file or folder.\n`);
+  it('logs and counts handshakes that fail, at most 20 lines a second, and not a connection that is not used', async () => {
+    await trust('second');
+    const service = await start({ TLS_CLIENT_CA: file('ca.pem'), REQUEST_TIMEOUT: '300ms', ADMIN_PORT: '0' });
+    const trusted = own('second');
+    const tls = (options: ConnectionOptions) => untilClosed(speakTls(service, options));
+    // Connections that are opened and not used: before TLS is agreed on, and after.
+    await plain(service, undefined);
+    await tls(trusted);
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    const missing = 'has no certificate, and one of TLS_CLIENT_CA is needed';
+    const foreign = "the caller's certificate is not one of TLS_CLIENT_CA (DEPTH_ZERO_SELF_SIGNED_CERT)";
+    const cases: readonly (readonly [() => Promise<unknown>, string, string])[] = [
+      [() => tls({ maxVersion: 'TLSv1.2' }), 'key', missing],
+      [() => tls({ minVersion: 'TLSv1.3' }), 'key', missing],
+      [() => tls(own('first')), 'key', foreign],
+      [
+        () => plain(service, bytesOf(service, '')),
+        'invalid',
+        'speaks plain HTTP; its address must begin with https://',
+      ],
+      [() => plain(service, 'what is this'), 'invalid', 'does not speak TLS'],
+      [() => tls({ ...trusted, ...old }), 'invalid', 'speaks TLS 1.1 or older, and TLS 1.2 or 1.3 is needed'],
+      [() => plain(service, '\x16\x03\x01'), 'timeout', 'took more than 0.3 s'],
+    ];
+    const refused = () => logLines(service.output()).filter(({ msg }) => msg === 'refused');
+    for (const [index, [attempt, refusal, reason]] of cases.entries()) {
+      await attempt();
+      await eventually(reason, () => refused().length > index);
+      expect(refused()).toHaveLength(index + 1);
+      expect(refused()[index]).toMatchObject({ refusal, reason: expect.stringContaining(reason) as string });
+    }
+    expect(await plain(service, 'POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello')).toMatch(
+      /^HTTP\/1\.1 400 [\s\S]*its address must begin with https:\/\//,
+    );
+    const flood = 100;
+    await Promise.all(Array.from({ length: flood }, () => plain(service, 'what is this')));
+    const { adminUrl } = await service.logged('started');
+    await untilGauge({ url: String(adminUrl) }, 'webhook_refusals_total{reason="invalid"}', flood + 4);
+    expect(refused().length).toBeLessThan(cases.length + flood);
+    await service.end('SIGTERM');
   });
 
-  /** Opens a TLS connection on which a test writes the bytes of HTTP itself. */
-  async function openTls(url: string): Promise<TLSSocket> {
-    const { hostname, port } = new URL(url);
-    const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false });
-    await once(socket, 'secureConnect');
-    return socket;
-  }
+  describe('once SIGHUP has removed an authority of TLS_CLIENT_CA', () => {
+    it('ends the connections of its clients, and no others', async () => {
+      await trust('first', 'second');
+      const service = await start({ TLS_CLIENT_CA: file('ca.pem') });
+      const clientOf = (name: string) => {
+        // Resumes its TLS sessions, too.
+        const agent = new Agent({ ...own(name), keepAlive: true, maxSockets: 1 });
+        return { agent, record: () => get(`${service.url}/RecordEvent`, 'first', { agent }) };
+      };
+      const [stays, goes] = [clientOf('first'), clientOf('second')];
+      const { socket } = await stays.record();
+      await goes.record();
+      await trust('first');
+      await reload(service);
+      for (let times = 0; times < 3; times++) {
+        await expect(goes.record()).rejects.toThrow();
+        expect((await stays.record()).socket).toBe(socket);
+      }
+      for (const { agent } of [stays, goes]) agent.destroy();
+      await service.end('SIGTERM');
+    });
 
-  async function connectionsOf(url: string): Promise<number> {
-    const text = await get(new URL('/metrics', url).href, 'first');
-    return Number(/^webhook_connections (\d+)$/m.exec(text)?.[1]);
-  }
+    it.each(['1', '2'])('with WORKERS=%s refuses its clients, also one that resumes its session', async (workers) => {
+      await trust('second');
+      const service = await start({ TLS_CLIENT_CA: file('ca.pem'), WORKERS: workers });
+      const sessions: Buffer[] = [];
+      const answer = async (session?: Buffer): Promise<string> => {
+        const socket = speakTls(service, { ...own('second'), session });
+        socket.on('session', (ticket) => sessions.push(ticket));
+        socket.write(bytesOf(service, '/HelloWorld', 'Connection: close\r\n'));
+        return untilClosed(socket);
+      };
+      for (let call = 0; call < 4; call++) expect(await answer()).toContain('Hello World');
+      const tickets = [...sessions];
+      expect(tickets).not.toHaveLength(0);
+      await trust('first');
+      if (workers === '1') await reload(service);
+      else {
+        service.child.kill('SIGHUP');
+        await eventually('the workers are replaced', () => service.output().match(/"stopped"/g)?.length === 2);
+      }
+      for (const ticket of tickets) expect(await answer(ticket)).not.toContain('Hello World');
+      expect(await service.end('SIGTERM')).toBe(0);
+    });
+
+    it('ends a connection whose handshake was under way', async () => {
+      await trust('second');
+      const service = await start({ TLS_CLIENT_CA: file('ca.pem') });
+      const slow = await openConnection(service.url);
+      // Accepted after the other.
+      (await openTls(service, own('second'))).destroy();
+      await trust('first');
+      await reload(service);
+      const late = speakTls(service, { socket: slow, ...own('second') });
+      late.write(bytesOf(service, '/RecordEvent', 'Connection: close\r\n'));
+      expect(await untilClosed(late)).not.toContain('200');
+      expect(await service.end('SIGTERM')).toBe(0);
+    });
+
+    it('keeps a connection of another that resumed its session, whose intermediate certificate Node does not show', async () => {
+      await trust('first', 'first');
+      const service = await start({ TLS_CLIENT_CA: file('ca.pem') });
+      const cert = ['leaf', 'middle'].map((name) => readFileSync(file(`${name}.pem`), 'utf8')).join('');
+      const agent = new Agent({ ...own('leaf'), cert, keepAlive: true, maxSockets: 1 });
+      const record = async () => (await get(`${service.url}/RecordEvent`, 'first', { agent })).socket;
+      const first = await record();
+      first.destroy();
+      const resumed = await record();
+      expect([resumed === first, resumed.isSessionReused()]).toEqual([false, true]);
+      await trust('first');
+      await reload(service);
+      expect(await record()).toBe(resumed);
+      agent.destroy();
+      expect(await service.end('SIGTERM')).toBe(0);
+    });
+  });
 
   const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
-  it('answers a caller that has ended its side', async () => {
-    const service = await startProcess(variables(), folder.path);
-    const socket = await openTls(service.url);
-    const answer = untilClosed(socket);
-    socket.end(`GET ${new URL(service.url).pathname}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  it('answers a caller that has ended its side, and closes connections that do not finish their handshake', async () => {
+    const service = await start({ REQUEST_TIMEOUT: '1s' });
+    const ended = speakTls(service);
+    const answer = untilClosed(ended);
+    ended.end(bytesOf(service, '/RecordEvent'));
     expect(statuses(await answer)).toEqual([200]);
+    const unfinished = [undefined, '\x16\x03\x01\0\xc8\x01\0\0\xc4\x03\x03', bytesOf(service, '')];
+    await Promise.all(unfinished.map((bytes) => plain(service, bytes)));
+    await untilConnections(service, 1);
     expect(await service.end('SIGTERM')).toBe(0);
-  });
-
-  it('counts no connection that was reset, in its handshake or after its body, at whatever time', async () => {
-    const service = await startProcess({ ...variables(), REQUEST_TIMEOUT: '1s' }, folder.path);
-    const { hostname, port, pathname } = new URL(service.url);
-    const fields = 'Host: localhost\r\nExpect: 100-continue\r\nContent-Length: 20000\r\n';
-    const request = `POST ${pathname}/RecordEvent HTTP/1.1\r\n${fields}\r\n${'x'.repeat(20_000)}`;
-    const abort = async (when: 'in its handshake' | 'after its body', milliseconds: number): Promise<void> => {
-      const raw = await openConnection(`http://${hostname}:${port}`);
-      const closed = untilClosed(raw);
-      const reset = () => setTimeout(() => raw.resetAndDestroy(), milliseconds);
-      const socket = connect({ socket: raw, rejectUnauthorized: false }).on('error', () => undefined);
-      if (when === 'in its handshake') reset();
-      else socket.once('secureConnect', () => socket.write(request)).once('secureConnect', reset);
-      await closed;
-    };
-    for (let i = 0; i < 60; i++) await Promise.all([0, 3].map((more) => abort('after its body', (i + more) % 6)));
-    for (let round = 0; round < 10; round++)
-      await Promise.all(Array.from({ length: 30 }, (_, i) => abort('in its handshake', i)));
-    await eventually('only the connection that asks is counted', async () => (await connectionsOf(service.url)) === 1);
-    expect(await service.end('SIGTERM')).toBe(0);
-  });
-
-  it('closes connections that do not finish their handshake, and does not count them any more', async () => {
-    const service = await startProcess({ ...variables(), REQUEST_TIMEOUT: '1s' }, folder.path);
-    const silent = await openConnection(service.url);
-    const halfway = await openConnection(service.url);
-    halfway.write(Buffer.from('16030100c8010000c40303', 'hex'));
-    const plain = await openConnection(service.url);
-    plain.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    await Promise.all([silent, halfway, plain].map((socket) => untilClosed(socket)));
-    await eventually('only the connection that asks is counted', async () => (await connectionsOf(service.url)) === 1);
-    expect(await service.end('SIGTERM')).toBe(0);
-  });
-
-  it('answers a caller on SIGTERM that had connected and is slow to agree on TLS', async () => {
-    const service = await startProcess(variables(), folder.path);
-    const slow = await openConnection(service.url);
-    await eventually('it is counted', async () => (await connectionsOf(service.url)) === 2);
-    const ended = service.end('SIGTERM');
-    await service.logged('stopping');
-    await delay(300);
-    const connection = connect({ socket: slow, rejectUnauthorized: false });
-    const answer = untilClosed(connection);
-    connection.write(`GET ${new URL(service.url).pathname}/HelloWorld HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    expect(await answer).toContain('Hello World');
-    expect(await ended).toBe(0);
-  });
-
-  it('ends on SIGTERM with connections that are silent, in their handshake or after it', async () => {
-    const service = await startProcess(variables(), folder.path);
-    const silent = await openConnection(service.url);
-    const agreed = await openTls(service.url);
-    await eventually('both are counted', async () => (await connectionsOf(service.url)) === 3);
-    const closed = Promise.all([untilClosed(silent), untilClosed(agreed)]);
-    expect(await service.end('SIGTERM')).toBe(0);
-    await closed;
   });
 
   it('closes the connection of a caller that does not take its answer in REQUEST_TIMEOUT', async () => {
-    const limits = { REQUEST_TIMEOUT: '2s', GET_EVENTS_MAX_BYTES: '67108864' };
-    const service = await startProcess({ ...variables(), ...limits }, folder.path);
-    const { pathname } = new URL(service.url);
-    const writer = await openTls(service.url);
-    const body = 'x'.repeat(4_000_000);
-    let text = '';
-    writer.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    for (let i = 1; i <= 8; i++) {
-      writer.write(
-        `POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000000\r\n\r\n${body}`,
-      );
-      await eventually('it is recorded', () => statuses(text).length === i);
-    }
-    writer.destroy();
-    const reader = await openTls(service.url);
+    const limits = { REQUEST_TIMEOUT: '1s', GET_EVENTS_MAX_BYTES: '67108864' };
+    const service = await startService({ ...variables(), ...limits });
+    await send(`${service.url}/RecordEvent`, { method: 'POST', body: 'x'.repeat(4_000_000) });
+    const reader = await openTls(service);
     reader.pause();
     reader.on('error', () => undefined);
-    reader.write(`GET ${pathname}/GetEvents HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    await service.logged('refused');
-    await eventually('it is not counted any more', async () => (await connectionsOf(service.url)) === 1);
+    // More than the buffers of the system hold.
+    reader.write(bytesOf(service, '/GetEvents').repeat(16));
+    await untilConnections(service, 2);
+    await untilConnections(service, 1);
     reader.destroy();
-    expect(await service.end('SIGTERM')).toBe(0);
   });
 
   it('leaves calls that wait alone, tells them of events, and notices when their callers go', async () => {
-    const limits = { REQUEST_TIMEOUT: '1s' };
-    const service = await startProcess({ ...variables(), ...limits }, folder.path);
-    const { pathname } = new URL(service.url);
-    const untilWaiting = (calls: number) =>
-      eventually(`${String(calls)} calls wait`, async () =>
-        (await get(new URL('/metrics', service.url).href, 'first')).includes(
-          `\nwebhook_calls_waiting ${String(calls)}\n`,
-        ),
-      );
+    const service = await startService({ ...variables(), REQUEST_TIMEOUT: '1s' });
+    const untilWaiting = (calls: number) => untilGauge(service, 'webhook_calls_waiting', calls);
     const wait = async () => {
-      const socket = await openTls(service.url);
-      socket.write(`GET ${pathname}/GetEvents?after=0&wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      const socket = await openTls(service);
+      socket.write(bytesOf(service, '/GetEvents?after=0&wait=60s'));
       return socket;
     };
     const [leaving, ending] = [await wait(), await wait()];
-    const told = get(`${service.url}/GetEvents?after=0&wait=60s`, 'first');
+    const told = send(`${service.url}/GetEvents?after=0&wait=60s`);
     await untilWaiting(3);
     leaving.destroy();
     await untilWaiting(2);
     ending.end();
     await untilWaiting(1);
-    await get(`${service.url}/RecordEvent`, 'first');
-    expect(await told).toContain('"sequence":"00000000000000000001"');
-    expect(await service.end('SIGTERM')).toBe(0);
+    await send(`${service.url}/RecordEvent`);
+    expect((await told).body).toContain('"sequence":"00000000000000000001"');
+  });
+
+  it('answers a caller that is slow to agree on TLS when it stops, and closes silent connections, also in their handshake', async () => {
+    const service = await startService(variables());
+    const slow = await openConnection(service.url);
+    const silent = [await openConnection(service.url), await openTls(service)];
+    await untilConnections(service, 4);
+    const closed = Promise.all(silent.map(untilClosed));
+    const began = performance.now();
+    const stopped = service.stop();
+    await delay(300);
+    const connection = speakTls(service, { socket: slow });
+    const answer = untilClosed(connection);
+    connection.write(bytesOf(service, '/HelloWorld'));
+    expect(await answer).toContain('Hello World');
+    await Promise.all([closed, stopped]);
+    expect(performance.now() - began).toBeLessThan(STOP_TIMEOUT / 2);
   });
 });
