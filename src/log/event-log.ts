@@ -61,6 +61,8 @@ export class EventLog extends LocalLog {
   /** The events of the last commit, if it failed. */
   #failed: readonly NewEvent[] = [];
   readonly #searches = new Semaphore(1);
+  /** Runs what makes an answer of a whole event, one at a time: that takes several times its bytes. */
+  readonly whole = new Semaphore(1);
 
   constructor(
     private readonly engine: Engine,

@@ -99,10 +99,8 @@ export class EventReader {
   /** The reads under way for calls that were woken together, by what they ask for. */
   readonly #reads = new Map<string, Promise<StoredEvent[]>>();
   readonly #handouts = new Semaphore(1);
-  /** Whole events are read one after the other, and each after there is room for it. */
-  readonly #large = new Semaphore(1);
 
-  constructor(private readonly log: Pick<EventLog, 'read' | 'watch'>) {}
+  constructor(private readonly log: Pick<EventLog, 'read' | 'watch' | 'whole'>) {}
 
   /**
    * Reads a page of events, as soon as there is one. Resolves to none when the time is over, the caller is gone or the service stops.
@@ -131,7 +129,7 @@ export class EventReader {
     const first = after === undefined ? page.at(-1) : page[0];
     const { position, dataOmitted } = first ?? {};
     if (dataOmitted === undefined) return page;
-    return this.#large.run(async () => {
+    return this.log.whole.run(async () => {
       call.reserve(dataOmitted);
       const whole = await this.log.read({ position, limit: 1 });
       // Making an answer of a large event takes as long as checking it.

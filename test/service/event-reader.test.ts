@@ -4,7 +4,7 @@ import type { EventLog } from '../../src/log/event-log';
 import type { EventQuery } from '../../src/log/queries';
 import type { Call } from '../../src/service/call';
 import { EventReader, type PageQuery } from '../../src/service/event-reader';
-import { Deferred } from '../../src/util/promises';
+import { Deferred, Semaphore } from '../../src/util/promises';
 import { everyEvent, newEvent } from '../support/events';
 
 const event = (position: number): StoredEvent => ({ ...newEvent({ id: String(position) }), position });
@@ -37,6 +37,7 @@ function fakeLog() {
       delay = given;
     },
     isWatched: () => listeners.size > 0,
+    whole: new Semaphore(1),
     async tell(newest: number) {
       told = newest;
       for (const listener of listeners) listener(newest);

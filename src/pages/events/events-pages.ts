@@ -5,7 +5,7 @@ import { Caller } from '../../access/caller';
 import { positionIn, StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
-import { letOthersRun, Semaphore } from '../../util/promises';
+import { letOthersRun } from '../../util/promises';
 import { HTML, pageWriter, SECURITY_HEADERS } from '../page-writer';
 import type { Endpoint } from '../../call/incoming-call';
 import { comparisonView } from './comparison-view';
@@ -52,8 +52,6 @@ class EventsPages {
   readonly #needsKey: boolean;
   readonly #pages: ReturnType<typeof preparedPages>;
   readonly #downloads: Downloads;
-  /** Whole events are read for one answer at a time. */
-  readonly #whole = new Semaphore(1);
   #inProgress = 0;
 
   constructor(private readonly endpoint: Endpoint) {
@@ -165,20 +163,20 @@ class EventsPages {
     const other = parameters.get('with') || undefined;
     const { filter } = listQuery(parameters);
     if (download !== null)
-      return this.#whole.run(async () => {
+      return this.endpoint.log.whole.run(async () => {
         const file = downloadOf(download, await this.#event(response, text, id));
         if (file === undefined) throw HTTP_ERRORS.invalidInput('The event has no such part.');
         response.reply(200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file.name) });
       });
     if (other !== undefined) {
-      const view = await this.#whole.run(async () => {
+      const view = await this.endpoint.log.whole.run(async () => {
         const after = await this.#event(response, other);
         return comparisonView(await this.#event(response, text, id), after, filter);
       });
       const title = `Events ${view.events.map(({ position }) => position).join(' and ')}`;
       return this.#send(response, 'comparison', title, view);
     }
-    const view = await this.#whole.run(async () =>
+    const view = await this.endpoint.log.whole.run(async () =>
       eventView(await this.#event(response, text, id), filter, this.#address(response)),
     );
     const around = await neighbours(this.endpoint.log, view.position, view.ofType, filter);
