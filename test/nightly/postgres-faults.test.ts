@@ -352,7 +352,7 @@ describeWithPostgres('a PostgreSQL server', () => {
       await eventually('it waits again', async () => (await cancelled()).length > 0);
       expect(isAnswered).toBe(false);
       await postgres.set('synchronous_standby_names', '');
-      await appending;
+      expect((await appending).recorded).toBe(true);
       expect((await log.stats()).events).toBe(1);
     }, 30_000);
   });

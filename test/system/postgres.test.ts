@@ -20,7 +20,7 @@ describeWithPostgres('with PostgreSQL', () => {
     };
   });
 
-  it('records an event once if the answer of the server is lost', async () => {
+  it('records an event once, and answers that it is recorded, if the answer of the server is lost', async () => {
     const proxy = await startTcpProxy(postgres.port());
     const log = await opened(await options({ hosts: [{ host: '127.0.0.1', port: proxy.port }] }));
     await log.append(newEvent({ id: 'before' }));
@@ -32,7 +32,7 @@ describeWithPostgres('with PostgreSQL', () => {
       const lost = proxy.loseAnswer();
       const appended = outcome(log.append(event));
       await lost;
-      expect((await appended).id).toBe(event.id);
+      expect(await appended).toEqual({ id: event.id, recorded: true });
     }
     expect((await log.stats()).events).toBe(4);
     await proxy.close();

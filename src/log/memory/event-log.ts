@@ -70,11 +70,9 @@ function engineOn(store: MemoryStore): Engine {
 
     read(query) {
       const { id, type } = query;
-      const asked = between(store.events, query).filter(
-        (event) =>
-          (id === undefined || event.id === id) && (type === undefined || isOfType(type, StoredEvent.typeOf(event))),
-      );
-      return pageFrom(asked, query);
+      const isAsked = (event: StoredEvent): boolean =>
+        (id === undefined || event.id === id) && (type === undefined || isOfType(type, StoredEvent.typeOf(event)));
+      return pageFrom(between(store.events, query, isAsked), query);
     },
 
     search(query) {
@@ -101,9 +99,28 @@ function engineOn(store: MemoryStore): Engine {
 }
 
 /** The events between the positions of a query, from the end at which it begins. */
-function between(events: readonly StoredEvent[], { after, before = Infinity }: Pick<EventQuery, 'after' | 'before'>) {
-  const found = events.filter(({ position }) => position > (after ?? 0) && position < before);
-  return after === undefined ? found.reverse() : found;
+function* between(
+  events: readonly StoredEvent[],
+  { after, before = Infinity }: Pick<EventQuery, 'after' | 'before'>,
+  isAsked: (event: StoredEvent) => boolean = () => true,
+): Generator<StoredEvent> {
+  const first = indexFrom(events, (after ?? 0) + 1);
+  const end = indexFrom(events, before);
+  for (let i = first; i < end; i++) {
+    const event = events[after === undefined ? end - 1 - (i - first) : i] as StoredEvent;
+    if (isAsked(event)) yield event;
+  }
+}
+
+/** The index of the first event at a position or after it. */
+function indexFrom(events: readonly StoredEvent[], position: number): number {
+  let [low, high] = [0, events.length];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((events[middle]?.position ?? Infinity) < position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function keysOf({ id, source, idempotencyKey, webhookId }: NewEvent): string[] {

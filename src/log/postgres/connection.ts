@@ -59,19 +59,19 @@ export class PostgresConnection {
   /**
    * Runs an action on a connection, and again while its failure may pass.
    *
-   * @param action - an earlier attempt may have done its work, and its answer was lost.
+   * @param action - `isRepeated` says that an earlier attempt may have done its work, and its answer was lost.
    * @param deadline - when it fails for want of an answer; may be Infinity.
    */
-  async run<T>(action: (client: PoolClient) => Promise<T>, deadline: number): Promise<T> {
+  async run<T>(action: (client: PoolClient, isRepeated: boolean) => Promise<T>, deadline: number): Promise<T> {
     const retries = Math.min(deadline, this.deadline());
     let reason: Error | undefined;
-    for (;;) {
+    for (let isRepeated = false; ;) {
       const pool = this.#pool;
       let client: PoolClient | undefined;
       let failure: Error | undefined;
       try {
         client = await connected(pool, retries);
-        const done = action(client);
+        const done = action(client, isRepeated);
         return deadline === Infinity
           ? await done
           : await within(done, deadline - performance.now(), () => new ServerTimeoutError());
@@ -80,6 +80,7 @@ export class PostgresConnection {
         // An earlier attempt may have failed for a better reason than that it was cut short, or asked for TLS.
         if (!(failure instanceof ServerTimeoutError || isWithoutTls(failure))) reason = failure;
         reason ??= failure;
+        isRepeated ||= client !== undefined;
         if (failure instanceof ServerTimeoutError && client !== undefined) cancelStatement(client);
         if (isLost(failure)) this.#leave(pool, failure);
         if (this.#isClosed || !mayPass(failure) || performance.now() + RETRY_PAUSE > retries) throw explained(reason);

@@ -38,10 +38,11 @@ const INSERT = `
 
 /** The events that others repeat: by id and source, by `Idempotency-Key`, by `webhook-id`. */
 const FIND = `
-  SELECT place::int, rank, first.id, first.arrival,
-         first.data IS NOT DISTINCT FROM given.data AS "hasSameData", first.type IS NOT DISTINCT FROM given.type AS "hasSameType"
-  FROM unnest($1::text[], $2::text[], $3::bytea[], $4::bytea[], $5::bytea[]) WITH ORDINALITY
-    AS given (type, data, id_digest, idempotency_digest, webhook_digest, place)
+  SELECT place::int, rank, first.id, first.arrival, sequence::float8 AS position,
+         first.data IS NOT DISTINCT FROM given.data AS "hasSameData", first.type IS NOT DISTINCT FROM given.type AS "hasSameType",
+         rank = 1 AND recorded_at = to_timestamp(time / 1000) AND first.arrival = given.arrival AS "isOwn"
+  FROM unnest($1::float8[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[]) WITH ORDINALITY
+    AS given (time, type, arrival, data, id_digest, idempotency_digest, webhook_digest, place)
   CROSS JOIN LATERAL (
     SELECT 1 AS rank, * FROM webhook_events WHERE id_digest = given.id_digest
     UNION ALL SELECT 2, * FROM webhook_events WHERE idempotency_digest = given.idempotency_digest
@@ -56,8 +57,10 @@ interface FoundRow {
   readonly rank: number;
   readonly id: string;
   readonly arrival: string;
+  readonly position: number;
   readonly hasSameData: boolean;
   readonly hasSameType: boolean;
+  readonly isOwn: boolean;
 }
 
 /** Records events as `Engine.append` promises, all of them or none. */
@@ -68,10 +71,15 @@ export async function recordEvents(
 ): Promise<Appended[]> {
   const deadline = connection.deadline(waited);
   const outcomes: (Appended | undefined)[] = events.map(() => undefined);
+  const own = new Set<number>();
+  let mayBeOwn = false;
   // The event that this one repeats may be forgotten before it is found.
   for (let left = [...events.keys()]; left.length > 0; left = left.filter((i) => outcomes[i] === undefined)) {
     const given = left.map((i) => events[i] as NewEvent);
-    const places = await connection.run((client) => insert(connection, client, given), deadline);
+    const places = await connection.run(async (client, isRepeated) => {
+      mayBeOwn ||= isRepeated;
+      return insert(connection, client, given);
+    }, deadline);
     for (const place of places) outcomes[left[place - 1] ?? 0] = { id: given[place - 1]?.id ?? '', recorded: true };
     left = left.filter((i) => outcomes[i] === undefined);
     if (left.length === 0) break;
@@ -79,7 +87,8 @@ export async function recordEvents(
     const found = await connection.query<FoundRow>(FIND, await columnsOf(repeats, COMPARED), deadline);
     const firsts = left.map((): FoundRow[] => []);
     for (const row of found) firsts[row.place - 1]?.push(row);
-    for (const [at, i] of left.entries()) outcomes[i] = outcomeOf(events[i] as NewEvent, firsts[at] ?? []);
+    for (const [at, i] of left.entries())
+      outcomes[i] = outcomeOf(events[i] as NewEvent, firsts[at] ?? [], mayBeOwn ? own : undefined);
   }
   return outcomes as Appended[];
 }
@@ -114,8 +123,8 @@ async function insert(
   return places ?? [];
 }
 
-/** One whose answer was lost repeats itself. */
-function outcomeOf(event: NewEvent, found: readonly FoundRow[]): Appended | undefined {
+/** @param own - the positions that the events of a commit have whose answer was lost; filled here. */
+function outcomeOf(event: NewEvent, found: readonly FoundRow[], own: Set<number> | undefined): Appended | undefined {
   const [first] = found;
   if (first === undefined) return undefined;
   for (const other of found.filter(({ rank }) => rank > 1)) {
@@ -126,7 +135,9 @@ function outcomeOf(event: NewEvent, found: readonly FoundRow[]): Appended | unde
     const conflict = KeyConflict.between(key, event, same);
     if (conflict !== undefined) return { id: other.id, recorded: false, conflict };
   }
-  return { id: first.id, recorded: false };
+  const isOwn = own !== undefined && first.isOwn && !own.has(first.position);
+  if (isOwn) own.add(first.position);
+  return { id: first.id, recorded: isOwn };
 }
 
 /** The object identifiers of types (`pg_type.dat`). */
@@ -156,6 +167,7 @@ const type = texts(({ attributes }) => {
   const { type: given } = JSON.parse(attributes) as { readonly type?: unknown };
   return typeof given === 'string' ? shown(given) : undefined;
 });
+const arrival = texts((event) => event.arrival);
 const data = texts((event) => event.data);
 const digests = DIGESTS.map((digest) => column(BYTEA, digest));
 
@@ -168,11 +180,11 @@ const INSERTED: readonly Column[] = [
   texts(({ idempotencyKey }) => idempotencyKey && shown(idempotencyKey)),
   texts(({ webhookId }) => webhookId && shown(webhookId)),
   texts(({ attributes }) => attributes),
-  texts(({ arrival }) => arrival),
+  arrival,
   data,
   ...digests,
 ];
-const COMPARED: readonly Column[] = [type, data, ...digests];
+const COMPARED: readonly Column[] = [time, type, arrival, data, ...digests];
 
 async function columnsOf(events: readonly NewEvent[], columns: readonly Column[]): Promise<Buffer[]> {
   const made: Buffer[] = [];
