@@ -76,7 +76,7 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
       ['marked as mandatory', MANDATORY, usernameToken(RECORD_KEY)],
       ['without a type', '', plain],
       ['as CDATA beside a Timestamp', MANDATORY, expiring(60) + usernameToken(`<![CDATA[${RECORD_KEY}]]>`)],
-      ['with a Timestamp that expired: clocks may differ by five minutes', '', expiring(-290) + plain],
+      ['with a Timestamp that expired: clocks may differ by five minutes', '', expiring(-240) + plain],
     ])('is taken %s, and is no part of the event', async (_how, attributes, token) => {
       const answer = await call(securityHeader(token, attributes));
       expect(answer.status).toBe(200);
