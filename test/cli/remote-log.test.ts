@@ -67,6 +67,8 @@ describe('the log of a service over HTTP', () => {
     const attributes = JSON.stringify({ specversion: '1.0', id: 'typed', source: '/test', type: 'a.b.c' });
     await service.log.append(newEvent({ id: 'typed', attributes }));
     expect(await found({ search: { type: 'a.*' } })).toEqual(['typed']);
+    await service.log.forget([2]);
+    expect(await log.scan({ position: 2, limit: 1 })).toEqual([]);
   });
 
   it('begins with the first event that is whole', async () => {

@@ -76,6 +76,19 @@ describe('the file of a position', () => {
     jest.restoreAllMocks();
   });
 
+  it('is past the events after the last that was chosen', async () => {
+    jest.spyOn(console, 'error').mockReturnValue();
+    const log = openMemoryLog();
+    await log.append(newEvent(), newEvent());
+    const target = await startTarget();
+    const values = { type: 'another', since: { after: 0 }, position: path('p.json') };
+    await forwardEvents(log, new URL(target.url), {}, undefined, values, new AbortController().signal);
+    expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 2 });
+    await target.close();
+    await log.close();
+    jest.restoreAllMocks();
+  });
+
   it('lets no event be posted once the one before it cannot be kept there', async () => {
     jest.spyOn(console, 'error').mockReturnValue();
     const log = openMemoryLog();

@@ -1,5 +1,7 @@
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import { newEvent } from '../../support/events';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { describeEventLog } from '../event-log-suite';
 
@@ -10,4 +12,19 @@ describeEventLog('SQLite', async () => {
     open: (retention) => openSqliteLog({ file, retention, retentionPause: 20 }),
     remove: () => folder.remove(),
   };
+});
+
+it('SQLite reads no other file where its own was moved before the first read', async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder.path, 'events.db');
+  const log = await openSqliteLog({ file });
+  await log.append(newEvent());
+  await rename(file, `${file}.moved`);
+  await expect(log.scan({ after: 0, limit: 1 })).rejects.toHaveProperty(
+    'cause.message',
+    'the file of the log is not there any more',
+  );
+  await rename(`${file}.moved`, file);
+  await log.close();
+  await folder.remove();
 });

@@ -55,6 +55,7 @@ describe('what the list of events finds, as a file', () => {
     await record(60);
     expect(await lines('&text=wanted')).toHaveLength(60);
     expect(await lines('&text=nothing')).toEqual([]);
+    expect(await lines('&before=61')).toHaveLength(60);
     expect((await send(`${service.url}?events=export&from=x`)).status).toBe(400);
   });
 
