@@ -2,6 +2,7 @@ import { JetStreamApiError, type StreamState } from '@nats-io/jetstream';
 import { isSubjectTaken } from '../../../src/log/jetstream/connection';
 import { forgetEvents } from '../../../src/log/jetstream/event-log';
 import { encodeEvent, encodeReference } from '../../../src/log/jetstream/message';
+import { recordEvents } from '../../../src/log/jetstream/recorder';
 import { provideStreams, retentionOfKeys } from '../../../src/log/jetstream/setup';
 import type { LogStreams, Stream } from '../../../src/log/jetstream/stream';
 import { TypeSearch } from '../../../src/log/jetstream/walk';
@@ -54,6 +55,23 @@ it('an event is forgotten with the claims of its keys, which hold copies of it, 
   const streams = { events: events.stream, keys: keys.stream } as LogStreams;
   expect(await forgetEvents(() => streams, [1, 2])).toEqual([1]);
   expect([events.erased, keys.erased]).toEqual([[1], [1, 3]]);
+});
+
+it('an event that was recorded before leaves no claim of a further key, which holds a copy of it', async () => {
+  const events: Partial<Stream> = {
+    maxBytes: () => 1000,
+    put: () => Promise.resolve(undefined),
+    last: () => Promise.resolve({ seq: 1, time: new Date(), data: messageOf({ id: 'a' }) }),
+  };
+  const { erased, stream } = streamOf([]);
+  const streams = {
+    events,
+    keys: { ...stream, put: () => Promise.resolve(7) },
+    deadline: Infinity,
+  } as unknown as LogStreams;
+  const repetition = newEvent({ id: 'a', idempotencyKey: 'k' });
+  expect(await recordEvents(() => streams, [repetition])).toMatchObject([{ id: 'a', recorded: false }]);
+  expect(erased).toEqual([7]);
 });
 
 describe('the keys of events that the servers forget', () => {
