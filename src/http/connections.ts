@@ -42,7 +42,7 @@ export class Connection {
     private readonly total: { waiting: number },
   ) {}
 
-  /** Whether no byte of a request has come {@link TIME_TO_SEND} after it was accepted. */
+  /** Whether {@link TIME_TO_SEND} has passed since it was accepted, without a byte of a request. */
   get isUnused(): boolean {
     const isWithoutRequest = this.#http === undefined || this.#http.bytesRead === 0;
     return isWithoutRequest && performance.now() - this.#acceptedAt > TIME_TO_SEND;

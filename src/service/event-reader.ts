@@ -89,7 +89,7 @@ function fitSurely(events: readonly StoredEvent[], { maxBytes }: PageQuery): boo
   return most <= maxBytes;
 }
 
-/** Whether a query is for events that their `id` or `position` names. */
+/** Whether a query names events by `id` or `position`. */
 function isNamed({ id, position }: EventQuery): boolean {
   return id !== undefined || position !== undefined;
 }

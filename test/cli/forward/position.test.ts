@@ -62,48 +62,38 @@ describe('the file of a position', () => {
     );
   });
 
-  it('has the last event that was posted before a signal, once forwarding has ended', async () => {
-    jest.spyOn(console, 'error').mockReturnValue();
+  describe('of a forwarder', () => {
     const log = openMemoryLog();
-    await log.append(newEvent(), newEvent());
-    const stop = new AbortController();
-    const target = await startTarget(() => (stop.abort(), 204));
-    const values = { follow: true, since: { after: 0 }, position: path('p.json') };
-    await forwardEvents(log, new URL(target.url), {}, undefined, values, stop.signal);
-    expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 1 });
-    await target.close();
-    await log.close();
-    jest.restoreAllMocks();
-  });
+    beforeAll(() => log.append(newEvent(), newEvent()));
+    beforeEach(() => jest.spyOn(console, 'error').mockReturnValue());
+    afterEach(() => jest.restoreAllMocks());
+    afterAll(() => log.close());
 
-  it('is past the events after the last that was chosen', async () => {
-    jest.spyOn(console, 'error').mockReturnValue();
-    const log = openMemoryLog();
-    await log.append(newEvent(), newEvent());
-    const target = await startTarget();
-    const values = { type: 'another', since: { after: 0 }, position: path('p.json') };
-    await forwardEvents(log, new URL(target.url), {}, undefined, values, new AbortController().signal);
-    expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 2 });
-    await target.close();
-    await log.close();
-    jest.restoreAllMocks();
-  });
+    /** Forwards the two events, and returns how many were posted and what went wrong. */
+    async function forwarded(values: object, react?: () => number, { signal } = new AbortController()) {
+      const target = await startTarget(react);
+      const all = { since: { after: 0 }, position: path('p.json'), ...values };
+      const problem = await forwardEvents(log, new URL(target.url), {}, undefined, all, signal).catch(String);
+      await target.close();
+      return [target.received.length, problem];
+    }
 
-  it('lets no event be posted once the one before it cannot be kept there', async () => {
-    jest.spyOn(console, 'error').mockReturnValue();
-    const log = openMemoryLog();
-    await log.append(newEvent(), newEvent());
-    await mkdir(path('folder'));
-    const target = await startTarget(() => {
-      rmSync(path('folder'), { recursive: true, force: true });
-      return 204;
+    it('has the last event that was posted before a signal, once forwarding has ended', async () => {
+      const stop = new AbortController();
+      expect(await forwarded({ follow: true }, () => (stop.abort(), 204), stop)).toEqual([1, undefined]);
+      expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 1 });
     });
-    const values = { since: { after: 0 }, position: path('folder/p.json') };
-    const { signal } = new AbortController();
-    const forwarding = forwardEvents(log, new URL(target.url), {}, undefined, values, signal);
-    const problem = await forwarding.catch(String).finally(() => target.close());
-    expect([problem, target.received.length]).toEqual([expect.stringContaining('its folder does not exist'), 1]);
-    await log.close();
-    jest.restoreAllMocks();
+
+    it('is past the events after the last that was chosen', async () => {
+      expect(await forwarded({ type: 'another' })).toEqual([0, undefined]);
+      expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 2 });
+    });
+
+    it('lets no event be posted once the one before it cannot be kept there', async () => {
+      await mkdir(path('folder'));
+      const removeFolder = () => (rmSync(path('folder'), { recursive: true, force: true }), 204);
+      const missing = expect.stringContaining('its folder does not exist') as string;
+      expect(await forwarded({ position: path('folder/p.json') }, removeFolder)).toEqual([1, missing]);
+    });
   });
 });
