@@ -12,8 +12,8 @@ const require = createRequire(import.meta.url);
 const STAMP = 'dist/.build';
 /** Takes the place of dist when it is whole: a service that runs from dist loads some files only when it needs them. */
 const NEXT = 'dist.next';
-/** The build before, until it can be deleted: under Windows a program or a scanner may have a file of it open. */
 const OLD = 'dist.old';
+const COMPILER = 'node_modules/typescript/bin/tsc';
 /** The commit of the sources, which `--version` prints. */
 const COMMIT = 'dist/commit';
 /** What the output depends on besides the sources. */
@@ -26,14 +26,12 @@ const sources = readdirSync('src', { recursive: true, withFileTypes: true })
 const fingerprint = fingerprintOf([...sources, ...SETTINGS]);
 const isBuilt = existsSync(STAMP);
 if (!process.argv.includes('--if-changed') || !isBuilt || readFileSync(STAMP, 'utf8') !== fingerprint) {
-  const compiler = compilerPath();
-  if (compiler !== undefined) build(compiler);
+  if (existsSync(COMPILER)) build();
   else if (isBuilt) console.error('TypeScript is not installed: dist stays as it was built.');
   else {
     console.error(
-      'dist has to be built, and TypeScript is not installed. Run `npm ci && npm run build`; then leave out what',
+      'TypeScript, which builds dist, is not installed. Run `npm ci && npm run build`, then `npm prune --omit=dev`.',
     );
-    console.error('only development needs: `npm prune --omit=dev`.');
     process.exit(1);
   }
 }
@@ -46,19 +44,10 @@ function commitOfSources() {
   return spawnSync('git', ['describe', '--always', '--dirty', '--exclude=*'], { encoding: 'utf8' }).stdout?.trim();
 }
 
-/** TypeScript's compiler, if the modules for development are installed. */
-function compilerPath() {
-  try {
-    return require.resolve('typescript/bin/tsc');
-  } catch {
-    return undefined;
-  }
-}
-
-function build(compiler) {
+function build() {
   console.log('Compiling the service, which takes some seconds …');
   remove(NEXT);
-  const { status } = spawnSync(process.execPath, [compiler, '-p', '.', '--outDir', NEXT], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [COMPILER, '-p', '.', '--outDir', NEXT], { stdio: 'inherit' });
   if (status !== 0) {
     remove(NEXT);
     process.exit(status ?? 1);
@@ -74,17 +63,14 @@ function build(compiler) {
   remove(OLD);
   if (existsSync('dist')) move('dist', OLD);
   move(NEXT, 'dist');
-  try {
-    remove(OLD);
-  } catch {
-    // The next build does.
-  }
+  remove(OLD);
 }
 
 function remove(folder) {
   rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
 }
 
+/** Tries again for two seconds: under Windows a virus scanner may have a file of it open. */
 function move(from, to, tries = 20) {
   try {
     renameSync(from, to);

@@ -17,13 +17,6 @@ it('a clone by Git for Windows has no CRLF', async () => {
   await folder.remove();
 });
 
-it('the nightly suites refuse an option that they do not know', async () => {
-  const given = [join(ROOT, 'scripts/nightly.mjs'), '--chagned'];
-  // Without PATH no suite could start.
-  const refused = expect.stringContaining('"--chagned"') as string;
-  await expect(run(process.execPath, given, { env: {} })).rejects.toMatchObject({ code: 2, stderr: refused });
-});
-
 /** A small project beside the build script, compiled with this project's settings. */
 describe('the build', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -39,8 +32,7 @@ describe('the build', () => {
       .map((entry) => join(entry.parentPath, entry.name).slice(at('dist/').length))
       .filter((file) => !file.startsWith('.'))
       .sort();
-  const timesOfOutputs = async (): Promise<number[]> =>
-    Promise.all((await built()).map(async (file) => (await stat(at(join('dist', file)))).mtimeMs));
+  const read = (path: string) => readFile(at(path), 'utf8');
 
   beforeAll(async () => {
     folder = await temporaryFolder();
@@ -54,62 +46,48 @@ describe('the build', () => {
   });
   afterAll(() => folder.remove());
 
-  const ALL = ['inner/value.js', 'inner/value.js.map', 'main.js', 'main.js.map', TEMPLATE];
-
   it('compiles the sources and copies the templates', async () => {
-    expect(await built()).toEqual(ALL);
-    expect(await readFile(at(`dist/${TEMPLATE}`), 'utf8')).toBe('a {}');
+    expect(await built()).toEqual(['inner/value.js', 'inner/value.js.map', 'main.js', 'main.js.map', TEMPLATE]);
+    expect(await read(`dist/${TEMPLATE}`)).toBe('a {}');
   });
 
   it('builds nothing anew if nothing has changed and that is asked for', async () => {
-    const before = await timesOfOutputs();
-    await build('--if-changed');
-    expect(await timesOfOutputs()).toEqual(before);
     await write('dist/main.js', 'throw new Error();');
+    await build('--if-changed');
+    expect(await read('dist/main.js')).not.toContain('exports.twice');
     await build();
-    expect(await readFile(at('dist/main.js'), 'utf8')).toContain('exports.twice');
+    expect(await read('dist/main.js')).toContain('exports.twice');
   });
 
   it('sees a source and a template that are as old as before and of the same length', async () => {
-    for (const [file, content] of [
-      ['inner/value.ts', 'export const value = 2;\n'],
-      [TEMPLATE, 'b {}'],
+    for (const [source, content, output] of [
+      ['src/inner/value.ts', 'export const value = 2;\n', 'dist/inner/value.js'],
+      [`src/${TEMPLATE}`, 'b {}', `dist/${TEMPLATE}`],
     ] as const) {
-      const { atimeMs, mtimeMs } = await stat(at(`src/${file}`));
-      await write(`src/${file}`, content);
-      await utimes(at(`src/${file}`), atimeMs / 1000, mtimeMs / 1000);
+      const { atimeMs, mtimeMs } = await stat(at(source));
+      await write(source, content);
+      await utimes(at(source), atimeMs / 1000, mtimeMs / 1000);
+      await build('--if-changed');
+      expect(await read(output)).toMatch(/value = 2|b \{\}/);
     }
-    await build('--if-changed');
-    expect(await readFile(at('dist/inner/value.js'), 'utf8')).toContain('exports.value = 2');
-    expect(await readFile(at(`dist/${TEMPLATE}`), 'utf8')).toBe('b {}');
   });
 
-  it('replaces dist while one of its files is open as under Windows, and deletes the old one later', async () => {
+  it('removes what has no source, while a file of dist is open for a moment as under Windows', async () => {
     await write(
       'hold.cjs',
       `const fs = require('node:fs');
-      const { renameSync, rmSync } = fs;
-      const held = () => { throw Object.assign(new Error('held'), { code: 'EBUSY' }); };
+      const { renameSync } = fs;
       let tries = 0;
-      fs.renameSync = (from, to) => (from === 'dist' && tries++ < 3 ? held() : renameSync(from, to));
-      fs.rmSync = (path, options) => (fs.existsSync(path + '/main.js') ? held() : rmSync(path, options));
+      fs.renameSync = (from, to) => { if (tries++ % 3 < 2) throw new Error('held'); renameSync(from, to); };
       require('node:module').syncBuiltinESMExports();`,
     );
-    await write('src/main.ts', 'export const twice = 4;\n');
-    await run(process.execPath, ['--require', at('hold.cjs'), at('scripts/build.mjs')]);
-    expect(await readFile(at('dist/main.js'), 'utf8')).toContain('twice = 4');
-    expect(await readdir(folder.path)).toContain('dist.old');
-    await build();
-    expect(await readdir(folder.path)).not.toContain('dist.old');
-  });
-
-  it('removes what has no source', async () => {
     await rm(at('src/inner'), { recursive: true });
     await rm(at(`src/${TEMPLATE}`));
     await write('src/value.ts', 'export const value = 3;\n');
     await write('src/main.ts', "export { value } from './value';\n");
-    await build('--if-changed');
+    await run(process.execPath, ['--require', at('hold.cjs'), at('scripts/build.mjs'), '--if-changed']);
     expect(await built()).toEqual(['main.js', 'main.js.map', 'value.js', 'value.js.map']);
+    expect((await readdir(folder.path)).filter((name) => name.startsWith('dist'))).toEqual(['dist']);
   });
 
   it('fails as long as a source does not compile, and leaves dist as it was', async () => {
@@ -124,27 +102,22 @@ describe('the build', () => {
   it('names the commit of its sources, and the next one without compiling', async () => {
     const git = async (...args: string[]) =>
       (await run('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd: folder.path })).stdout.trim();
-    const commit = () => readFile(at('dist/commit'), 'utf8');
     await git('init', '--quiet');
     await git('add', 'src', 'scripts');
     await git('commit', '--quiet', '--message', 'first');
     await build();
-    expect(await commit()).toBe(await git('rev-parse', '--short', 'HEAD'));
+    expect(await read('dist/commit')).toBe(await git('rev-parse', '--short', 'HEAD'));
     await git('commit', '--quiet', '--allow-empty', '--message', 'second');
     await build('--if-changed');
-    expect(await commit()).toBe(await git('rev-parse', '--short', 'HEAD'));
+    expect(await read('dist/commit')).toBe(await git('rev-parse', '--short', 'HEAD'));
     await rm(at('.git'), { recursive: true });
   });
 
   it('says what to run where TypeScript is not installed, and takes what was built before', async () => {
     await rm(at('node_modules'));
-    const said = async () =>
-      build().then(
-        ({ stderr }) => [0, stderr],
-        ({ code, stderr }: { code: number; stderr: string }) => [code, stderr],
-      );
-    expect(await said()).toEqual([0, 'TypeScript is not installed: dist stays as it was built.\n']);
+    expect((await build()).stderr).toBe('TypeScript is not installed: dist stays as it was built.\n');
     await rm(at('dist'), { recursive: true });
-    expect(await said()).toEqual([1, expect.stringContaining('Run `npm ci && npm run build`')]);
+    const stderr = expect.stringContaining('Run `npm ci && npm run build`') as string;
+    await expect(build()).rejects.toMatchObject({ code: 1, stderr });
   });
 });
