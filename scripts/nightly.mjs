@@ -1,108 +1,64 @@
 // Runs the suites of test/nightly: accidents, faults, clusters, hold-ups, large attacks, packages and other versions of Node.
 //   npm run test:nightly                 all of them; if they pass, .ci/nightly-passed names this commit: commit that file
 //   npm run test:nightly -- --changed    those whose rooms have changed since that commit; all of them if git does not know it
+// One suite: npx jest test/nightly/NAME
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+process.chdir(join(import.meta.dirname, '..'));
+
 const PASSED = '.ci/nightly-passed';
 
 /** What every suite depends on. */
-const EVERYWHERE = ['package-lock.json', 'jest.config.mjs', 'tsconfig.json', 'test/support/', 'scripts/nightly.mjs'];
+const EVERYWHERE = 'package-lock.json jest.config.mjs tsconfig.json test/support/ scripts/nightly.mjs';
 /** What every engine of the event log uses. */
-const ENGINES = ['src/log/[^/]*$', 'src/util/'];
+const ENGINES = 'src/log/[^/]*$ src/util/';
+const PROCESS = 'src/cli/ src/config/ src/main.ts src/run.ts';
 
-/** Each suite: its files in test/nightly, and the files and folders that it tests. */
-const SUITES = [
+/** Suites of test/nightly, and what they test: beginnings of paths. */
+const SUITES = {
   // What stands between a call and the disk, for the service and its readers.
-  { files: ['chaos'], rooms: ['src/(?!pages/|contract/|xml/)'] },
-  {
-    files: ['cluster', 'jetstream-faults', 'jetstream-large'],
-    rooms: [...ENGINES, 'src/log/jetstream/', 'src/cli/'],
-  },
-  { files: ['postgres-faults'], rooms: [...ENGINES, 'src/log/postgres/'] },
-  { files: ['recovery'], rooms: [...ENGINES, 'src/log/sqlite/', 'src/workers/'] },
-  { files: ['power-failure'], rooms: ['src/log/sqlite/', 'src/util/files.ts', 'src/cli/forward/position.ts'] },
-  {
-    files: ['hold-ups', 'large-attacks', 'fuzz'],
-    // A message may pass all of it but the tools.
-    rooms: ['src/(?!cli/)', 'scripts/measure/', 'test/security/'],
-  },
-  {
-    files: ['package', 'container', 'compose'],
-    rooms: [
-      'package.json',
-      'Dockerfile',
-      'compose',
-      '.dockerignore',
-      'deploy/',
-      'scripts/',
-      'src/cli/',
-      'src/config/',
-      'src/main.ts',
-      'src/run.ts',
-    ],
-  },
-  {
-    files: ['windows'],
-    rooms: [
-      'src/cli/',
-      'src/config/',
-      'src/log/sqlite/',
-      'src/main.ts',
-      'src/run.ts',
-      'src/util/files.ts',
-      'src/workers/',
-    ],
-  },
-  {
-    files: ['node-versions'],
-    rooms: ['src/http/', 'src/workers/', 'src/log/sqlite/', 'src/main.ts', 'src/run.ts', 'package.json'],
-  },
-];
+  chaos: 'src/(?!pages/|contract/|xml/)',
+  'cluster jetstream-faults jetstream-large': `${ENGINES} src/log/jetstream/ src/cli/`,
+  'postgres-faults': `${ENGINES} src/log/postgres/`,
+  recovery: `${ENGINES} src/log/sqlite/ src/workers/`,
+  'power-failure': 'src/log/sqlite/ src/util/files.ts src/cli/forward/position.ts',
+  // A message may pass all of it but the tools.
+  'hold-ups large-attacks fuzz': 'src/(?!cli/) scripts/measure/ test/security/',
+  'package container compose': `package.json Dockerfile compose .dockerignore deploy/ scripts/ ${PROCESS}`,
+  windows: `src/log/sqlite/ src/util/files.ts src/workers/ ${PROCESS}`,
+  // What builds on Node's insides.
+  'node-versions': 'src/http/ src/call/ src/workers/ src/log/sqlite/ src/main.ts src/run.ts package.json',
+};
 
-const git = (...args) =>
-  execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+const git = (...args) => execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
 /** The files that differ from the commit at which every suite passed, or undefined if there is no such commit. */
 function changedFiles() {
   try {
-    return git('diff', '--name-only', readFileSync(`${ROOT}${PASSED}`, 'utf8').trim())
-      .split('\n')
-      .filter(Boolean);
+    return git('diff', '--name-only', readFileSync(PASSED, 'utf8').trim()).split('\n');
   } catch {
+    console.log('git does not know the commit at which every suite passed: all of them run.');
     return undefined;
   }
 }
 
-const [option, ...more] = process.argv.slice(2);
-const onlyChanged = option === '--changed';
-if (more.length > 0 || (option !== undefined && !onlyChanged)) {
-  console.error(
-    `"${process.argv.slice(2).join(' ')}": only --changed is understood. One suite: npx jest --config jest.config.mjs test/nightly/NAME`,
-  );
-  process.exit(2);
-}
-const changed = onlyChanged ? changedFiles() : undefined;
-if (onlyChanged && !changed) console.log('git does not know the commit at which every suite passed: all of them run.');
-
-const isTouched = ({ files, rooms }) => {
-  if (!changed) return true;
-  const places = [...EVERYWHERE, ...rooms, ...files.map((file) => `test/nightly/${file}`)];
-  const reason = changed.find((file) => places.some((place) => new RegExp(`^${place}`).test(file)));
-  console.log(
-    `${files.join(', ')}: ${reason ? `run, since ${reason} has changed` : 'nothing that they test has changed'}`,
-  );
-  return reason !== undefined;
-};
-const files = SUITES.filter(isTouched).flatMap((suite) => suite.files);
+const { values } = parseArgs({ options: { changed: { type: 'boolean' } } });
+const changed = values.changed ? changedFiles() : undefined;
+const files = Object.entries(SUITES).flatMap(([names, rooms]) => {
+  const suites = names.split(' ').map((name) => `test/nightly/${name}.test.ts`);
+  if (!changed) return suites;
+  const places = new RegExp(`^(?:${[...`${EVERYWHERE} ${rooms}`.split(' '), ...suites].join('|')})`);
+  const reason = changed.find((file) => places.test(file));
+  console.log(`${names}: ${reason ? `run, since ${reason} has changed` : 'nothing that they test has changed'}`);
+  return reason ? suites : [];
+});
 if (files.length > 0) {
-  const patterns = files.map((file) => `test/nightly/${file}.test.ts`);
-  const jest = ['jest', '--config', 'jest.config.mjs', '--maxWorkers', '3', ...patterns];
-  const { status } = spawnSync('npx', jest, { cwd: ROOT, stdio: 'inherit' });
-  if (status !== 0) process.exit(1);
+  const jest = ['jest', '--config', 'jest.config.mjs', '--maxWorkers', '3', ...files];
+  if (spawnSync('npx', jest, { stdio: 'inherit' }).status !== 0) process.exit(1);
 }
 if (!changed && git('status', '--porcelain', '--untracked-files=no') === '') {
-  writeFileSync(`${ROOT}${PASSED}`, git('rev-parse', 'HEAD'));
+  writeFileSync(PASSED, git('rev-parse', 'HEAD'));
 }

@@ -6,8 +6,8 @@ import { useTemporaryFolder } from '../support/temporary-folder';
 const run = promisify(execFile);
 
 const ROOT = join(__dirname, '..', '..');
-/** The recorded cases, the service as a process, its workers, and the tools. */
-const SUITES = ['cases.test', 'main/', 'workers/', 'process/tool/events', 'process/tool/compare'];
+/** The recorded cases, the service as a process, its workers, the tools, and what builds on Node's insides. */
+const SUITES = 'cases.test main/ workers/ http/ process/tool/events process/tool/compare process/http/'.split(' ');
 
 const folder = useTemporaryFolder();
 
