@@ -4,7 +4,6 @@ import { childrenOf, startProcess, type ServiceProcess } from '../support/proces
 import { rowsOf } from '../support/sqlite';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
-/** As often as the script of trials says. */
 const KILLS = Number(process.env.TIMES ?? 5);
 
 describe.each([1, 2])('what a service with WORKERS=%i answered', (workers) => {
