@@ -33,14 +33,16 @@ describe('a service that stops', () => {
     await stopped;
   });
 
-  it('answers what is in flight first', async () => {
+  it('answers what is in flight first, and is alive and not ready on ADMIN_PORT meanwhile', async () => {
     const { log, answer, events } = slowLog();
-    const service = await startService({}, log);
+    const service = await startService({ ADMIN_PORT: '0' }, log);
     const wire = await openWire(service.url);
     wire.write(request(`GET ${PATH}/RecordEvent`));
     await eventually('the call is in flight', () => events() === 1);
     const stopped = service.stop();
-    await setTimeout(200);
+    const admin = (page: string) => send(`${service.adminUrl ?? ''}${page}`);
+    expect(await admin('healthz')).toMatchObject({ status: 200 });
+    expect(await admin('readyz')).toMatchObject({ status: 503, body: 'stopping\n' });
     answer();
     expect(await wire.untilClosed()).toContain('the-id');
     await stopped;

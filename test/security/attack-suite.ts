@@ -1,6 +1,5 @@
 import { send } from '../support/http';
-import { peakOf } from '../support/process-memory';
-import { startProcess, type ServiceProcess } from '../support/process';
+import { peakOf, startProcess, type ServiceProcess } from '../support/process';
 import { temporaryFolder } from '../support/temporary-folder';
 import { KEY, type Attack } from './attacks/attack';
 

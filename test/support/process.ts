@@ -51,6 +51,19 @@ export async function configure(folder: string, variables: Readonly<Record<strin
   await writeFile(join(folder, '.env'), lines.join(''));
 }
 
+/** Variables with which a program of Node runs this code first. */
+export async function preloaded(folder: string, code: string): Promise<{ NODE_OPTIONS: string }> {
+  const file = join(folder, 'preload.cjs');
+  await writeFile(file, code);
+  return { NODE_OPTIONS: `--require=${file}` };
+}
+
+/** The most memory that a process has had, in bytes. Linux alone says it. */
+export async function peakOf({ child }: ServiceProcess): Promise<number> {
+  const status = await readFile(`/proc/${String(child.pid)}/status`, 'utf8');
+  return 1024 * Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]);
+}
+
 /** The process ids of the service's child processes (Linux). */
 export async function childrenOf({ child }: { child: Pick<ChildProcess, 'pid'> }): Promise<number[]> {
   const pid = String(child.pid);

@@ -3,8 +3,7 @@ import { eventually } from '../../support/eventually';
 import { send, type Answer } from '../../support/http';
 import { metricsAt } from '../../support/metrics';
 import { certificateIn } from '../../support/program.cjs';
-import { killProcesses, startProcess, type ServiceProcess } from '../../support/process';
-import { MEASURED, memoryOf, peakOf } from '../../support/process-memory';
+import { killProcesses, logLines, peakOf, preloaded, startProcess, type ServiceProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { describeWith, itUnless, missingLinux } from '../../support/tools';
 import { getEvents, untilWaiting } from '../../support/waiting';
@@ -14,6 +13,21 @@ describe('the service as a process, while callers send and take only a part', ()
   const folder = useTemporaryFolder();
   afterEach(killProcesses);
 
+  /** Starts a service that can be asked for its memory: at SIGUSR2 it collects its garbage and prints what it has. */
+  async function startMeasured() {
+    const report = `console.log(JSON.stringify({ msg: 'memory', ...process.memoryUsage() }))`;
+    const variables = await preloaded(folder.path, `process.on('SIGUSR2', () => { gc(); gc(); ${report}; });`);
+    return startProcess({ NODE_OPTIONS: `--expose-gc ${variables.NODE_OPTIONS}` }, folder.path);
+  }
+  /** Bytes that a process holds, its garbage collected: JavaScript objects and buffers. */
+  async function memoryOf(service: ServiceProcess): Promise<number> {
+    const lines = () => logLines(service.output()).filter(({ msg }) => msg === 'memory');
+    const before = lines().length;
+    service.child.kill('SIGUSR2');
+    await eventually('it says how much memory it has', () => lines().length > before);
+    const { external = NaN, heapUsed = NaN } = lines().at(-1) as Record<string, number>;
+    return external + heapUsed;
+  }
   /** Sends the beginning of a request on many connections, and then a whole one, which is read after them. */
   async function sendBeginnings(service: ServiceProcess, count: number, beginning: string, end: string) {
     const callers = await Promise.all(Array.from({ length: count }, () => openWire(service.url)));
@@ -29,7 +43,7 @@ describe('the service as a process, while callers send and take only a part', ()
     Promise.all(callers.map((caller) => caller.until(/^HTTP\/1.1 \d{3} /)));
 
   it('holds little more than their bytes, even if they come in chunks of one byte', async () => {
-    const service = await startProcess(MEASURED, folder.path);
+    const service = await startMeasured();
     const before = await memoryOf(service);
     const chunks = '1\r\nx\r\n'.repeat(60_000);
     const beginning = head(service, 'Transfer-Encoding: chunked\r\n') + chunks;
@@ -77,7 +91,7 @@ describe('the service as a process, while callers send and take only a part', ()
     ['a large SOAP message', 15, (url) => getEvents(url, 'soap11', { ...parameters, x: large })],
     ['a SOAP message', 200, (url) => getEvents(url, 'soap12', { ...parameters, x: medium })],
   ])('keeps nothing of %s from calls that wait', async (_what, calls, call) => {
-    const service = await startProcess(MEASURED, folder.path);
+    const service = await startMeasured();
     const held = await memoryOf(service);
     for (let i = 0; i < calls; i++) call(service.url).catch(() => undefined);
     await untilWaiting(service.url, calls);

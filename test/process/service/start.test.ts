@@ -9,8 +9,7 @@ import { variablesOf } from '../../../src/config/variable';
 import { VARIABLES } from '../../../src/config/variables';
 import { callOperation } from '../../support/bindings';
 import { send } from '../../support/http';
-import { metricsAt } from '../../support/metrics';
-import { killProcesses, logLines, runToEnd, startProcess } from '../../support/process';
+import { killProcesses, logLines, preloaded, runToEnd, startProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { describeUnless } from '../../support/tools';
 
@@ -26,20 +25,18 @@ describe('the service as a process', () => {
   });
 
   it.each(['SIGTERM', 'SIGINT'])('ends with 0 on %s while it starts, also as process 1', async (signal) => {
-    const preload = join(folder.path, 'preload.cjs');
     // The first moment in which a program that is still starting hears of a signal.
-    await writeFile(preload, `setTimeout(() => process.kill(process.pid, '${signal}'), 0);`);
-    const { code, output } = await runToEnd({ NODE_OPTIONS: `--require=${preload}` }, folder.path);
+    const variables = await preloaded(folder.path, `setTimeout(() => process.kill(process.pid, '${signal}'), 0);`);
+    const { code, output } = await runToEnd(variables, folder.path);
     expect([code, output]).toEqual([0, '']);
   });
 
   it.each(['SIGHUP', 'SIGBREAK'])(
     'stops on %s under Windows: its console closes, or somebody typed Ctrl-Break',
     async (name) => {
-      const preload = join(folder.path, 'preload.cjs');
       const windows = `Object.defineProperty(process, 'platform', { value: 'win32' })`;
-      await writeFile(preload, `process.on('SIGUSR2', () => { ${windows}; process.emit('${name}', '${name}'); });`);
-      const service = await startProcess({ NODE_OPTIONS: `--require=${preload}` }, folder.path);
+      const code = `process.on('SIGUSR2', () => { ${windows}; process.emit('${name}', '${name}'); });`;
+      const service = await startProcess(await preloaded(folder.path, code), folder.path);
       expect(await service.end('SIGUSR2')).toBe(0);
       expect(service.output()).toContain('"stopped"');
     },
@@ -51,14 +48,6 @@ describe('the service as a process', () => {
     const { code, output } = await runToEnd({ TLS_CERT: file, TLS_KEY: file, WORKERS: '2' }, folder.path);
     expect(code).toBe(1);
     expect(output).toMatch(/^TLS_CERT \(.*cert\.der\) cannot be used: .* in PEM .*Convert DER with: openssl x509/m);
-  });
-
-  it('does not start with a log that cannot be opened, and says why and what to set', async () => {
-    const { code, output } = await runToEnd({ EVENT_LOG: 'sqlite:/proc/none/events.db' }, folder.path);
-    expect([code, output]).toEqual([
-      1,
-      expect.stringMatching(/^The event log .* opened: there is no .* Set EVENT_LOG.*\n$/),
-    ]);
   });
 
   it.each(['1', '2'])(
@@ -108,28 +97,6 @@ describe('the service as a process', () => {
     }
   });
 
-  it('that stops is alive and not ready on ADMIN_PORT until the last call is answered', async () => {
-    const service = await startProcess({ ADMIN_PORT: '0' }, folder.path);
-    const admin = String((await service.logged('started')).adminUrl);
-    const { hostname, port, pathname } = new URL(service.url);
-    const call = connect(Number(port), hostname);
-    await once(call, 'connect');
-    call.write(
-      `POST ${pathname}/RecordEvent HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
-    );
-    await once(call, 'data');
-    expect((await metricsAt(admin)).get('webhook_connections')).toBe(1);
-    const ended = service.end('SIGTERM');
-    await service.logged('stopping');
-    expect((await send(new URL('/healthz', admin).href)).status).toBe(200);
-    const ready = await send(new URL('/readyz', admin).href);
-    expect([ready.status, ready.body]).toEqual([503, 'stopping\n']);
-    call.write('12');
-    const [answer] = (await once(call, 'data')) as [Buffer];
-    expect(answer.toString()).toMatch(/^HTTP\/1.1 200 OK/);
-    expect(await ended).toBe(0);
-  });
-
   it('answers --help and --version, and knows no other argument', async () => {
     const answered = (argument: string) => runToEnd({}, folder.path, [argument]);
     const help = await answered('--help');
@@ -141,20 +108,21 @@ describe('the service as a process', () => {
   });
 
   it('loads no event log but the one that is chosen, and not what reads old character sets', async () => {
-    const preload = join(__dirname, '..', '..', 'support', 'loaded-modules.cjs');
-    const service = await startProcess({ NODE_OPTIONS: `--require=${preload}` }, folder.path);
+    const code = `if (require('node:worker_threads').isMainThread) process.on('exit', () => {
+      const loaded = Object.keys(require.cache).map((file) => file.split('node_modules/').at(-1));
+      require('node:fs').writeSync(2, loaded.join('\\n'));
+    });`;
+    const service = await startProcess(await preloaded(folder.path, code), folder.path);
     await callOperation(service.url, 'soap11', 'RecordEvent');
     await send(new URL('/metrics', service.url).href);
     await service.end('SIGTERM');
-    const packages = /^Loaded packages: (.*)$/m.exec(service.output())?.[1]?.split(' ') ?? [];
-    expect(packages).toEqual(expect.arrayContaining(['soap', 'express', 'prom-client']));
-    const unused = /^(?:@exodus\/|@nats-io\/|pg$|zod$|xml-crypto$)/;
-    expect(packages.filter((name) => unused.test(name))).toEqual([]);
+    for (const used of ['soap/', 'express/', 'prom-client/']) expect(service.output()).toContain(`\n${used}`);
+    expect(service.output()).not.toMatch(/^(?:@exodus|@nats-io|pg|zod|xml-crypto)\//m);
   });
 
   it('does not start on a version of Node that is too old', async () => {
-    const preload = join(__dirname, '..', '..', 'support', 'old-node.cjs');
-    const { code, output } = await runToEnd({ NODE_OPTIONS: `--require=${preload}` }, folder.path);
+    const old = await preloaded(folder.path, `Object.defineProperty(process, 'version', { value: 'v18.20.8' });`);
+    const { code, output } = await runToEnd(old, folder.path);
     expect([code, output]).toEqual([1, 'WebHook needs Node 20.19 or later; this is 18.20.8.\n']);
   });
 });
