@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readConfig } from '../../src/config/config';
 import { XmlElement } from '../../src/xml/xml-tree';
 
 const ROOT = join(__dirname, '..', '..');
@@ -16,6 +17,8 @@ const PAGES = [
   .filter((name) => name.endsWith('.md'))
   .map((name) => ({ name, text: readFileSync(join(ROOT, name), 'utf8') }));
 
+const pageOf = (name: string) => PAGES.find((page) => page.name === name)?.text ?? '';
+
 /** What stands in a file of deploy/: a section of a unit, a directive of nginx, an element of WinSW. */
 const OF_A_FILE =
   /^\s*(?:\[(?:Unit|Service|Timer|Install)\]$|(?:upstream|server|location)\b[^;\n]*\{|proxy_\w+ |<service>|<executable>)/m;
@@ -27,7 +30,7 @@ describe('the files of deploy/', () => {
   });
 
   it('are each linked from docs/operations.md', () => {
-    const page = PAGES.find(({ name }) => name === 'docs/operations.md')?.text ?? '';
+    const page = pageOf('docs/operations.md');
     expect(DEPLOYED.filter((name) => !page.includes(`](../deploy/${name})`))).toEqual([]);
   });
 });
@@ -65,8 +68,7 @@ describe('the links of the documents', () => {
 });
 
 it('docs/architecture.md names only files and folders that exist', () => {
-  const page = PAGES.find(({ name }) => name === 'docs/architecture.md')?.text ?? '';
-  const [, tree = '', rest = ''] = /^## The tree\n(.*?)\n\n(?=\S)(.*)/ms.exec(page) ?? [];
+  const [, tree = '', rest = ''] = /^## The tree\n(.*?)\n\n(?=\S)(.*)/ms.exec(pageOf('docs/architecture.md')) ?? [];
   const all = readdirSync(join(ROOT, 'src'), { recursive: true }).map(String);
   const inTree = [...tree.matchAll(/(?<![\w./-])[\w-]+\.(?:ts|wsdl|mjs)\b/g)].map(([name]) => name);
   const paths = [...rest.matchAll(/`((?:[\w-]+\/)*[\w-]+\.ts|(?:src|test|docs)\/[\w./-]+)`/g)].map(
@@ -78,6 +80,18 @@ it('docs/architecture.md names only files and folders that exist', () => {
   expect(inTree.length).toBeGreaterThan(20);
   expect(paths.length).toBeGreaterThan(20);
   expect([...inTree, ...paths].filter((name) => !isThere(name))).toEqual([]);
+});
+
+it('docs/promises.md numbers its promises, and names only files that exist, a test for each among them', () => {
+  const page = pageOf('docs/promises.md');
+  const promises = page.split(/^(?=\d+\. )/m).slice(1);
+  expect(promises.length).toBeGreaterThan(10);
+  for (const [i, text] of promises.entries()) {
+    expect(parseInt(text)).toBe(i + 1);
+    expect(text).toMatch(/\bproved by [^]*?`test\/[\w/.-]+\.ts`/i);
+  }
+  const named = [...page.matchAll(/`((?:src|test|scripts)\/[^`]*)`/g)].map(([, path = '']) => path);
+  expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
 /** The elements of docs/xml-config-file.md and docs/logging-and-error-reporting.md of WinSW that 2.12 and 3 share. */
@@ -97,4 +111,29 @@ it('deploy/webhook-winsw.xml is well-formed, and has only elements that WinSW kn
   expect(paths).toEqual(
     expect.arrayContaining(['id', 'name', 'description', 'executable', 'stoptimeout', 'onfailure']),
   );
+});
+
+describe('deploy/iis/web.config', () => {
+  const file = readFileSync(join(ROOT, 'deploy', 'iis', 'web.config'), 'utf8');
+  const [, pattern = '', action = ''] = /<match url="(.*?)".*\n.*<action .*? url="(.*?)"/.exec(file) ?? [];
+  /** Where the rule sends a path, as URL Rewrite evaluates it: without the first slash, in any letter case. Undefined if nowhere. */
+  const target = (path: string) => {
+    const match = new RegExp(pattern, 'i').exec(path.slice(1));
+    return match === null ? undefined : action.replace('{R:0}', match[0]);
+  };
+
+  it('sends the endpoint of a service with default settings there, and nothing else', () => {
+    const { path, host, port } = readConfig({});
+    for (const each of [path, path.toLowerCase(), `${path}/HelloWorld`])
+      expect(target(each)).toBe(`http://${host}:${String(port)}${each}`);
+    for (const each of ['/', '/webhooks/', `${path}x`, `/a${path}`]) expect(target(each)).toBeUndefined();
+  });
+
+  it('is well-formed, has the rule that its page shows, and leaves faults as they are', () => {
+    const trimmed = (text: string) => text.replace(/^ +/gm, '');
+    const [rule = 'none'] = /<rule .*?<\/rule>/s.exec(pageOf('docs/migrating.md')) ?? [];
+    expect(trimmed(file)).toContain(trimmed(rule));
+    const [server] = XmlElement.read(file).children('', 'system.webServer');
+    expect(server?.children('', 'httpErrors')[0]?.attribute('existingResponse')).toBe('PassThrough');
+  });
 });
