@@ -1,16 +1,14 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { BUILD } from '../../src/config/package-info';
-import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
+import { BINDINGS, callOperation, newestEvents } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { childrenOf, runToEnd, startProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
-import { MAIN } from '../support/tool';
+import { runTool } from '../support/tool';
 
 /** The most important of what `npm run test:process` tests. */
 describe('the service as a process', () => {
   const folder = useTemporaryFolder();
-  const idsAt = async (url: string) => eventsOf(await callOperation(url, 'httpget', 'GetEvents')).map(({ id }) => id);
+  const idsAt = async (url: string) => (await newestEvents(url)).map(({ id }) => id);
 
   it('has what it answered after it was killed, answers over every binding, logs each refusal, shares its log with the tool and stops', async () => {
     const killed = await startProcess({}, folder.path);
@@ -20,10 +18,7 @@ describe('the service as a process', () => {
     for (const binding of BINDINGS) expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
     expect(await idsAt(service.url)).toEqual([id]);
     await expect(callOperation(service.url, 'httpget', 'Nothing')).rejects.toThrow();
-    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'events', 'print'], {
-      cwd: folder.path,
-    });
-    expect(stdout).toContain(id);
+    expect((await runTool(['print'], {}, folder.path)).output).toContain(id);
     expect(await service.end('SIGTERM')).toBe(0);
     const [first, ...lines] = service.output().trim().split('\n');
     expect(first).toBe(`WebHook answers at ${service.url}`);

@@ -1,7 +1,7 @@
 import { eventually } from './eventually';
 import { run, SERVICE, TOOL } from './program.cjs';
 
-export { SERVICE as MAIN, TOOL };
+export { TOOL };
 
 /** The tool for the event log, as a process that runs. */
 export type RunningTool = ReturnType<typeof startTool>;

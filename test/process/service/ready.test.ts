@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { runToEnd, startProcess } from '../../support/process';
+import { startTarget } from '../../support/target';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const folder = useTemporaryFolder();
@@ -24,13 +22,10 @@ describe('--ready', () => {
   });
 
   it("exits with 1 and the reason when the service is not ready, which it asks at the operator's address", async () => {
-    const server = createServer((request, response) => {
-      response.writeHead(503).end(`no room at ${String(request.url)}`);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    expect(await ready({ ADMIN_PORT: String(port) })).toEqual({ code: 1, output: 'no room at /readyz\n' });
-    server.close();
+    const target = await startTarget(({ path }) => ({ status: 503, body: `no room at ${String(path)}` }));
+    const { port } = new URL(target.url);
+    expect(await ready({ ADMIN_PORT: port })).toEqual({ code: 1, output: 'no room at /readyz\n' });
+    await target.close();
   });
 
   it('says what is wrong with the settings', async () => {

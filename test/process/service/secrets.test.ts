@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { envelope11, envelope12 } from '../../support/bindings';
 import { send, type Question } from '../../support/http';
 import { startProcess } from '../../support/process';
 import { startTarget } from '../../support/target';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { TOOL } from '../../support/tool';
+import { runTool } from '../../support/tool';
 
 const READ_KEY = 'read-key+with/odd=signs&more';
 const RECORD_KEY = 'record"key\\with/all<kinds>of+signs&=1%';
@@ -128,11 +126,11 @@ describe('keys and secrets', () => {
     expect(new Set(statuses)).toEqual(new Set([200, 401, 422, 500]));
 
     const target = await startTarget();
-    const tool = (...args: string[]) =>
-      promisify(execFile)(process.execPath, [TOOL, ...args], {
-        cwd: folder.path,
-        env: { PATH: process.env.PATH, WEBHOOK_READ_KEY: READ_KEY },
-      });
+    const tool = async (...args: string[]) => {
+      const done = await runTool(args, { WEBHOOK_READ_KEY: READ_KEY }, folder.path);
+      expect(done.code).toBe(0);
+      return done.output;
+    };
     await tool('export', 'events.ndjson');
     const printed = await tool('print');
     await tool('forward', target.url, '--since', '0');
@@ -151,7 +149,7 @@ describe('keys and secrets', () => {
     const texts: Readonly<Record<string, string>> = {
       pages: [refusals, ...shown].join(),
       metrics,
-      printed: printed.stdout,
+      printed,
       lines: service.output(),
       forwarded: JSON.stringify(target.received.map(({ body, ...rest }) => [rest, body.toString()])),
       exported,

@@ -1,33 +1,21 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { openSync } from 'node:fs';
-import { join } from 'node:path';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
-import { freePort } from '../../support/program.cjs';
+import { killProcesses } from '../../support/process';
+import { freePort, run, SERVICE } from '../../support/program.cjs';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
-const MAIN = join(__dirname, '..', '..', '..', 'dist', 'main.js');
-
-const folder = useTemporaryFolder();
-
-let child: ChildProcess | undefined;
-afterEach(() => child?.kill('SIGKILL'));
-
 describe('a service whose standard output cannot be written', () => {
-  it.each([
-    ['by one process', '1'],
-    ['by two workers', '2'],
-  ])('answers, and ends with SIGTERM: %s', async (_name, workers) => {
-    const port = String(await freePort());
-    const { PATH = '' } = process.env;
+  const folder = useTemporaryFolder();
+  afterEach(killProcesses);
+
+  it.each(['1', '2'])('answers, and ends with SIGTERM: WORKERS=%s', async (WORKERS) => {
+    const PORT = String(await freePort());
     // Each write fails as on a full disk.
-    child = spawn(process.execPath, [MAIN], {
-      cwd: folder.path,
-      env: { PATH, PORT: port, WORKERS: workers, ACCESS_LOG: 'true' },
-      stdio: ['ignore', openSync('/dev/full', 'w'), openSync('/dev/full', 'w')],
-    });
-    const url = `http://127.0.0.1:${port}/webhooks/Services/WebHooks.asmx/HelloWorld`;
+    const full = openSync('/dev/full', 'w');
+    const variables = { PORT, WORKERS, ACCESS_LOG: 'true' };
+    const service = run([process.execPath, SERVICE], { cwd: folder.path, variables, stdio: ['ignore', full, full] });
+    const url = `http://127.0.0.1:${PORT}/webhooks/Services/WebHooks.asmx/HelloWorld`;
     const answers = () =>
       send(url).then(
         ({ status }) => status === 200,
@@ -35,7 +23,6 @@ describe('a service whose standard output cannot be written', () => {
       );
     await eventually('it answers', answers);
     for (let i = 0; i < 20; i++) expect(await answers()).toBe(true);
-    child.kill('SIGTERM');
-    expect(await once(child, 'close')).toEqual([0, null]);
+    expect(await service.end()).toBe(0);
   });
 });
