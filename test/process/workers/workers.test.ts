@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
 import { everyEvent, Load, verdict, WHOLE } from '../../support/load';
 import { metricsAt } from '../../support/metrics';
-import { childrenOf, killProcesses, startProcess, type ServiceProcess } from '../../support/process';
+import { childrenOf, killProcesses, preloaded, startProcess, type ServiceProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const folder = useTemporaryFolder();
@@ -20,12 +20,8 @@ function start(variables: Readonly<Record<string, string>> = {}): Promise<Servic
 
 describe('with several workers', () => {
   it('they finish their calls when the service stops, also where signals end a process at once, as under Windows', async () => {
-    const preload = join(folder.path, 'windows.cjs');
-    await writeFile(
-      preload,
-      `if (require('node:cluster').isWorker) process.on('SIGTERM', () => process.kill(process.pid, 'SIGKILL'));`,
-    );
-    const service = await start({ NODE_OPTIONS: `--require=${preload}` });
+    const code = `if (require('node:cluster').isWorker) process.on('SIGTERM', () => process.kill(process.pid, 'SIGKILL'));`;
+    const service = await start(await preloaded(folder.path, code));
     const headers = { 'Content-Length': 1, Expect: '100-continue' };
     const call = request(`${service.url}/RecordEvent`, { method: 'POST', headers });
     const answered = once(call, 'response') as Promise<[IncomingMessage]>;
@@ -134,8 +130,11 @@ describe('with several workers', () => {
 
   it('a new one for which there is no process leaves the old ones running', async () => {
     const fail = join(folder.path, 'fail');
-    const preload = join(__dirname, '..', '..', 'support', 'failing-fork.cjs');
-    const service = await start({ NODE_OPTIONS: `--require=${preload}`, FAIL_FORK: fail });
+    const code = `const processes = require('node:child_process');
+      const { fork } = processes;
+      processes.fork = (...given) =>
+        require('node:fs').existsSync('${fail}') ? processes.spawn('/is/not/there', [], { stdio: 'ignore' }) : fork(...given);`;
+    const service = await start(await preloaded(folder.path, code));
     const old = await childrenOf(service);
     await writeFile(fail, '');
     service.child.kill('SIGHUP');
