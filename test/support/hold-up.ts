@@ -12,6 +12,7 @@ const processorTime = existsSync(SCHEDSTAT)
 const SAMPLE = JSON.stringify(Array.from({ length: 12_000 }, (_, i) => ({ name: `<b>${String(i)}</b>`, list: [i] })));
 /** What work on the sample takes on an idle machine of 2020s speed, in milliseconds of processor time. */
 const SAMPLE_TIME = 20;
+const TRIES = 5;
 
 /**
  * The longest time for which an action holds up everything else in this process, in milliseconds of processor time on an idle machine: what
@@ -20,9 +21,9 @@ const SAMPLE_TIME = 20;
  *
  * @param enough - after a try that held up others for less than this, there is no further one.
  */
-export async function holdUp(action: () => Promise<unknown>, enough: number, tries = 5): Promise<number> {
+export async function holdUp(action: () => Promise<unknown>, enough: number): Promise<number> {
   let best = Infinity;
-  for (let i = 0; i < tries && best >= enough; i++) {
+  for (let i = 0; i < TRIES && best >= enough; i++) {
     const longest = await longestTurn(action);
     best = Math.min(best, longest < enough ? longest : longest / slowness());
   }

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { NAMESPACE } from './bindings';
 import { ORIGINAL_OPERATIONS } from './contract';
+import { startTarget, type Received } from './target';
 
 const FIXTURES = join(__dirname, '..', 'fixtures');
 const PATH = '/webhooks/Services/WebHooks.asmx';
@@ -52,34 +50,22 @@ export const EXCHANGES = JSON.parse(readFileSync(join(FIXTURES, 'asmx-cases.json
 /** What a test changes in the answers of the original; the request is its method, path with query, SOAPAction and body. */
 export type Plant = (answer: RecordedAnswer, request: string) => RecordedAnswer;
 
-const running = new Set<Server>();
-
-// Stops what a failed test left running.
-afterAll(() => running.forEach((server) => server.close().closeAllConnections()));
-
 /** Serves what was recorded on the original; a request that was not recorded gets 404. */
 export async function startRecordedService(plant: Plant = (answer) => answer) {
   /** The requests so far, as a {@link Plant} gets them. */
   const requests: string[] = [];
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await text(request);
-    const path = (request.url ?? '').slice(PATH.length);
-    const name = [request.method, path, request.headers.soapaction, body].join(' ');
+  const target = await startTarget((request) => {
+    const { method, path = '', headers } = request;
+    const [place, text] = [path.slice(PATH.length), request.body.toString()];
+    const name = [method, place, headers.soapaction, text].join(' ');
     requests.push(name);
-    const { status, headers, body: content } = plant(recorded(request, path, body), name);
-    response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(content) }).end(content);
-  };
-  const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  running.add(server);
-  return {
-    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}${PATH}`,
-    requests,
-    stop: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
-  };
+    const { body, ...answer } = plant(recorded(request, place, text), name);
+    return { ...answer, headers: { ...answer.headers, 'Content-Length': String(Buffer.byteLength(body)) }, body };
+  });
+  return { url: target.url + PATH, requests, stop: () => target.close() };
 }
 
-function recorded({ method, headers }: IncomingMessage, path: string, body: string): RecordedAnswer {
+function recorded({ method, headers }: Received, path: string, body: string): RecordedAnswer {
   if (method === 'GET' && /^\?wsdl$/i.test(path)) return answered(200, 'text/xml; charset=utf-8', RECORDED_WSDL);
   if (method === 'GET' && path === '') return answered(200, 'text/html; charset=utf-8', '<html></html>');
   const found = EXCHANGES.find(
