@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { callOperation } from '../support/bindings';
 import { send } from '../support/http';
 import { run as start } from '../support/program.cjs';
 import { temporaryFolder } from '../support/temporary-folder';
-import { itUnless } from '../support/tools';
 
 const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
@@ -47,7 +46,10 @@ describe('the packed package', () => {
     expect(files.filter((file) => !expected.test(file))).toEqual([]);
     const wsdls = ['wsdl/WebHooks.wsdl', 'wsdl/WebHooks.extended.wsdl'];
     const others = ['README.md', 'CHANGELOG.md', 'LICENSE', 'THIRD-PARTY', 'docs/operations.md'];
-    expect(files).toEqual(expect.arrayContaining(['dist/main.js', 'dist/cli/events.js', ...wsdls, ...others]));
+    const types = ['dist/index.d.ts', 'dist/config/process-config.d.ts'];
+    expect(files).toEqual(
+      expect.arrayContaining(['dist/main.js', 'dist/cli/events.js', ...types, ...wsdls, ...others]),
+    );
   });
 
   it('has the version that the change log is headed with', async () => {
@@ -95,60 +97,4 @@ describe('the packed package', () => {
       }
     }
   }, 120_000);
-
-  describe('installed', () => {
-    let project: string;
-    beforeAll(async () => {
-      project = join(folder.path, 'project');
-      await mkdir(project);
-      await writeFile(join(project, 'package.json'), '{"type":"module"}');
-      await run('npm', ['install', '--no-audit', '--no-fund', archive], { cwd: project });
-    }, 120_000);
-
-    it('gives its types to a program that starts the service', async () => {
-      await writeFile(
-        join(project, 'program.ts'),
-        `import { createWebHook, type WebHook } from 'asmx-webhook';
-         const webhook: WebHook = await createWebHook({ PORT: 0, SERVICE_ROOT: 'own' });
-         const url: string = webhook.url;
-         const { id, recorded }: { id: string; recorded: boolean } = await webhook.events.record({ type: 't', data: [url] });
-         for await (const { sequence, data } of webhook.events.follow({ after: 0, signal: AbortSignal.timeout(1) }))
-           void [sequence.length, data, recorded];
-         const [event] = await webhook.events.read({ limit: 1 });
-         const time: string | undefined = event?.time;
-         await webhook.close();
-         // @ts-expect-error: a name that is no setting
-         void createWebHook({ PORTS: 1 });
-         // @ts-expect-error: an attribute of another type
-         void webhook.events.record({ time: 17 });
-         // @ts-expect-error: settings are texts, numbers or switches
-         void createWebHook({ PORT: [url] });`,
-      );
-      const compiler = join(ROOT, 'node_modules', '.bin', 'tsc');
-      const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022'];
-      await run(compiler, [...options, 'program.ts'], { cwd: project });
-    }, 60_000);
-
-    itUnless(
-      process.getuid?.() === 0 ? undefined : 'the rights of root',
-      'runs as a user who may write to nothing but the folder of the log',
-      async () => {
-        const data = join(folder.path, 'data');
-        await mkdir(data);
-        await chown(data, NOBODY, NOBODY);
-        for (const path of [folder.path, project]) await chmod(path, 0o755);
-        await run('chmod', ['-R', 'a-w', join(project, 'node_modules')]);
-        const user = { uid: NOBODY, gid: NOBODY };
-        const command = [join(project, 'node_modules', '.bin', 'asmx-webhook')];
-        const service = start(command, { cwd: data, variables: { PORT: '0' }, ...user });
-        const [, url = ''] = await service.prints(/WebHook answers at (\S+)/);
-        expect(await callOperation(url, 'httpget', 'RecordEvent')).toMatch(/^[\da-f-]{36}$/);
-        await service.end();
-      },
-      60_000,
-    );
-  });
 });
-
-/** A user without rights, who has no name in every container. */
-const NOBODY = 65_534;

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -57,14 +57,36 @@ describe('a program with the package', () => {
     ['node10', 'commonjs'],
     ['nodenext', 'nodenext'],
   ])('finds its types with moduleResolution %s', async (moduleResolution, module) => {
-    const program = `import { ConfigError, createWebHook } from 'asmx-webhook';
-      createWebHook({ PORT: 0 }).catch((error: unknown) => { if (error instanceof ConfigError) console.log(error.code satisfies string); });`;
-    await writeFile(join(folder.path, 'program.ts'), program);
+    // Without the modules of this project, which users do not have.
+    const installed = join(folder.path, 'node_modules', 'asmx-webhook');
+    await rm(installed);
+    for (const file of ['package.json', 'dist/index.d.ts', 'dist/config/process-config.d.ts'])
+      await cp(join(ROOT, file), join(installed, file));
+    await writeFile(
+      join(folder.path, 'program.ts'),
+      `import { ConfigError, createWebHook, type WebHook } from 'asmx-webhook';
+       async function main() {
+         const webhook: WebHook = await createWebHook({ PORT: 0, SERVICE_ROOT: 'own' });
+         const { url, events }: { url: string; events: WebHook['events'] } = webhook;
+         const { id, recorded }: { id: string; recorded: boolean } = await events.record({ type: 't', data: [url] });
+         for await (const { sequence, data } of events.follow({ after: 0, signal: AbortSignal.timeout(1) }))
+           void [sequence.length, data, recorded];
+         const [event] = await events.read({ limit: 1 });
+         const time: string | undefined = event?.time;
+         await webhook.close();
+         // @ts-expect-error: a name that is no setting
+         void createWebHook({ PORTS: 1 });
+         // @ts-expect-error: an attribute of another type
+         void events.record({ time: 17 });
+         // @ts-expect-error: settings are texts, numbers or switches
+         void createWebHook({ PORT: [url] });
+       }
+       main().catch((error: unknown) => { if (error instanceof ConfigError) console.log(error.code satisfies string); });`,
+    );
     const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-    const options = ['--noEmit', '--strict', '--lib', 'es2023', '--ignoreDeprecations', '6.0'];
-    const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules', '@types')];
+    const options = ['--noEmit', '--strict', '--target', 'es2022', '--ignoreDeprecations', '6.0'];
     const modules = ['--moduleResolution', moduleResolution, '--module', module];
-    const args = [compiler, ...options, ...types, ...modules, join(folder.path, 'program.ts')];
+    const args = [compiler, ...options, ...modules, 'program.ts'];
     const { stdout, stderr } = await run(process.execPath, args, { cwd: folder.path }).catch(
       (error: unknown) => error as { stdout: string; stderr: string },
     );
