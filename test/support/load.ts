@@ -20,7 +20,8 @@ interface Answered {
   readonly mark: string;
   readonly id: string;
   readonly url: string;
-  readonly time: string;
+  /** When, by `performance.now()`. */
+  readonly at: number;
 }
 
 const running = new Set<Load>();
@@ -37,8 +38,6 @@ export class Load {
   /** The texts of the failures. */
   readonly faults = new Set<string>();
   failed = 0;
-  /** When calls were answered, by `performance.now()`. */
-  readonly successes: number[] = [];
   readonly #agent = new Agent({ keepAlive: true });
   readonly #calling: Promise<unknown>;
   #isOver = false;
@@ -79,8 +78,7 @@ export class Load {
       const address = url + path + (binding === 'httpget' ? `mark=${text}` : '');
       const answer = await send(address, { ...question, ...(body && { body }), headers, agent: this.#agent });
       if (answer.status !== 200) throw new Error(`${String(answer.status)}: ${answer.body}`);
-      this.answered.push({ mark, id: resultOf(answer), url, time: new Date().toISOString() });
-      this.successes.push(performance.now());
+      this.answered.push({ mark, id: resultOf(answer), url, at: performance.now() });
       if (pause > 0) await setTimeout(pause);
       return true;
     } catch (error) {
@@ -93,16 +91,17 @@ export class Load {
 
   /** Waits until as many more calls were answered, the first of which may have begun before. */
   async goesOn(calls = (this.options.callers ?? 1) + 1): Promise<void> {
-    const until = this.successes.length + calls;
+    const until = this.answered.length + calls;
     await eventually(
       `calls are answered; the last failures: ${[...this.faults].slice(-3).join()}`,
-      () => this.successes.length >= until,
+      () => this.answered.length >= until,
     );
   }
 
   /** The longest time without an answer between two moments, in milliseconds. */
   longestPause(from: number, to = performance.now()): number {
-    const times = [from, ...this.successes.filter((time) => time > from && time < to), to];
+    const answered = this.answered.map(({ at }) => at).filter((at) => at > from && at < to);
+    const times = [from, ...answered, to];
     return Math.round(Math.max(...times.slice(1).map((time, i) => time - (times[i] ?? 0))));
   }
 
