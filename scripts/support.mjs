@@ -17,30 +17,32 @@ export async function startService(cwd, variables = {}, command = [process.execP
   return { ...service, url };
 }
 
-/** Makes a request, by default on a connection of its own. Resolves to its status, or to why it has none. */
-export function statusOf(url, { body = '', method = body === '' ? 'GET' : 'POST', headers = {}, agent = false } = {}) {
+/** Makes a request, by default on a connection of its own. Resolves to its status and text; the status may be why it has none. */
+export function ask(url, { body = '', method = body === '' ? 'GET' : 'POST', headers = {}, agent = false } = {}) {
   const begin = url.startsWith('https:') ? secureRequest : request;
   const fields = { ...headers, 'Content-Length': Buffer.byteLength(body) };
   return new Promise((resolve) => {
     begin(url, { method, headers: fields, agent, rejectUnauthorized: false }, (response) => {
-      response.resume().on('close', () => resolve(response.statusCode));
+      let text = '';
+      response.setEncoding('latin1').on('data', (chunk) => (text += chunk));
+      response.on('close', () => resolve({ status: response.statusCode, text }));
     })
-      .on('error', ({ code, message }) => resolve(code ?? message))
+      .on('error', ({ code, message }) => resolve({ status: code ?? message, text: '' }))
       .end(body);
   });
 }
 
-/** Seconds of processor time that all threads of a process have taken so far. */
-export async function processorSeconds(pid) {
-  return [...(await threadSeconds(pid)).values()].reduce((sum, one) => sum + one, 0);
+/** As {@link ask}, for the status alone. */
+export async function statusOf(url, request) {
+  return (await ask(url, request)).status;
 }
 
-/** Seconds of processor time that each thread of a process has taken so far, by its id. */
-export async function threadSeconds(pid) {
+/** Seconds of processor time that all threads of a process have taken so far. */
+export async function processorSeconds(pid) {
   const ids = await readdir(`/proc/${pid}/task`);
   // The first figure of schedstat is the time in nanoseconds.
   const times = ids.map(async (id) => parseInt(await readFile(`/proc/${pid}/task/${id}/schedstat`, 'utf8')) / 1e9);
-  return new Map((await Promise.all(times)).map((seconds, i) => [Number(ids[i]), seconds]));
+  return (await Promise.all(times)).reduce((sum, one) => sum + one, 0);
 }
 
 /** The middle of some numbers. */

@@ -8,15 +8,12 @@
 // OVER=^HTTP$ over one of the three. Needs `npm run build`, Linux and, for TLS, openssl.
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
-import { request } from 'node:http';
-import { request as secureRequest } from 'node:https';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { connect as secureConnect } from 'node:tls';
-import { certificateIn, median, peakMebibytes, SERVICE, startService, statusOf } from '../support.mjs';
+import { ask, certificateIn, median, peakMebibytes, SERVICE, startService, statusOf } from '../support.mjs';
 import { BESIDE, CALLS, MESSAGES } from './heavy-messages.mjs';
 
 const TIMES = 3;
@@ -106,7 +103,11 @@ function send(url, { path = '', method = 'POST', ...rest }) {
 /** Sends several requests at once on each of some connections. Resolves to the status of the last answer, or to why there is none. */
 async function sendMany(url, { path, pipelined, connections = 1, waits = false }) {
   const { protocol, hostname: host, port, pathname } = new URL(url);
-  const target = waits ? `/GetEvents?wait=20s&limit=1&after=${await newest(url)}` : path;
+  let target = path;
+  if (waits) {
+    const { text } = await ask(`${url}/GetEvents?limit=1`, { headers: { Accept: 'application/json' } });
+    target = `/GetEvents?wait=20s&limit=1&after=${/"sequence":"(\d+)"/.exec(text)?.[1] ?? 0}`;
+  }
   const requests = `GET ${pathname}${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(pipelined);
   const begin = protocol === 'https:' ? secureConnect : connect;
   const sockets = Array.from({ length: connections }, () => begin({ host, port, rejectUnauthorized: false }));
@@ -133,16 +134,6 @@ async function sendMany(url, { path, pipelined, connections = 1, waits = false }
   const statuses = await Promise.all(answers);
   for (const socket of sockets) socket.destroy();
   return Number(statuses.at(-1)) || statuses.at(-1);
-}
-
-/** The position of the newest event. */
-async function newest(url) {
-  const begin = url.startsWith('https:') ? secureRequest : request;
-  const page = await new Promise((resolve, reject) => {
-    const accepts = { headers: { Accept: 'application/json' }, agent: false, rejectUnauthorized: false };
-    begin(`${url}/GetEvents?limit=1`, accepts, resolve).on('error', reject).end();
-  });
-  return /"sequence":"(\d+)"/.exec(await text(page))?.[1] ?? '0';
 }
 
 async function longestTurn(turns) {
