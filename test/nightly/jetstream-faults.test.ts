@@ -35,7 +35,7 @@ function probesGone({ directly }: JetStreamUnderTest, stream: string): Promise<v
 
 describeWith({ 'nats-server': 'nats-server' }, 'a JetStream event log without room', () => {
   describe.each<[string, string, Parameters<typeof useJetStream>[1]]>([
-    ['its server', 'jetstream: { max_file_store: 2MB, STORE_DIR }', undefined],
+    ['its server', 'jetstream: { max_file_store: 2MB }', undefined],
     [
       'its account',
       'accounts: { A: { jetstream: { max_file: 2MB }, users: [ { user: u, password: p } ] } }',

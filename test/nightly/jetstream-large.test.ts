@@ -1,4 +1,4 @@
-import { callOperation, eventsOf, requestOf } from '../support/bindings';
+import { newestEvents, requestOf } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { useJetStream } from '../support/jetstream';
@@ -54,7 +54,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'a service whose NATS takes small
       }
       // Nothing of the batch is recorded, and no refused event has taken the key.
       expect((await post('"small"')).status).toBe(200);
-      expect(eventsOf(await callOperation(service.url, 'httpget', 'GetEvents'))).toHaveLength(1);
+      expect(await newestEvents(service.url)).toHaveLength(1);
       expect((await send(new URL('/readyz', service.url).href)).status).toBe(200);
       await service.end('SIGTERM');
     },

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { JetStreamManager } from '@nats-io/jetstream';
+import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { EventLogError } from '../../src/log/engine';
 import type { EventLog } from '../../src/log/event-log';
 import { openJetStreamLog, type JetStreamOptions } from '../../src/log/jetstream/event-log';
-import { startNats, withStreams, type NatsServer } from './nats';
+import { startNats, type NatsServer } from './nats';
 import { temporaryFolder } from './temporary-folder';
 
 export type JetStreamUnderTest = ReturnType<typeof useJetStream>;
@@ -46,8 +47,10 @@ export function useJetStream(configuration = '', login?: { readonly user: string
       return log;
     },
     /** Does something with the streams past the service. */
-    directly: <T>(action: (manager: JetStreamManager) => Promise<T>) =>
-      withStreams(server.port, action, { user: login?.user, pass: login?.password }),
+    directly: async <T>(action: (manager: JetStreamManager) => Promise<T>): Promise<T> => {
+      const connection = await connect({ port: server.port, ...(login && { user: login.user, pass: login.password }) });
+      return action(await jetstreamManager(connection)).finally(() => connection.close());
+    },
     port: () => server.port,
     /** Kills the server and starts it again with what it stored, which may be changed meanwhile. */
     restart: async (change?: (store: string) => Promise<void>) => {

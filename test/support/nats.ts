@@ -1,43 +1,21 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connect, nkeys } from '@nats-io/transport-node';
-import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { nkeys } from '@nats-io/transport-node';
 import { run } from './program.cjs';
 
 export type NatsServer = Awaited<ReturnType<typeof startNats>>;
 
 /**
- * Starts a nats-server on the loopback interface, with JetStream; port -1 lets it pick a free one. What it stores is in the folder, and still there after a restart.
- *
- * @param more - further configuration. With `STORE_DIR` in it, it has the `jetstream` block too.
+ * Starts a nats-server on the loopback interface, with JetStream; port -1 lets it pick a free one. What it stores is in the folder, and still
+ * there after a restart.
  */
-export async function startNats(folder: string, port = -1, more = '') {
+export async function startNats(folder: string, port = -1, configuration = '') {
   const file = join(folder, 'nats.conf');
-  const store = join(folder, 'jetstream');
-  const storeDirectory = `store_dir: ${JSON.stringify(store)}`;
-  const limited = more.includes('STORE_DIR');
-  await writeFile(
-    file,
-    `host: 127.0.0.1\nport: ${String(port)}\nmax_payload: 32MB\n` +
-      (limited ? more.replace('STORE_DIR', storeDirectory) : `jetstream: { ${storeDirectory} }\n${more}\n`),
-  );
-  const server = run(['nats-server', '-c', file]);
+  await writeFile(file, `max_payload: 32MB\n${configuration}\n`);
+  const stored = ['-js', '-sd', join(folder, 'jetstream')];
+  const server = run(['nats-server', '-c', file, '-a', '127.0.0.1', '-p', String(port), ...stored]);
   const [, taken] = await server.prints(/client connections on 127\.0\.0\.1:(\d+)[^]*Server is ready/);
   return { ...server, port: Number(taken) };
-}
-
-/** Works on the streams of a server directly, without the service. */
-export async function withStreams<T>(
-  port: number,
-  action: (manager: JetStreamManager) => Promise<T>,
-  { user, pass }: { user?: string | undefined; pass?: string | undefined } = {},
-): Promise<T> {
-  const connection = await connect({ port, ...(user === undefined ? {} : { user, pass: pass ?? '' }) });
-  try {
-    return await action(await jetstreamManager(connection));
-  } finally {
-    await connection.close();
-  }
 }
 
 /** An operator of NATS with one account: what a server needs to trust it, and files of credentials for its users. */
