@@ -12,6 +12,11 @@ import { ALLOWED, ENVIRONMENT, missingFor } from './toolchain';
 
 const ROOT = join(__dirname, '..', '..');
 const EXAMPLES = readdirSync(join(ROOT, 'examples'));
+/** What the examples need that are no clients of `?WSDL`. */
+const PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'dotnet-http': { dotnet: 'dotnet-sdk-10.0' },
+  powershell: { pwsh: 'powershell, or dotnet tool install' },
+};
 const KEY = 'key-for-everything-01';
 const ADDRESS = 'http://127.0.0.1:8080/webhooks/Services/WebHooks.asmx';
 
@@ -53,7 +58,7 @@ describe('the example', () => {
 
   describe.each(EXAMPLES)('%s', (example) => {
     const client = CLIENTS.find((candidate) => candidate.folder === example);
-    const missing = client ? missingFor(client) : missingPrograms({ pwsh: 'powershell, or dotnet tool install' });
+    const missing = client ? missingFor(client) : missingPrograms(PROGRAMS[example] ?? {});
     describeUnless(missing, `the example ${example}`, () => {
       it(
         'records, pages and waits, with a key',
