@@ -1,4 +1,4 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -6,10 +6,11 @@ import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
+import { BINDINGS, callOperation, newestEvents } from '../support/bindings';
 import { eventually } from '../support/eventually';
-import { freePort } from '../support/program.cjs';
 import { send } from '../support/http';
+import { killProcesses } from '../support/process';
+import { freePort, run as begin } from '../support/program.cjs';
 import { temporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
@@ -22,19 +23,15 @@ describeWith({ [WINE]: 'wine64' }, 'under Windows', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let cwd: string;
   const environment = () => ({ PATH: process.env.PATH, WINEPREFIX: join(folder.path, 'prefix'), WINEDEBUG: '-all' });
-  const running = new Set<ChildProcess>();
   let started = 0;
 
   /** Starts a program of Windows. Its output goes to a file: under Wine, Node hangs at pipes. */
   const start = (args: readonly string[], variables: Readonly<Record<string, string>> = {}) => {
     const file = join(folder.path, `output-${String(started++)}`);
     const output = openSync(file, 'w');
-    const env = { ...environment(), ...variables };
-    const child = spawn(WINE, args, { cwd, env, stdio: ['ignore', output, output] });
+    const all = { ...environment(), ...variables };
+    const { child, ended } = begin([WINE, ...args], { cwd, variables: all, stdio: ['ignore', output, output] });
     closeSync(output);
-    running.add(child);
-    const ended = once(child, 'exit').then(([code]: (number | null)[]) => code);
-    void ended.then(() => running.delete(child));
     return { child, ended, output: () => readFileSync(file, 'utf8') };
   };
   const node = (program: string, args: readonly string[] = [], variables: Readonly<Record<string, string>> = {}) => {
@@ -52,12 +49,12 @@ describeWith({ [WINE]: 'wine64' }, 'under Windows', () => {
     const { WORKERS = '1' } = variables;
     // Bounded by the test's time: Wine beside the other suites takes longer than `eventually` waits.
     while (url() === undefined || count('started') < Number(WORKERS)) {
-      if (!running.has(service.child)) throw new Error(service.output());
+      if (service.child.exitCode !== null) throw new Error(service.output());
       await setTimeout(50);
     }
     return { ...service, url: url() ?? '', count };
   };
-  const idsAt = async (url: string) => eventsOf(await callOperation(url, 'httpget', 'GetEvents')).map(({ id }) => id);
+  const idsAt = async (url: string) => (await newestEvents(url)).map(({ id }) => id);
 
   beforeAll(async () => {
     folder = await temporaryFolder();
@@ -73,9 +70,7 @@ describeWith({ [WINE]: 'wine64' }, 'under Windows', () => {
     // As Notepad writes it.
     await writeFile(join(cwd, '.env'), `\uFEFFPORT=${String(await freePort())}\r\nEVENT_TYPE=from.file\r\n`);
   }, 120_000);
-  afterEach(() => {
-    for (const child of running) child.kill('SIGKILL');
-  });
+  afterEach(killProcesses);
   afterAll(async () => {
     await run('/usr/lib/wine/wineserver64', ['-k'], { env: environment() }).catch(() => undefined);
     await folder.remove();
