@@ -41,6 +41,8 @@ describe('the log of a service elsewhere', () => {
       const follower = startTool(['follow', ...source], {}, here);
 
       const load = new Load(() => url, { callers: 2, size: () => 6000 });
+      // A tool whose first request fails ends.
+      await eventually('both have begun', () => target.received.length > 0 && follower.output() !== '');
       for (let i = 0; i < KILLS; i++) {
         await load.goesOn(20);
         if (i % 3 === 2) {
