@@ -7,7 +7,6 @@ import { Sender } from '../senders/sender';
 import { parseDuration, parseTime } from '../util/time';
 import { misuse, quoted } from './terminal';
 import { option, repeatable } from './tool-command';
-import type { EventSelection } from './tool-log';
 
 /** The options of all commands, as commander reads them. */
 export interface Values extends Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'fromSender'> {
@@ -159,6 +158,10 @@ function httpAddress(text: string): URL | undefined {
   }
   return undefined;
 }
+
+/** Some events of a log, by name (an id or a sequence) or by a search that is bounded in time. */
+export type EventSelection =
+  { readonly names: readonly string[] } | ({ readonly search: Omit<SearchQuery, 'limit'> } & Pick<Values, 'header'>);
 
 /** The events that options select, if any of them does. */
 export function selectionOf(values: Values): EventSelection | undefined {

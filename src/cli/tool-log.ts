@@ -2,10 +2,10 @@ import { ProcessConfig } from '../config/process-config';
 import { Arrival } from '../events/arrival';
 import { positionIn, sequenceOf, type StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
-import type { SearchQuery, Start } from '../log/queries';
+import type { Start } from '../log/queries';
 import type { ReadableLog } from '../log/readable-log';
 import { eventMatcher } from '../log/search';
-import type { Values } from './events-options';
+import type { EventSelection, Values } from './events-options';
 import { misuse, quoted, stopSignal, textOf, UsageError } from './terminal';
 
 /** @throws {UsageError} no other process can have the log that EVENT_LOG names. */
@@ -73,10 +73,6 @@ export function matcherOf(filter: Values): (event: StoredEvent) => boolean {
     return header.every(([name, value]) => had.some(([field, text]) => field === name && text === value));
   };
 }
-
-/** Some events of a log, by name (an id or a sequence) or by a search that is bounded in time. */
-export type EventSelection =
-  { readonly names: readonly string[] } | ({ readonly search: Omit<SearchQuery, 'limit'> } & Pick<Values, 'header'>);
 
 /** Most events of one id that are looked for: enough to say that it names several. */
 const SAME_ID = 10;

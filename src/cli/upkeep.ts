@@ -5,8 +5,8 @@ import { EventLogError } from '../log/engine';
 import type { EventLog } from '../log/event-log';
 import { plainReason } from '../util/errors';
 import { visible } from '../util/text';
-import type { Values } from './events-options';
-import { selectedEvents, type EventSelection } from './tool-log';
+import type { EventSelection, Values } from './events-options';
+import { selectedEvents } from './tool-log';
 import { eventLine, eventsText, print, stopSignal, UsageError } from './terminal';
 
 /** Copies a log in SQLite, as it is at one moment, to a new file. */

@@ -2,8 +2,8 @@ import type { StoredEvent } from '../../events/stored-event';
 import type { PostedForm } from './message';
 import { SHORT_PAUSE, Target, TRIES } from './target';
 import { LogChange, type ReadableLog } from '../../log/readable-log';
-import type { Values } from '../events-options';
-import { matcherOf, positionBefore, selectedEvents, type EventSelection } from '../tool-log';
+import type { EventSelection, Values } from '../events-options';
+import { matcherOf, positionBefore, selectedEvents } from '../tool-log';
 import { eventLine, eventsText } from '../terminal';
 import { missingBetween, PositionFile, refuseChange } from './position';
 
