@@ -12,11 +12,12 @@ import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { plainReason } from '../../src/util/errors';
 import { newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
-import { temporaryFolder, useTemporaryFolder } from '../support/temporary-folder';
+import { useTemporaryFolder } from '../support/temporary-folder';
 import { startToolHere } from '../support/tool-here';
 
 const line = (id: number) => `${JSON.stringify({ specversion: '1.0', id: String(id), source: '/s', type: 't' })}\n`;
 
+const folder = useTemporaryFolder();
 afterEach(() => jest.restoreAllMocks());
 
 it('says how far an import came before the log failed', async () => {
@@ -102,8 +103,6 @@ describe('the lines of a file', () => {
 });
 
 describe('on a terminal', () => {
-  const folder = useTemporaryFolder();
-
   /** What a command prints of an event. */
   async function printed(command: string, data: string): Promise<string> {
     const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
@@ -131,7 +130,6 @@ describe('on a terminal', () => {
 });
 
 it('an export that a signal ends leaves no file', async () => {
-  const folder = await temporaryFolder();
   const stop = new AbortController();
   const pages = async function* () {
     yield await Promise.resolve([{ ...newEvent(), position: 1 }]);
@@ -143,5 +141,4 @@ it('an export that a signal ends leaves no file', async () => {
     'Stopped before the end.',
   );
   expect(await readdir(folder.path)).toEqual([]);
-  await folder.remove();
 });

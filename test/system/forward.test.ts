@@ -28,11 +28,7 @@ const EACH_BUSY = 71;
 /** When the forwarder is killed, in turn: before its request is answered, or this many milliseconds after the answer. */
 const MOMENTS = ['unanswered', 0, 1, 2, 4] as const;
 
-/**
- * Kills the forwarder several times while events come, and checks that the target has all in order.
- *
- * @param make - opens a log; `name` is what EVENT_LOG names it.
- */
+/** Kills the forwarder several times while events come, and checks that the target has all in order. `name` is for EVENT_LOG. */
 function itForwardsThroughKills(make: () => Promise<{ log: EventLog; name: string; folder: string }>): void {
   it(
     `brings each event at least once, in order, through ${String(KILLS)} kills while events come`,

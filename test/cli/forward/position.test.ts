@@ -105,6 +105,20 @@ describe('the file of a position', () => {
       expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 0 });
     });
 
+    it('is refused to others until forwarding has ended', async () => {
+      const stop = new AbortController();
+      const lock = () => new PositionFile(path('p.json')).lock();
+      let other: Promise<unknown> | undefined;
+      const ask = () => {
+        other ??= lock().catch(String);
+        void other.then(() => stop.abort());
+        return 204;
+      };
+      await forwarded({ follow: true }, ask, stop);
+      expect(await other).toMatch(/p\.json is the --position of another forwarder that is running\./);
+      (await lock()).close();
+    });
+
     it('lets no event be posted once the one before it cannot be kept there', async () => {
       await mkdir(path('folder'));
       const removeFolder = () => (rmSync(path('folder'), { recursive: true, force: true }), 204);

@@ -42,9 +42,6 @@ describe('forwarding', () => {
       options,
     );
   const forwardOnTerminal = (...args: readonly string[]) => forward(args, {}, { isTerminal: true });
-  /** Forwards in a process, which can be killed. */
-  const forwardElsewhere = (...args: readonly string[]) =>
-    startTool(['forward', target?.url ?? '', ...args], logAt('events.db'), folder.path);
   const idOf = ({ body }: Received) => (JSON.parse(body.toString()) as { id: string }).id;
   const ids = () => target?.received.map(idOf);
   const received = (count: number) =>
@@ -171,7 +168,8 @@ describe('forwarding', () => {
 
   it('goes on when its output is no longer read', async () => {
     target = await startTarget((_request, before) => (before % 2 === 0 ? 503 : 200));
-    const tool = forwardElsewhere('--follow', '--since', '0');
+    const args = ['forward', target.url, '--follow', '--since', '0'];
+    const tool = startTool(args, logAt('events.db'), folder.path);
     await tool.said('Forwarding');
     tool.stopListening();
     await record('a', 'b');
@@ -309,21 +307,6 @@ describe('forwarding', () => {
       expect(await endOf(forward([...KEPT, '--since', '0']))).toEqual([0, after(3), '0 events forwarded.']);
     });
 
-    it('is refused while another forwarder goes on from it', async () => {
-      target = await startTarget();
-      await record('a');
-      const first = forwardElsewhere('--follow', '--since', '0', ...KEPT);
-      await received(1);
-      expect(await endOf(forward(['--follow', ...KEPT]))).toEqual([
-        1,
-        'position is the --position of another forwarder that is running. Stop that one first.',
-      ]);
-      await first.end('SIGKILL');
-      await record('b');
-      expect(await forward(KEPT).ended).toBe(0);
-      expect(ids()).toEqual(['a', 'b']);
-    });
-
     it('says which events the log has forgotten, and goes on', async () => {
       target = await startTarget();
       await record('a');
@@ -337,9 +320,6 @@ describe('forwarding', () => {
         '2 events forwarded.',
       ]);
       expect(ids()).toEqual(['a', 'd', 'e']);
-      await record('f');
-      await keepNewest(1);
-      expect(await endOf(forward(KEPT))).toHaveLength(3);
     });
 
     /** Makes the log forget all events but the newest. */
