@@ -1,3 +1,4 @@
+import { isSpaceCode } from '../xml/characters';
 import type { XmlElement } from '../xml/xml-tree';
 import { detached, shortened } from '../util/text';
 import { parseTime } from '../util/time';
@@ -58,19 +59,16 @@ export class OperationInput {
    * @param refused - names that must not be given.
    * @throws {CallError} with the texts of ASP.NET.
    */
-  values(
-    given: (parameter: Pick<Parameter, 'name' | 'isRequired'>) => readonly string[],
-    refused: readonly string[] = [],
-  ): ParameterValues {
+  values(given: (name: string) => readonly string[], refused: readonly string[] = []): ParameterValues {
     const names = this.parameters.map(({ name }) => name);
-    const unknown = refused.find((name) => !names.includes(name) && given({ name, isRequired: false }).length > 0);
+    const unknown = refused.find((name) => !names.includes(name) && given(name).length > 0);
     if (unknown !== undefined)
       throw new CallError(`There is no parameter ${unknown}. The parameters are ${names.join(', ')}.`);
     // Without a prototype: nothing has a value that was not given, whatever its name.
     const values = Object.create(null) as Record<string, ParameterValue | undefined>;
     for (const parameter of this.parameters) {
       const { name, isRequired } = parameter;
-      const [text, ...more] = given(parameter);
+      const [text, ...more] = given(name);
       if (text === undefined && isRequired) throw new CallError(`Missing parameter: ${name}.`);
       if (more.length > 0) throw CallError.mustBe(name, 'given once');
       values[name] = text === undefined ? undefined : readText(parameter, text);
@@ -212,14 +210,12 @@ function outOfRange(what: string): Error {
   return new Error(`Value was either too large or too small for ${what}.`);
 }
 
-const SPACE: ReadonlySet<string> = new Set(' \n\r\t');
-
 /** Removes white space as XML defines it at both ends. A regular expression would take quadratic time on long runs inside. */
 function withoutOuterSpace(text: string): string {
   let start = 0;
   let end = text.length;
   // Beyond an end there is no character, so neither loop leaves the text.
-  while (SPACE.has(text.charAt(start))) start++;
-  while (SPACE.has(text.charAt(end - 1))) end--;
+  while (isSpaceCode(text.charCodeAt(start))) start++;
+  while (isSpaceCode(text.charCodeAt(end - 1))) end--;
   return text.slice(start, end);
 }

@@ -70,10 +70,10 @@ async function soapReplies(
   soap: SoapBindings | undefined,
   version: SoapVersion,
 ): Promise<ReadonlyMap<string, string>> {
-  const server = soap?.servers[version.binding];
-  if (server === undefined) return new Map();
+  const answer = soap?.answers.get(version.binding);
+  if (answer === undefined) return new Map();
   const replies = operations.map(async ({ name }) => {
-    const reply = await server.answer(name, {}, { result: RESULT });
+    const reply = await answer(name, {}, { result: RESULT });
     return [name, response(version.contentType, indentedXml(reply) ?? '')] as const;
   });
   return new Map(await Promise.all(replies));
