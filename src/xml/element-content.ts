@@ -28,6 +28,8 @@ export class ElementContent {
   readonly #start: number;
   readonly #scope: Scope;
   readonly #children: Child[] = [];
+  /** The declarations that were written, by prefix. */
+  readonly #written = new Map<string, string>();
 
   constructor(xml: string, start: number, scope: Scope) {
     this.#xml = xml;
@@ -89,11 +91,17 @@ export class ElementContent {
     const scope = this.#scope;
     const { declared } = own === scope ? NO_DECLARATIONS : own;
     let text = '';
-    for (const prefix of prefixesIn(this.#xml.slice(start, end), scope) ?? new Set(['', ...scope.all().keys()])) {
-      const namespace = scope.find(prefix) ?? '';
-      if (namespace === '' || prefix === 'xml' || declared.has(prefix)) continue;
-      text += ` xmlns${prefix && `:${prefix}`}="${xmlAttribute(namespace)}"`;
-    }
+    for (const prefix of prefixesIn(this.#xml.slice(start, end), scope) ?? new Set(['', ...scope.all().keys()]))
+      if (!declared.has(prefix)) text += this.#written.get(prefix) ?? this.#write(prefix);
+    return text;
+  }
+
+  /** Writes the declaration of a prefix; empty if it needs none. */
+  #write(prefix: string): string {
+    const namespace = this.#scope.find(prefix) ?? '';
+    const name = prefix === '' ? 'xmlns' : `xmlns:${prefix}`;
+    const text = namespace === '' || prefix === 'xml' ? '' : ` ${name}="${xmlAttribute(namespace)}"`;
+    this.#written.set(prefix, text);
     return text;
   }
 }
