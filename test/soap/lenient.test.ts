@@ -42,6 +42,7 @@ describe.each(VERSIONS)('what the original reads on through is answered over %s'
   it.each([
     ['Latin-1 as UTF-8', '; charset=utf-8', Buffer.from('Grüße', 'latin1')],
     ['UTF-8 under the number of a code page', '; charset=cp65001', Buffer.from('Grüße')],
+    ['UTF-8 under another name', '; charset=iso-2022-jp', Buffer.from('Grüße')],
     ['UTF-8 under a name of nothing', '; charset=bogus', Buffer.from('Grüße')],
     ['a character set named twice', '; charset="utf-8,utf-8"', Buffer.from('Grüße')],
     ['a header field that was set twice', `; charset=utf-8, ${type}; charset=utf-8`, Buffer.from('Grüße')],
