@@ -1,4 +1,3 @@
-import { isSpaceCode } from '../xml/characters';
 import type { XmlElement } from '../xml/xml-tree';
 import { detached, shortened } from '../util/text';
 import { parseTime } from '../util/time';
@@ -210,12 +209,14 @@ function outOfRange(what: string): Error {
   return new Error(`Value was either too large or too small for ${what}.`);
 }
 
+const SPACE: ReadonlySet<string> = new Set(' \n\r\t');
+
 /** Removes white space as XML defines it at both ends. A regular expression would take quadratic time on long runs inside. */
 function withoutOuterSpace(text: string): string {
   let start = 0;
   let end = text.length;
   // Beyond an end there is no character, so neither loop leaves the text.
-  while (isSpaceCode(text.charCodeAt(start))) start++;
-  while (isSpaceCode(text.charCodeAt(end - 1))) end--;
+  while (SPACE.has(text.charAt(start))) start++;
+  while (SPACE.has(text.charAt(end - 1))) end--;
   return text.slice(start, end);
 }

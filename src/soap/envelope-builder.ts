@@ -1,7 +1,6 @@
 import { EventFactory, type EventContent } from '../events/event';
 import type { CallContent } from '../service/call';
 import { shortened } from '../util/text';
-import { isSpace } from '../xml/characters';
 import { ElementContent } from '../xml/element-content';
 import { NO_DECLARATIONS, type ElementName, type Tag } from '../xml/handler';
 import { Arguments } from './arguments';
@@ -48,6 +47,9 @@ const ADDRESSING = new Set([
   'http://www.w3.org/2005/08/addressing',
   'http://schemas.xmlsoap.org/ws/2004/08/addressing',
 ]);
+
+/** A character other than the white space of XML. */
+const NOT_SPACE = /[^\t\n\r ]/;
 
 /** The levels of soap:Header and soap:Body, of header blocks and the body's elements, and of their children. */
 const BODY_DEPTH = 2;
@@ -153,7 +155,7 @@ export class EnvelopeBuilder {
     if (this.#insideSecurity) this.#security?.addText(text);
     this.#arguments?.addText(text);
     const depth = this.#depth;
-    if (depth > OPERATION_DEPTH || isSpace(text)) return;
+    if (depth > OPERATION_DEPTH || !NOT_SPACE.test(text)) return;
     // As in the original, text in soap:Header and after soap:Body is ignored.
     if (depth === 1 && this.#body === undefined) throw FAULTS.missingBody();
     if (depth === OPERATION_DEPTH && isOpen(this.#content)) this.#content.hasText = true;

@@ -27,7 +27,7 @@ interface LastMessage {
 type Operation = Contract['operations'][number];
 
 /** The SOAP bindings of one endpoint, which its SOAP calls share. */
-export type SoapBindings = NonNullable<Awaited<ReturnType<typeof soapBindings>>>;
+type SoapBindings = NonNullable<Awaited<ReturnType<typeof soapBindings>>>;
 
 /** Returns those that are on, if any are. */
 export async function soapBindings(contract: Contract, service: Service) {
