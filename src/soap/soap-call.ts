@@ -68,7 +68,7 @@ export class SoapCall extends IncomingCall {
     this.#bindings = bindings;
     const { bindings: on } = bindings.messages;
     const named = NAMES_SOAP_12.test(request.headers['content-type'] ?? '') ? 'soap12' : 'soap11';
-    this.#version = SoapVersion.of(on.includes(named) ? named : (on[0] ?? named));
+    this.#version = SoapVersion[on.includes(named) ? named : (on[0] ?? named)];
   }
 
   override get binding(): SoapVersion['binding'] {
@@ -116,7 +116,7 @@ export class SoapCall extends IncomingCall {
   }
 
   #accept(message: SoapMessage): void {
-    const version = SoapVersion.of(message.binding);
+    const version = SoapVersion[message.binding];
     const { essence = '' } = this.mediaType ?? {};
     this.#version = version;
     this.#message = message;
@@ -196,9 +196,9 @@ export class SoapCall extends IncomingCall {
   override refuse(error: unknown, refusal: RequestError | undefined): void {
     const fault = faultOf(error, refusal, this.#message?.security);
     const { mismatch } = fault.details;
-    const version = mismatch === undefined ? this.#version : SoapVersion.of(mismatch.version);
+    const version = mismatch === undefined ? this.#version : SoapVersion[mismatch.version];
     // The media types of messages (W3C Linked Data Platform 1.0, section 7.1).
-    const accepted = this.#bindings.messages.bindings.map((binding) => SoapVersion.of(binding).mediaType).join(', ');
+    const accepted = this.#bindings.messages.bindings.map((binding) => SoapVersion[binding].mediaType).join(', ');
     const headers = fault.status === 415 ? { ...fault.headers, 'Accept-Post': accepted } : fault.headers;
     this.response.reply(fault.status, version.contentType, faultEnvelope(fault, version), headers);
   }
