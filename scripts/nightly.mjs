@@ -18,7 +18,7 @@ const SUITES = [
   // What stands between a call and the disk, for the service and its readers.
   { files: ['chaos'], rooms: ['src/(?!pages/|contract/|xml/)'] },
   {
-    files: ['cluster', 'jetstream-faults', 'jetstream-large'],
+    files: ['cluster', 'jetstream-faults'],
     rooms: [...ENGINES, 'src/log/jetstream/', 'src/cli/'],
   },
   { files: ['postgres-faults'], rooms: [...ENGINES, 'src/log/postgres/'] },

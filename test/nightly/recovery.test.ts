@@ -1,81 +1,45 @@
 import { execFileSync } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { callOperation } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { everyEvent, Load, verdict, WHOLE } from '../support/load';
-import { startProcess, type ServiceProcess } from '../support/process';
+import { startProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { runToolHere } from '../support/tool-here';
 import { describeUnless, missingMount, whileMounted } from '../support/tools';
-import { openDirectly } from '../support/sqlite';
-
-const WORKERS = [{}, { WORKERS: '2' }];
-
-/** Records events, one after the other. */
-const startLoad = ({ url }: ServiceProcess) => new Load(() => url, { size: () => 2000, copies: () => 0 });
-
-const ready = async (service: ServiceProcess) => (await send(new URL('/readyz', service.url).href)).status;
-
-async function expectKept(service: ServiceProcess, load: Load): Promise<void> {
-  expect(verdict(load, await everyEvent(service.url))).toEqual(WHOLE);
-  expectFaults(load.faults);
-  expect(await service.end('SIGTERM')).toBe(0);
-}
-
-function expectFaults(faults: ReadonlySet<string>): void {
-  for (const fault of faults) {
-    expect(fault).toMatch(/^503: [\s\S]*The event could not be recorded/);
-    expect(fault).not.toMatch(/\/tmp|node_modules|\n\s+at /);
-  }
-}
-
-describe.each(WORKERS)('with %j the service goes on by itself, with all that was answered,', (workers) => {
-  const folder = useTemporaryFolder();
-
-  it('when another program let go of the database that it had locked for ten seconds', async () => {
-    const service = await startProcess(workers, folder.path);
-    const calls = startLoad(service);
-    await calls.goesOn();
-    const other = openDirectly(join(folder.path, 'data', 'events.db'));
-    other.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE');
-    const locked = Date.now();
-    await eventually('the service is not ready', async () => (await ready(service)) === 503);
-    await eventually('a call fails', () => calls.failed > 0);
-    await setTimeout(10_000 - (Date.now() - locked));
-    expect(await ready(service)).toBe(503);
-    other.exec('ROLLBACK');
-    other.close();
-    await calls.goesOn();
-    expect(await ready(service)).toBe(200);
-    await calls.stop();
-    await expectKept(service, calls);
-  }, 60_000);
-});
 
 describeUnless(missingMount, 'the service on a disk that gets full', () => {
   const folder = useTemporaryFolder();
 
-  it.each(WORKERS)('with %j refuses what it cannot keep and goes on when there is room again', async (workers) => {
-    const disk = join(folder.path, 'disk');
-    await whileMounted('-t tmpfs -o size=8m tmpfs', disk, async () => {
-      await writeFile(join(disk, 'others'), Buffer.alloc(6 * 1024 * 1024));
-      const service = await startProcess({ EVENT_LOG: 'sqlite:disk/events.db', ...workers }, folder.path);
-      const calls = startLoad(service);
-      await eventually('a call fails', () => calls.failed > 0);
-      await eventually('the service is not ready, and says why', async () => {
-        const { status, body } = await send(new URL('/readyz', service.url).href);
-        return status === 503 && /database or disk is full|disk I\/O error/.test(body);
+  it.each([{}, { WORKERS: '2' }])(
+    'with %j refuses what it cannot keep and goes on when there is room again',
+    async (workers) => {
+      const disk = join(folder.path, 'disk');
+      await whileMounted('-t tmpfs -o size=8m tmpfs', disk, async () => {
+        await writeFile(join(disk, 'others'), Buffer.alloc(6 * 1024 * 1024));
+        const service = await startProcess({ EVENT_LOG: 'sqlite:disk/events.db', ...workers }, folder.path);
+        const calls = new Load(() => service.url, { size: () => 2000, copies: () => 0 });
+        const ready = () => send(new URL('/readyz', service.url).href);
+        await eventually('a call fails', () => calls.failed > 0);
+        await eventually('the service is not ready, and says why', async () => {
+          const { status, body } = await ready();
+          return status === 503 && /database or disk is full|disk I\/O error/.test(body);
+        });
+        await rm(join(disk, 'others'));
+        await calls.goesOn();
+        await eventually('the service is ready', async () => (await ready()).status === 200);
+        await calls.stop();
+        expect(verdict(calls, await everyEvent(service.url))).toEqual(WHOLE);
+        for (const fault of calls.faults) {
+          expect(fault).toMatch(/^503: [\s\S]*The event could not be recorded/);
+          expect(fault).not.toMatch(/\/tmp|node_modules|\n\s+at /);
+        }
+        expect(await service.end('SIGTERM')).toBe(0);
       });
-      await rm(join(disk, 'others'));
-      await calls.goesOn();
-      await eventually('the service is ready', async () => (await ready(service)) === 200);
-      await calls.stop();
-      await expectKept(service, calls);
-    });
-  });
+    },
+  );
 });
 
 describeUnless(missingMount, 'the tool on a read-only file system', () => {
