@@ -98,7 +98,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
     it('is made once by several that open it at the same moment', async () => {
       const made = await make();
-      const logs = await Promise.all(Array.from({ length: 4 }, () => made.open()));
+      const logs = await Promise.all(Array.from({ length: 8 }, () => made.open()));
       await Promise.all(logs.map((own) => own.append(newEvent({ id: 'same' }))));
       expect((await logs[0]?.stats())?.events).toBe(1);
       await Promise.all(logs.map((own) => own.close()));
