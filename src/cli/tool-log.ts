@@ -69,7 +69,7 @@ export function matcherOf(filter: Values): (event: StoredEvent) => boolean {
   return (event) => {
     if (isQuery && matches(event) === undefined) return false;
     if (header === undefined) return true;
-    const had = Arrival.readable(new Arrival(event).headers);
+    const had = Arrival.readable(Arrival.of(event).headers);
     return header.every(([name, value]) => had.some(([field, text]) => field === name && text === value));
   };
 }

@@ -113,7 +113,7 @@ function receivedMessage(
 
 /** Finds the signer of the sender whose signature was verified, or of the one that the request names. */
 function signerFor(event: StoredEvent, sent: SentFields, signers: ReadonlyMap<Sender, Signer>): Signer | undefined {
-  const { signedBy, sender } = new Arrival(event);
+  const { signedBy, sender } = Arrival.of(event);
   const senders = [Sender.named(signedBy), Sender.named(sender) ?? Sender.of(sent)];
   return senders.flatMap((one) => (one && signers.get(one)) ?? [])[0];
 }
