@@ -21,7 +21,7 @@ const PROCESS = 'src/cli/ src/config/ src/main.ts src/run.ts';
 const SUITES = {
   // What stands between a call and the disk, for the service and its readers.
   chaos: 'src/(?!pages/|contract/|xml/)',
-  'cluster jetstream-faults jetstream-large': `${ENGINES} src/log/jetstream/ src/cli/`,
+  'cluster jetstream-faults': `${ENGINES} src/log/jetstream/ src/cli/`,
   'postgres-faults': `${ENGINES} src/log/postgres/`,
   recovery: `${ENGINES} src/log/sqlite/ src/workers/`,
   'power-failure': 'src/log/sqlite/ src/util/files.ts src/cli/forward/position.ts',

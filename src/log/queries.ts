@@ -114,24 +114,21 @@ export interface SearchResult {
 /** Maximum bytes of a page of whole events, unless a single one has more. */
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
-/** Decides, event by event, what belongs to a page of `EventLog.read`. */
-export class Page {
-  #bytes = 0;
-  #events = 0;
-
-  constructor(private readonly query: EventQuery) {}
-
-  /** Says how the next event belongs to the page: whole, without its data, or not at all because the page is full. */
-  add(attributesBytes: number, dataBytes: number): 'whole' | 'without data' | 'full' {
-    const { limit, maxBytes } = this.query;
+/**
+ * Returns a function that is called for one event after the other and says how it belongs to a page of `EventLog.read`: whole, without
+ * its data, or not at all because the page is full.
+ */
+export function pageFiller({ limit, maxBytes }: EventQuery, mostBytes = PAGE_BYTES) {
+  let [bytes, events] = [0, 0];
+  return (attributesBytes: number, dataBytes: number): 'whole' | 'without data' | 'full' => {
     const whole = attributesBytes + dataBytes;
-    const most = maxBytes ?? PAGE_BYTES - whole;
-    if (this.#events === limit || (this.#events > 0 && this.#bytes > most)) return 'full';
+    const most = maxBytes ?? mostBytes - whole;
+    if (events === limit || (events > 0 && bytes > most)) return 'full';
     const isWhole = maxBytes === undefined || whole <= maxBytes;
-    this.#bytes += isWhole ? whole : attributesBytes;
-    this.#events++;
+    bytes += isWhole ? whole : attributesBytes;
+    events++;
     return isWhole ? 'whole' : 'without data';
-  }
+  };
 }
 
 /** The first items that have no more than a size together, but one at least. */
@@ -158,13 +155,13 @@ export type Events = AsyncIterable<StoredEvent> | Iterable<StoredEvent>;
 /** Fills a page, in log order, with events that come from the end at which a query begins. */
 export async function pageFrom(events: Events, query: EventQuery): Promise<StoredEvent[]> {
   const { after, since = -Infinity } = query;
-  const page = new Page(query);
+  const add = pageFiller(query);
   const logged: StoredEvent[] = [];
   for await (const event of events) {
     const { attributes, data = '', recordedAt } = event;
     if (recordedAt < since) continue;
     const bytes = Buffer.byteLength(data);
-    const added = page.add(Buffer.byteLength(attributes), bytes);
+    const added = add(Buffer.byteLength(attributes), bytes);
     if (added === 'full') break;
     logged.push(added === 'whole' ? event : { ...event, data: undefined, dataOmitted: bytes });
   }

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { LogWatch, watchFiles } from '../../src/log/background';
+import { forgetDue, LogWatch, watchFiles } from '../../src/log/background';
 import type { Engine } from '../../src/log/engine';
 import { EventLog } from '../../src/log/event-log';
 import { eventually } from '../support/eventually';
@@ -38,6 +38,22 @@ it('all who watch a log share one watch, which ends with the last of them; a lat
     newest.mockClear();
     for (const end of ends) end();
   }
+});
+
+it('a step of retention that fails is told, unless the log was closed meanwhile', async () => {
+  const end = new AbortController();
+  const told: unknown[] = [];
+  const step = () => {
+    if (told.length === 2) end.abort();
+    return Promise.reject(new Error('away'));
+  };
+  await forgetDue(
+    { step, busyPause: 1, idlePause: 1 },
+    () => ({ maxEvents: 1 }),
+    (error) => told.push(error),
+    end.signal,
+  );
+  expect(told).toEqual([new Error('away'), new Error('away')]);
 });
 
 it('each loss of the files is told once, and that they are back', async () => {

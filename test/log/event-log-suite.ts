@@ -3,7 +3,7 @@ import { EventLogError, type Retention } from '../../src/log/engine';
 import type { EventLog } from '../../src/log/event-log';
 import { type EventQuery, type LogStats, SearchQuery, type SearchResult } from '../../src/log/queries';
 import { eventually } from '../support/eventually';
-import { everyEvent, forgetAll, outcome, newEvent, ratesOf } from '../support/events';
+import { everyEvent, forgetAll, outcome, newEvent } from '../support/events';
 import { watching } from '../support/watching';
 
 /** A log that the suite opens and closes as often as it likes; its events stay until `remove`. */
@@ -90,12 +90,19 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
     it('is empty at first, and says so to those who watch it', async () => {
       expect(await ids()).toEqual([]);
       expect(await log.search({ limit: 10, text: 'x' })).toEqual({ events: [], reached: undefined, more: false });
-      expect((await ratesOf(log, { until: 3000, span: 1000, spans: 3 })).map(({ events }) => events)).toEqual([
-        0, 0, 0,
-      ]);
+      expect(await log.counts([0, 1000, 2000, 3000])).toEqual([0, 0, 0]);
       const watch = watching(log);
       expect(await watch.next()).toBe(0);
       watch.end();
+    });
+
+    it('is made once by several that open it at the same moment', async () => {
+      const made = await make();
+      const logs = await Promise.all(Array.from({ length: 8 }, () => made.open()));
+      await Promise.all(logs.map((own) => own.append(newEvent({ id: 'same' }))));
+      expect((await logs[0]?.stats())?.events).toBe(1);
+      await Promise.all(logs.map((own) => own.close()));
+      await made.remove();
     });
 
     it('reads an event with white space before its values, as imports once stored it', async () => {
@@ -374,15 +381,14 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
     });
 
     it('gives the operator’s tools everything that it keeps, page by page', async () => {
-      const events = Array.from({ length: 250 }, (_, i) => {
-        const text = String(i);
-        return newEvent({
-          arrival: `{"i":${text}}`,
-          data: `"data":${text}`,
-          idempotencyKey: `k${text}`,
+      const events = Array.from({ length: 250 }, (_, i) =>
+        newEvent({
+          arrival: `{"i":${String(i)}}`,
+          data: `"data":${String(i)}`,
+          idempotencyKey: String(i),
           recordedAt: i,
-        });
-      });
+        }),
+      );
       await log.append(...events);
       const pages = await scanned({ limit: 100 });
       expect(pages.map(({ length }) => length)).toEqual([100, 100, 50]);
@@ -709,8 +715,8 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       const MINUTE = 60_000;
       const until = Date.now() + MINUTE / 2;
       for (let i = 0; i < 10; i++) await log.append(newEvent({ id: `n${String(i % 5)}`, recordedAt: Date.now() }));
-      const counted = async (last: number, span: number) =>
-        (await ratesOf(log, { until: last, span, spans: 60 })).map(({ events }) => events);
+      const counted = (last: number, span: number) =>
+        log.counts(Array.from({ length: 61 }, (_, i) => last + (i - 60) * span));
       expect(await counted(until, MINUTE)).toEqual([...new Array<number>(59).fill(0), 5]);
       expect((await counted(until, 24 * 60 * MINUTE)).at(-1)).toBe(5);
       expect(await counted(until - MINUTE, MINUTE)).toEqual(new Array<number>(60).fill(0));

@@ -1,31 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, chown, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { openPostgresLog } from '../../src/log/postgres/event-log';
 import type { EventLog } from '../../src/log/event-log';
 import { everyEvent, outcome, newEvent } from '../support/events';
-import { eventually } from '../support/eventually';
+import { eventually, succeeds } from '../support/eventually';
 import { failureOf } from '../support/jetstream';
-import { certificateIn, freePort } from '../support/program.cjs';
+import { certificateIn, freePort, run } from '../support/program.cjs';
 import { describeWithPostgres, unprivileged, usePostgres } from '../support/postgres';
-import { runToEnd, startProcess } from '../support/process';
+import { runToEnd } from '../support/process';
 import { startTcpProxy } from '../support/tcp-proxy';
 import { temporaryFolder } from '../support/temporary-folder';
+import { runTool } from '../support/tool';
 import { describeWith, itUnless, missingMount, whileMounted } from '../support/tools';
-
-const run = promisify(execFile);
-const TOOL = join(__dirname, '..', '..', 'dist', 'cli', 'events.js');
+import { watching } from '../support/watching';
 
 const idsIn = async (log: EventLog) => (await log.read(everyEvent)).map(({ id }) => id);
-
-/** The end of a sign-in: `ReadyForQuery` of a connection without a transaction. */
-const READY = Buffer.from('Z\0\0\0\x05I', 'latin1');
-
-const IS_ACTIVE = `SELECT state = 'active' AS active FROM pg_stat_activity WHERE application_name = 'asmx-webhook'`;
 
 describeWithPostgres('a PostgreSQL server', () => {
   // Nothing here crashes the machine.
@@ -88,11 +79,11 @@ describeWithPostgres('a PostgreSQL server', () => {
         { PGPASSWORD: 'right' },
         { PGPASSFILE: files[1] },
       ];
-      const printed = given.map(async (variables) => {
-        const env = { PATH: process.env.PATH, EVENT_LOG: addressOf(database, 'guarded'), ...variables };
-        return (await run(process.execPath, [TOOL, 'verify'], { cwd: folder.path, env })).stderr;
-      });
-      expect(await Promise.all(printed)).toEqual(given.map(() => '0 events verified. The log is whole.\n'));
+      const verified = given.map((variables) =>
+        runTool(['verify'], { EVENT_LOG: addressOf(database, 'guarded'), ...variables }, folder.path),
+      );
+      const errors = '0 events verified. The log is whole.\n';
+      expect(await Promise.all(verified)).toEqual(given.map(() => ({ code: 0, output: '', errors })));
     });
   });
 
@@ -164,6 +155,11 @@ describeWithPostgres('a PostgreSQL server', () => {
   });
 
   describe('that denies a right', () => {
+    const makeWriter = (database: string, user: string) =>
+      sql(
+        database,
+        `CREATE ROLE ${user} LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON webhook_events, webhook_log, webhook_gaps TO ${user}`,
+      );
     it.each([
       ['INSERT', 'webhook_events'],
       ['UPDATE', 'webhook_gaps'],
@@ -171,9 +167,7 @@ describeWithPostgres('a PostgreSQL server', () => {
       const under = await options();
       await (await openPostgresLog(under)).close();
       const user = `without_${right}_${table}`.toLowerCase();
-      await sql(under.database, `CREATE ROLE ${user} LOGIN`);
-      for (const one of ['webhook_events', 'webhook_log', 'webhook_gaps'])
-        await sql(under.database, `GRANT SELECT, INSERT, UPDATE, DELETE ON ${one} TO ${user}`);
+      await makeWriter(under.database, user);
       const log = await opened({ ...under, user });
       await log.check();
       await sql(under.database, `REVOKE ${right} ON ${table} FROM ${user}`);
@@ -186,9 +180,7 @@ describeWithPostgres('a PostgreSQL server', () => {
       const under = await options();
       const owned = await opened(under);
       await owned.append(newEvent({ id: 'a' }));
-      await sql(under.database, 'CREATE ROLE writer LOGIN');
-      for (const one of ['webhook_events', 'webhook_log', 'webhook_gaps'])
-        await sql(under.database, `GRANT SELECT, INSERT, UPDATE, DELETE ON ${one} TO writer`);
+      await makeWriter(under.database, 'writer');
       const log = await opened({ ...under, user: 'writer' });
       expect(await failureOf(log.forget([1]))).toMatch(
         /^The events could not be removed completely\. ---> they are deleted, but pages of the table still hold them: .*webhook_events/,
@@ -197,12 +189,18 @@ describeWithPostgres('a PostgreSQL server', () => {
     });
   });
 
+  /** Locks the table of a log; returns a function that unlocks it. */
+  const lockTable = async (database: string) => {
+    const holder = new Client({ host: '127.0.0.1', port: postgres.port(), user: 'webhook', database });
+    await holder.connect();
+    await holder.query('BEGIN; LOCK TABLE webhook_events IN ACCESS EXCLUSIVE MODE');
+    return () => holder.end();
+  };
+
   it('without a free connection for two seconds keeps those that it has', async () => {
     const under = await options({ connections: 2 });
     const log = await opened(under);
-    const holder = new Client({ host: '127.0.0.1', port: postgres.port(), user: 'webhook', database: under.database });
-    await holder.connect();
-    await holder.query('BEGIN; LOCK TABLE webhook_events IN ACCESS EXCLUSIVE MODE');
+    const unlock = await lockTable(under.database);
     const calls = [outcome(log.append(newEvent())), log.read(everyEvent), log.newest()];
     let waiting = 0;
     const pids = async () =>
@@ -215,37 +213,22 @@ describeWithPostgres('a PostgreSQL server', () => {
     await eventually('both connections wait', async () => (waiting = (await pids()).length) === 2);
     const before = await pids();
     await new Promise((resolve) => setTimeout(resolve, 2300));
-    await holder.end();
+    await unlock();
     await Promise.all(calls);
     expect([waiting, await pids()]).toEqual([2, before]);
   });
 
-  it('is not ready while it is a standby or away, and loses nothing', async () => {
-    const { database } = await options();
-    const service = await startProcess({ EVENT_LOG: addressOf(database), EVENT_LOG_TIMEOUT: '3s' }, folder.path);
-    const record = async () => (await fetch(`${service.url}/RecordEvent`, { method: 'POST', body: 'x' })).status;
-    const ready = async () => {
-      const response = await fetch(new URL('/readyz', service.url));
-      return `${String(response.status)} ${await response.text()}`;
-    };
-    expect([await record(), await ready()]).toEqual([200, expect.stringMatching(/^200 /)]);
-    await postgres.restart(async () => {
-      expect([await record(), await ready()]).toEqual([
-        503,
-        expect.stringMatching(/^503 .*(?:ECONNREFUSED|terminated)/s),
-      ]);
-      await writeFile(join(cluster, 'standby.signal'), '');
-    });
-    expect([await record(), await ready()]).toEqual([
-      503,
-      expect.stringMatching(/^503 .*the server is a standby, which takes no events/s),
-    ]);
+  it('is refused while it is a standby, and used once it is promoted', async () => {
+    const log = await opened(await options());
+    await log.append(newEvent());
+    await postgres.restart(() => writeFile(join(cluster, 'standby.signal'), ''));
+    for (const call of [log.append(newEvent()), log.check()])
+      expect(await failureOf(call)).toContain('the server is a standby, which takes no events');
     await sql('postgres', 'SELECT pg_promote()');
-    await eventually('the service is ready', async () => (await ready()).startsWith('200'));
-    expect(await record()).toBe(200);
-    expect(await sql(database, 'SELECT count(*)::int AS events FROM webhook_events')).toEqual([{ events: 2 }]);
-    await service.end('SIGTERM');
-  }, 60_000);
+    await eventually('it takes events', () => succeeds(log.check()));
+    await log.append(newEvent());
+    expect((await log.stats()).events).toBe(2);
+  });
 
   itUnless(
     missingMount,
@@ -281,58 +264,15 @@ describeWithPostgres('a PostgreSQL server', () => {
   );
 
   describe('that does not answer', () => {
-    const through = async (port: number) => ({ ...(await options()), hosts: [{ host: '127.0.0.1', port }] });
-    it('on a connection that dies without a word after signing in is given up in time, and recording goes on', async () => {
-      let isMuting = false;
-      const proxy = await startTcpProxy(postgres.port(), { mutes: (answer) => isMuting && answer.includes(READY) });
-      const log = await openPostgresLog({ ...(await through(proxy.port)), timeout: 1000 });
-      const stop = log.watch(() => undefined);
-      await log.append(newEvent());
-      isMuting = true;
-      // The answer to this one is the last that its connection passes on.
-      await log.append(newEvent());
-      const began = performance.now();
-      expect(await failureOf(log.append(newEvent()))).toContain('no answer in time');
-      expect(performance.now() - began).toBeLessThan(4000);
-      isMuting = false;
-      await eventually('events are recorded again', async () => (await outcome(log.append(newEvent()))).recorded);
-      isMuting = true;
-      stop();
-      await log.close();
-      await proxy.close();
-    }, 30_000);
-
-    it('is left alone after the service was told to stop, which ends without an error', async () => {
-      const { database } = await options();
-      const proxy = await startTcpProxy(postgres.port());
-      const service = await startProcess(
-        {
-          EVENT_LOG: addressOf(database, 'webhook', proxy.port),
-          EVENT_LOG_TIMEOUT: '4s',
-          RETENTION_MAX_EVENTS: '5',
-        },
-        folder.path,
-      );
-      await proxy.close();
-      expect((await fetch(`${service.url}/RecordEvent`)).status).toBe(503);
-      expect(await service.end('SIGTERM')).toBe(0);
-      expect(service.output()).not.toContain('end on pool');
-    }, 30_000);
-
     it('since its table is locked is not left with statements, and records none of those that were refused', async () => {
       const under = { ...(await options()), timeout: 1000 };
       const log = await opened(under);
-      const locking = sql(under.database, 'BEGIN; LOCK TABLE webhook_events; SELECT pg_sleep(6); COMMIT');
-      await eventually('the table is locked', async () => {
-        const rows = await sql(under.database, `SELECT FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted`);
-        return rows.length > 0;
-      });
+      const unlock = await lockTable(under.database);
       const refused = await Promise.all(Array.from({ length: 8 }, () => failureOf(log.append(newEvent()))));
       expect(refused).toEqual(refused.map((): unknown => expect.stringContaining('no answer in time')));
-      await eventually('no statement waits there', async () =>
-        (await sql('postgres', IS_ACTIVE)).every(({ active }) => active === false),
-      );
-      await locking;
+      const active = `SELECT FROM pg_stat_activity WHERE application_name = 'asmx-webhook' AND state = 'active'`;
+      await eventually('no statement waits there', async () => (await sql('postgres', active)).length === 0);
+      await unlock();
       expect((await log.read(everyEvent)).length).toBe(0);
       expect((await outcome(log.append(newEvent()))).recorded).toBe(true);
     }, 30_000);
@@ -367,23 +307,19 @@ describeWithPostgres('a PostgreSQL server', () => {
         `[databases]\n${under.database} = host=127.0.0.1 port=${String(postgres.port())} user=webhook\n[pgbouncer]\n` +
           `listen_addr = 127.0.0.1\nlisten_port = ${String(port)}\nunix_socket_dir =\nauth_type = any\npool_mode = transaction\n`,
       );
-      const bouncer = spawn('/usr/sbin/pgbouncer', [file], { ...unprivileged(), stdio: 'ignore', cwd: '/' });
-      const ended = once(bouncer, 'exit');
+      const bouncer = run(['/usr/sbin/pgbouncer', file], { ...unprivileged(), cwd: '/' });
       try {
         const log = await opened({ ...under, hosts: [{ host: '127.0.0.1', port }] });
-        const told: number[] = [];
-        const end = log.watch((newest) => told.push(newest));
+        const watch = watching(log);
         const events = Array.from({ length: 40 }, () => newEvent());
         await Promise.all([...events, ...events].map((event) => log.append(event)));
-        await eventually('the watch has told of the newest', () => told.at(-1) === 40 || (told.at(-1) ?? 0) > 40);
-        end();
+        await watch.reaches(40);
         expect((await log.stats()).events).toBe(40);
         expect(await log.forget([1])).toEqual([1]);
         expect(await log.verify()).toEqual([]);
         await log.close();
       } finally {
-        bouncer.kill('SIGTERM');
-        await ended;
+        await bouncer.end('SIGTERM');
       }
     });
   });

@@ -31,12 +31,6 @@ export async function outcome<T>(appended: Promise<readonly [T]>): Promise<T> {
   return (await appended)[0];
 }
 
-/** Counts the events in spans of time that end at `until`. */
-export async function ratesOf(log: EventLog, { until, span, spans }: Record<'until' | 'span' | 'spans', number>) {
-  const times = Array.from({ length: spans + 1 }, (_, i) => until - (spans - i) * span);
-  return (await log.counts(times)).map((events, i) => ({ from: times[i] ?? 0, events }));
-}
-
 /** Forgets all events of a log. */
 export async function forgetAll(log: EventLog): Promise<void> {
   for (;;) {

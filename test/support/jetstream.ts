@@ -8,8 +8,6 @@ import { openJetStreamLog, type JetStreamOptions } from '../../src/log/jetstream
 import { startNats, type NatsServer } from './nats';
 import { temporaryFolder } from './temporary-folder';
 
-export type JetStreamUnderTest = ReturnType<typeof useJetStream>;
-
 /**
  * Starts a nats-server before the tests of the block that calls it, with lines in its configuration, and opens logs on it, which are closed
  * after each test.

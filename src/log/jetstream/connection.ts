@@ -25,8 +25,6 @@ const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 /** The limit of an account or a server is reached, or a server has no storage left. */
 const NO_RESOURCES: ReadonlySet<number> = new Set([10002, 10023, 10047]);
 
-const STREAM_NOT_FOUND = 10059;
-
 /** The servers of a cluster answer so until they have found each other. */
 const NO_SUITABLE_PEERS = 10005;
 
@@ -188,8 +186,4 @@ function explained(error: unknown): unknown {
 /** Whether a stream refused a message because of what its subject already has. */
 export function isSubjectTaken(error: unknown): boolean {
   return error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code);
-}
-
-export function isStreamNotFound(error: unknown): boolean {
-  return error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND;
 }

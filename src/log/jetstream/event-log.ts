@@ -53,7 +53,7 @@ function engineOn(connection: JetStreamConnection, { stream, retention }: JetStr
     // With an age alone the servers forget the keys, too.
     retention: retention.maxEvents === undefined ? undefined : retentionOfKeys(begin),
     get maxEventBytes() {
-      return begin().events.maxBytes();
+      return begin().maxBytes;
     },
     append: (events) => recordEvents(begin, events),
     check: () => requireReady(begin()),
@@ -64,13 +64,7 @@ function engineOn(connection: JetStreamConnection, { stream, retention }: JetStr
 
     async search(query) {
       const { events } = begin();
-      const { after, before = Infinity, from } = query;
-      const candidates = new StreamWalk(events, SEARCH_WINDOW).events({
-        after: Math.max(after ?? 0, await startOf(from, events)),
-        before,
-        first: after === undefined ? 'newest' : 'oldest',
-        most: Infinity,
-      });
+      const candidates = new StreamWalk(events, SEARCH_WINDOW).events(await partOf(query, query.from, events));
       const end = performance.now() + SEARCH_STEP_TIME;
       return searchStep(candidates, query, () => performance.now() > end);
     },
@@ -100,23 +94,23 @@ function engineOn(connection: JetStreamConnection, { stream, retention }: JetStr
 
 /** The events that a query asks for, in the order in which the page is filled. */
 async function* matching({ events }: LogStreams, types: TypeSearch, query: EventQuery): AsyncGenerator<StoredEvent> {
-  const { id, type, after = 0, before = Infinity, since, limit: most } = query;
+  const { id, type, since, limit } = query;
   const walk = new StreamWalk(events);
-  const start = Math.max(after, await startOf(since, events));
-  const first = query.after === undefined ? 'newest' : 'oldest';
-  const part: Part = { after: start, before, first, most: since === undefined ? most : Infinity };
-  if (id !== undefined) {
-    yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), part);
-  } else if (type !== undefined) {
-    yield* types.find(events, type, { ...part, most: Infinity });
-  } else {
-    yield* walk.events(part);
-  }
+  const part = await partOf(query, since, events);
+  if (id !== undefined) yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), part);
+  else if (type !== undefined) yield* types.find(events, type, part);
+  else yield* walk.events(since === undefined ? { ...part, most: limit } : part);
 }
 
-/** A position before every event that was recorded at a time or later: an event is stored after it was recorded. */
-async function startOf(time: number | undefined, events: Stream): Promise<number> {
-  return time === undefined ? 0 : (await events.storedSince(time - CLOCK_TOLERANCE)).first - 1;
+/** Where the events of a query are that were recorded at a time or later: an event is stored after it was recorded. */
+async function partOf(
+  { after, before = Infinity }: Pick<EventQuery, 'after' | 'before'>,
+  since: number | undefined,
+  events: Stream,
+): Promise<Part> {
+  const { first } = since === undefined ? { first: 1 } : await events.storedSince(since - CLOCK_TOLERANCE);
+  const start = Math.max(after ?? 0, first - 1);
+  return { after: start, before, first: after === undefined ? 'newest' : 'oldest', most: Infinity };
 }
 
 /** As `EventLog.forget`. */

@@ -40,7 +40,7 @@ type Stored = Reference & Appended;
  */
 export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]): Promise<Appended[]> {
   const messages = events.map((event) => messageOf({ attempt: nuid.next(), event }));
-  const maxBytes = begin().events.maxBytes();
+  const { maxBytes } = begin();
   for (const { event, body } of messages) {
     if (body.length > maxBytes) throw new EventTooLargeError(event.id, body.length, maxBytes);
   }

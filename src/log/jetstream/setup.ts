@@ -18,15 +18,15 @@ type Settings = ReturnType<typeof settingsFor>;
 /** Creates missing streams. @throws a stream has other settings than the configuration asks for; the message names each one. */
 export async function provideStreams(streams: LogStreams, replicas: number, retention: Retention): Promise<void> {
   const { events, keys, probe } = streams;
-  const [eventsInfo, keysInfo] = [await events.info(), await keys.info()];
+  // In this order, since others who make them at the same moment make the events first.
+  const [keysInfo, eventsInfo] = [await keys.info(), await events.info()];
   if (eventsInfo === undefined && keysInfo !== undefined) {
     throw new Error(
       `the stream ${events.name} is missing, but its keys exist and would keep events out: nats stream rm ${keys.name}`,
     );
   }
-  if (eventsInfo !== undefined && eventsInfo.state.messages > 0 && keysInfo === undefined) {
-    throw new Error(keysMissing(streams));
-  }
+  const hasEvents = eventsInfo !== undefined && eventsInfo.state.messages > 0;
+  if (hasEvents && (keysInfo ?? (await keys.info())) === undefined) throw new Error(keysMissing(streams));
   // A number of messages as the limit would let the keys of one event evict those of another: `retentionOfKeys` bounds them.
   const keysAge = retention.maxAge === undefined ? undefined : retention.maxAge + KEYS_EXTRA_AGE;
   await provide(events, eventsInfo, settingsFor(events.wildcard, replicas, retention));

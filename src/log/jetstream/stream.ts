@@ -2,6 +2,8 @@ import {
   AckPolicy,
   DeliverPolicy,
   DiscardPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
   type JetStreamManager,
   type MsgRequest,
   type NextMsgRequest,
@@ -11,7 +13,7 @@ import {
   type StreamState,
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
-import { isStreamNotFound, isSubjectTaken, StreamSettingsError, type JetStreamConnection } from './connection';
+import { isSubjectTaken, StreamSettingsError, type JetStreamConnection } from './connection';
 
 /** Room for the header of a message. */
 const HEADER_BYTES = 512;
@@ -26,7 +28,14 @@ const LATEST = 9e12;
 export function logStreams(connection: JetStreamConnection, name: string, deadline = connection.deadline()) {
   const stream = (end: string, tokens = '') => new Stream(connection, name + end, deadline, tokens);
   // `keys` says which event each key of a sender names; messages in `probe` show whether there is room, and are forgotten.
-  return { events: stream('', '.*.*'), keys: stream('_KEYS', '.*'), probe: stream('_PROBE'), deadline };
+  return {
+    events: stream('', '.*.*'),
+    keys: stream('_KEYS', '.*'),
+    probe: stream('_PROBE'),
+    deadline,
+    /** Of a message. */
+    maxBytes: connection.maxPayload() - HEADER_BYTES,
+  };
 }
 
 export type LogStreams = ReturnType<typeof logStreams>;
@@ -69,11 +78,6 @@ export class Stream {
       if (isSubjectTaken(error)) return undefined;
       throw error;
     }
-  }
-
-  /** Maximum bytes of a message. */
-  maxBytes(): number {
-    return this.connection.maxPayload() - HEADER_BYTES;
   }
 
   last(subject: string): Promise<Message | undefined> {
@@ -137,7 +141,7 @@ export class Stream {
     try {
       return await this.#ask(() => this.#lookUp());
     } catch (error) {
-      if (isStreamNotFound(error)) return undefined;
+      if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return undefined;
       throw error;
     }
   }

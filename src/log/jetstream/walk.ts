@@ -14,8 +14,6 @@ export interface Part {
 /** Maximum messages that are asked for at a time, and about how many bytes. */
 const WINDOW_MESSAGES = 256;
 const WINDOW_BYTES = 8 * 1024 * 1024;
-/** The size of a message while nothing is known of it. */
-const UNKNOWN_BYTES = 512 * 1024;
 
 /** How long a read looks for the first event of a type, in milliseconds. */
 const SEARCH_TIME = 2000;
@@ -35,9 +33,6 @@ const MAX_REMEMBERED = 64;
  * Messages that another program stored are passed over.
  */
 export class StreamWalk {
-  /** The expected size of the next messages: after a large one, others as large. */
-  #bytesEach = UNKNOWN_BYTES;
-
   constructor(
     private readonly stream: Stream,
     private readonly windowMessages = WINDOW_MESSAGES,
@@ -62,14 +57,19 @@ export class StreamWalk {
 
   async *#messages({ after, before, first, most }: Part): AsyncGenerator<Message> {
     const state = await this.stream.state();
-    this.#bytesEach = Math.max(1, state.bytes / Math.max(1, state.messages));
+    let bytesEach = state.bytes / Math.max(1, state.messages);
     const from = Math.max(after + 1, state.first_seq);
     const to = Math.min(before - 1, state.last_seq);
     let passed = first === 'oldest' ? from - 1 : undefined;
     for (let done = 0; done < to - from + 1;) {
-      const size = this.#windowSize(Math.min(most, to - from + 1 - done));
+      const fitting = Math.max(1, Math.floor(WINDOW_BYTES / bytesEach));
+      const size = Math.min(this.windowMessages, fitting, most, to - from + 1 - done);
       const window = Array.from({ length: size }, (_, i) => (first === 'oldest' ? from + done + i : to - done - i));
-      for (const message of await this.#fetch(window)) {
+      const fetched = await Promise.all(window.map((position) => this.stream.at(position)));
+      const messages = fetched.filter((message) => message !== undefined);
+      // After a large message, others as large are expected.
+      if (messages.length > 0) bytesEach = Math.max(...messages.map(({ data }) => data.length));
+      for (const message of messages) {
         if (passed !== undefined) yield* await this.#between(passed, message.seq);
         yield message;
         passed = message.seq;
@@ -91,7 +91,7 @@ export class StreamWalk {
   }
 
   /** The events on some subjects, one on each, in a part of the log. */
-  async *onSubjects(subjects: readonly string[], { after, before, first, most }: Part): AsyncGenerator<StoredEvent> {
+  async *onSubjects(subjects: readonly string[], { after, before, first }: Part): AsyncGenerator<StoredEvent> {
     // Together they may be large: only their positions are kept until their order is known.
     const positions: number[] = [];
     for (const subject of subjects) {
@@ -99,21 +99,10 @@ export class StreamWalk {
       if (seq > after && seq < before) positions.push(seq);
     }
     positions.sort((a, b) => (first === 'oldest' ? a - b : b - a));
-    for (const position of positions.slice(0, most)) {
+    for (const position of positions) {
       const event = await this.at(position);
       if (event !== undefined) yield event;
     }
-  }
-
-  #windowSize(most: number): number {
-    return Math.min(this.windowMessages, most, Math.max(1, Math.floor(WINDOW_BYTES / this.#bytesEach)));
-  }
-
-  async #fetch(positions: readonly number[]): Promise<Message[]> {
-    const messages = await Promise.all(positions.map((position) => this.stream.at(position)));
-    const found = messages.filter((message) => message !== undefined);
-    if (found.length > 0) this.#bytesEach = Math.max(1, ...found.map(({ data }) => data.length));
-    return found;
   }
 }
 

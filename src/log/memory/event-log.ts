@@ -26,11 +26,8 @@ function engineOn(store: MemoryStore): Engine {
   const record = (event: NewEvent): Appended => {
     const { events, byKey } = store;
     const keys = keysOf(event);
-    for (const [key, name] of [
-      ['idempotencyKey', 'idempotency-key'],
-      ['webhookId', 'webhook-id'],
-    ] as const) {
-      const sameKey = event[key] === undefined ? undefined : byKey.get(JSON.stringify([name, event[key]]));
+    for (const key of ['idempotencyKey', 'webhookId'] as const) {
+      const sameKey = event[key] === undefined ? undefined : byKey.get(JSON.stringify([key, event[key]]));
       const conflict = sameKey && KeyConflict.between(key, event, sameKey);
       if (conflict) return { id: sameKey.id, recorded: false, conflict };
     }
@@ -104,28 +101,18 @@ function* between(
   { after, before = Infinity }: Pick<EventQuery, 'after' | 'before'>,
   isAsked: (event: StoredEvent) => boolean = () => true,
 ): Generator<StoredEvent> {
-  const first = indexFrom(events, (after ?? 0) + 1);
-  const end = indexFrom(events, before);
+  // Most readers ask for the newest.
+  const countTo = (last: number) => events.findLastIndex(({ position }) => position <= last) + 1;
+  const [first, end] = [after === undefined ? 0 : countTo(after), countTo(before - 1)];
   for (let i = first; i < end; i++) {
-    const event = events[after === undefined ? end - 1 - (i - first) : i] as StoredEvent;
+    const event = events[after === undefined ? end - 1 - i : i] as StoredEvent;
     if (isAsked(event)) yield event;
   }
 }
 
-/** The index of the first event at a position or after it. */
-function indexFrom(events: readonly StoredEvent[], position: number): number {
-  let [low, high] = [0, events.length];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if ((events[middle]?.position ?? Infinity) < position) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 function keysOf({ id, source, idempotencyKey, webhookId }: NewEvent): string[] {
   const keys = [['id', source, id]];
-  if (idempotencyKey !== undefined) keys.push(['idempotency-key', idempotencyKey]);
-  if (webhookId !== undefined) keys.push(['webhook-id', webhookId]);
+  if (idempotencyKey !== undefined) keys.push(['idempotencyKey', idempotencyKey]);
+  if (webhookId !== undefined) keys.push(['webhookId', webhookId]);
   return keys.map((key) => JSON.stringify(key));
 }

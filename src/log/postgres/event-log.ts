@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { EventLogError, type Engine, type EventLogSettings, type RetentionSteps } from '../engine';
+import { EventLogError, type Engine, type EventLogSettings } from '../engine';
 import { EventLog } from '../event-log';
 import type { LogStats } from '../queries';
 import type { PostgresAddress } from './address';
@@ -26,12 +26,22 @@ export async function openPostgresLog(options: PostgresAddress & EventLogSetting
 
 /** Keeps events in a table of PostgreSQL. Durable means committed, as the server's `synchronous_commit` says. */
 function engineOn(connection: PostgresConnection, connections: number): Engine {
+  /** Several instances may do so at once. */
+  const removed = async (sql: string, limit: number) => (await connection.query(sql, [limit])).length;
   return {
     commitSize: 4 * 1024 * 1024,
     // Commits and small reads do not wait for large ones.
     readsAtOnce: Math.max(1, connections - 2),
     watchPause: 100,
-    retention: retentionIn(connection),
+    retention: {
+      busyPause: 20,
+      idlePause: 1000,
+      async step({ maxEvents, maxAge }) {
+        const old = maxAge === undefined ? 0 : await removed(OLD, (Date.now() - maxAge) / 1000);
+        const surplus = maxEvents === undefined ? 0 : await removed(SURPLUS, maxEvents);
+        return Math.max(old, surplus) === STEP;
+      },
+    },
     append: (events, waited) => recordEvents(connection, events, waited),
     check: (failed) => checkRecording(connection, failed),
     read: (query) => readEvents(connection, query),
@@ -107,18 +117,4 @@ async function forgetEvents(connection: PostgresConnection, positions: readonly 
   // The server skips it for a role that does not own the table.
   if (warning !== undefined) throw new Error(`they are deleted, but pages of the table still hold them: ${warning}`);
   return removed;
-}
-
-/** Returns how events past retention are forgotten; several instances may do so at once. */
-function retentionIn(connection: PostgresConnection): RetentionSteps {
-  const removed = async (sql: string, limit: number) => (await connection.query(sql, [limit])).length;
-  return {
-    busyPause: 20,
-    idlePause: 1000,
-    async step({ maxEvents, maxAge }) {
-      const old = maxAge === undefined ? 0 : await removed(OLD, (Date.now() - maxAge) / 1000);
-      const surplus = maxEvents === undefined ? 0 : await removed(SURPLUS, maxEvents);
-      return Math.max(old, surplus) === STEP;
-    },
-  };
 }

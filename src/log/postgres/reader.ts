@@ -3,7 +3,7 @@ import { typePrefix } from '../engine';
 import { eventOf, PAGE_BYTES, type EventRow, type EventQuery, type SearchQuery, type SearchResult } from '../queries';
 import { searchStep, textForms } from '../search';
 import type { PostgresConnection } from './connection';
-import { digestRange, shown, TYPE_CHARACTERS, TYPE_START } from './schema';
+import { idDigest, shown, TYPE_START, typeStart } from './schema';
 
 /** Maximum events and bytes that a step of a search looks at, unless a single event has more bytes. */
 const STEP_EVENTS = 512;
@@ -19,37 +19,29 @@ const EVENT = `
 
 type Row = EventRow & Pick<StoredEvent, 'position' | 'recordedAt'>;
 
-class Conditions {
-  readonly values: unknown[] = [];
-  readonly #sql: string[] = [];
+/** The events of a query, whose first parameters are those of `placeOf`; one that is NULL does not apply. */
+const PLACE = `
+  ($1::bigint IS NULL OR sequence > $1) AND ($2::bigint IS NULL OR sequence < $2) AND
+  ($3::float8 IS NULL OR recorded_at >= to_timestamp($3)) AND ($4::float8 IS NULL OR recorded_at < to_timestamp($4))`;
+const OF_TYPE = `
+  ($5::text IS NULL OR type = $5 AND ${TYPE_START} = ${typeStart('$5')}) AND
+  ($6::text IS NULL OR
+    starts_with(type, $6) AND ${TYPE_START} BETWEEN ${typeStart('$6')} AND ${typeStart("rtrim($6, '.') || '/'")})`;
 
-  /** Adds a condition, in which `?` stands for the value, unless that is undefined. */
-  add(sql: string, value: unknown): this {
-    this.#sql.push(this.filled(sql, value));
-    return this;
-  }
-
-  filled(sql: string, value: unknown): string {
-    return value === undefined ? 'true' : sql.replaceAll('?', this.value(value));
-  }
-
-  value(value: unknown): string {
-    return `$${String(this.values.push(value))}`;
-  }
-
-  toString(): string {
-    return this.#sql.map((sql) => `(${sql})`).join(' AND ');
-  }
+function placeOf({ after, before, type }: Pick<EventQuery, 'after' | 'before' | 'type'>, from?: number, to?: number) {
+  const prefix = typePrefix(type);
+  const whole = prefix === undefined ? type : undefined;
+  return [after, before, timestamp(from), timestamp(to), whole && shown(whole), prefix && shown(prefix)];
 }
 
 /** Selects the first rows in a direction, until they have more bytes than a limit. */
-function pageOf(columns: string, where: Conditions, isUpwards: boolean, limit: number, counted: string, bytes: number) {
+function pageOf(columns: string, where: string, isUpwards: boolean, limit: number, counted: string, bytes: number) {
   const order = `ORDER BY sequence ${isUpwards ? 'ASC' : 'DESC'}`;
   return `
     SELECT ${columns} FROM (
       SELECT *, sum(${counted}) OVER (${order}) - ${counted} AS above, count(*) OVER () AS total
       FROM (SELECT *, octet_length(attributes) + coalesce(octet_length(data), 0) AS size
-            FROM webhook_events WHERE ${String(where)} ${order} LIMIT ${String(limit)}) AS candidates
+            FROM webhook_events WHERE ${where} ${order} LIMIT ${String(limit)}) AS candidates
     ) AS page WHERE above <= ${String(bytes)} ${order}`;
 }
 
@@ -57,29 +49,12 @@ function timestamp(time: number | undefined): number | undefined {
   return time === undefined ? undefined : Math.max(EARLIEST, Math.min(LATEST, time)) / 1000;
 }
 
-function ofType(type: string | undefined): [sql: string, value: string | undefined] {
-  const most = String(TYPE_CHARACTERS);
-  const prefix = typePrefix(type);
-  return prefix === undefined
-    ? [`type = ? AND ${TYPE_START} = left(?, ${most})`, type && shown(type)]
-    : [
-        `starts_with(type, ?) AND ${TYPE_START} BETWEEN left(?, ${most}) AND left(rtrim(?, '.') || '/', ${most})`,
-        shown(prefix),
-      ];
-}
+const WITH_ID = `
+  ($7::text IS NULL OR id_digest BETWEEN ${idDigest('$7')} AND ${idDigest('$7')} || decode(repeat('ff', 25), 'hex'))`;
 
 /** As `Engine.read`. */
 export async function readEvents(connection: PostgresConnection, query: EventQuery): Promise<StoredEvent[]> {
-  const { id, type, after, before, since, limit, maxBytes } = query;
-  const where = new Conditions()
-    .add('recorded_at >= to_timestamp(?)', timestamp(since))
-    .add('sequence > ?', after)
-    .add('sequence < ?', before)
-    .add(...ofType(type));
-  if (id !== undefined) {
-    const [start, end] = digestRange(id);
-    where.add('id_digest >= ?', start).add('id_digest < ?', end);
-  }
+  const { id, after, since, limit, maxBytes } = query;
   const most = maxBytes ?? PAGE_BYTES;
   const isCut = maxBytes === undefined ? 'false' : `size > ${String(most)}`;
   const counted = `CASE WHEN ${isCut} THEN octet_length(attributes) ELSE size END`;
@@ -87,8 +62,8 @@ export async function readEvents(connection: PostgresConnection, query: EventQue
   const columns = `${EVENT}, CASE WHEN NOT (${isCut}) THEN data END AS data, ${omitted}`;
   const isUpwards = after !== undefined;
   const rows = await connection.query<Row & { readonly dataOmitted: number | null }>(
-    pageOf(columns, where, isUpwards, limit, counted, most),
-    where.values,
+    pageOf(columns, `${PLACE} AND ${OF_TYPE} AND ${WITH_ID}`, isUpwards, limit, counted, most),
+    [...placeOf(query, since), id && shown(id)],
   );
   const events = rows.map(({ dataOmitted, ...row }) =>
     dataOmitted === null ? eventOf(row) : { ...eventOf(row), dataOmitted },
@@ -96,29 +71,26 @@ export async function readEvents(connection: PostgresConnection, query: EventQue
   return isUpwards ? events : events.reverse();
 }
 
+const HAS_FORM = ['attributes', 'arrival', 'data']
+  .map((name) => `strpos(lower(looked.${name} COLLATE "C"), form) > 0`)
+  .join(' OR ');
+const WITH_TEXT = `($7::text[] IS NULL OR EXISTS (SELECT FROM unnest($7) AS form WHERE ${HAS_FORM}))`;
+
 /** As `Engine.search`. The server narrows to the type and the text. */
 export async function searchEvents(connection: PostgresConnection, query: SearchQuery): Promise<SearchResult> {
-  const { after, before, limit, text, binding, type, sender, fromSender, from, to } = query;
-  const where = new Conditions()
-    .add('sequence > ?', after)
-    .add('sequence < ?', before)
-    .add('recorded_at >= to_timestamp(?)', timestamp(from))
-    .add('recorded_at < to_timestamp(?)', timestamp(to));
-  const forms = text === undefined ? undefined : where.value(textForms(text).map((form) => shown(inLowerCase(form))));
-  const isTyped = where.filled(...ofType(type));
-  const hasText =
-    forms === undefined ? 'true' : `EXISTS (SELECT FROM unnest(${forms}::text[]) AS form WHERE ${HAS_FORM})`;
+  const { after, limit, text, binding, type, sender, fromSender, from, to } = query;
+  const forms = text === undefined ? undefined : textForms(text).map((form) => shown(inLowerCase(form)));
   const isFiltered = [text, binding, type, sender, fromSender].some((one) => one !== undefined);
   const most = isFiltered ? STEP_EVENTS : limit;
-  const candidates = pageOf('*', where, after !== undefined, most + 1, 'size', STEP_BYTES);
+  const candidates = pageOf('*', PLACE, after !== undefined, most + 1, 'size', STEP_BYTES);
   // Where type or text do not match, the texts are null, which is no match either.
   const rows = await connection.query<Row & { total: number }>(
     `SELECT total::int, looked.sequence::float8 AS position,
             round(extract(epoch FROM looked.recorded_at) * 1000)::float8 AS "recordedAt", matched.*
      FROM (${candidates}) AS looked
-     LEFT JOIN LATERAL (SELECT looked.id, looked.attributes, looked.arrival, looked.data WHERE ${isTyped} AND ${hasText}) AS matched ON true
+     LEFT JOIN LATERAL (SELECT looked.id, looked.attributes, looked.arrival, looked.data WHERE ${OF_TYPE} AND ${WITH_TEXT}) AS matched ON true
      ORDER BY looked.sequence ${after === undefined ? 'DESC' : 'ASC'}`,
-    where.values,
+    [...placeOf(query, from, to), forms],
   );
   let events = 0;
   const step = await searchStep(rows.map(eventOf), query, () => ++events === most);
@@ -135,10 +107,6 @@ export async function countEvents(connection: PostgresConnection, times: readonl
   );
   return rows.map(({ events }) => events);
 }
-
-const HAS_FORM = ['attributes', 'arrival', 'data']
-  .map((name) => `strpos(lower(looked.${name} COLLATE "C"), form) > 0`)
-  .join(' OR ');
 
 function inLowerCase(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());

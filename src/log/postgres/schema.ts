@@ -1,13 +1,14 @@
-import { createHash } from 'node:crypto';
-import type { NewEvent } from '../../events/stored-event';
 import type { PostgresConnection } from './connection';
 
 /** The version of the tables. */
 const VERSION = 1;
 
 /** The part of a type that is in its index. Queries must write it as the index does. */
-export const TYPE_CHARACTERS = 200;
-export const TYPE_START = `left(type, ${String(TYPE_CHARACTERS)}) COLLATE "C"`;
+export const TYPE_START = `${typeStart('type')} COLLATE "C"`;
+
+export function typeStart(text: string): string {
+  return `left(${text}, 200)`;
+}
 
 /** Indexes have digests, since their entries have 2.7 kB at most. Commits lock the row with `last`, removals the one with `gaps`. */
 const SCHEMA = `
@@ -60,26 +61,17 @@ export async function provideTables(connection: PostgresConnection, create: bool
   throw new Error(`its tables have the version ${String(log?.version)}, and this release reads ${String(VERSION)}`);
 }
 
-const ID_DIGEST = 24;
-
-/** The digests by which an event is found: of its id and source, its `Idempotency-Key` and its `webhook-id`. */
-export const DIGESTS: readonly ((event: NewEvent) => Buffer | undefined)[] = [
-  ({ id, source }) => Buffer.concat([digest(id, ID_DIGEST), digest(source, ID_DIGEST)]),
-  ({ idempotencyKey }) => (idempotencyKey === undefined ? undefined : digest(idempotencyKey)),
-  ({ webhookId }) => (webhookId === undefined ? undefined : digest(webhookId)),
-];
-
-/** The digests of ids with any source are from the first to before the second. */
-export function digestRange(id: string): readonly [Buffer, Buffer] {
-  const start = digest(id, ID_DIGEST);
-  return [start, Buffer.concat([start, Buffer.alloc(ID_DIGEST + 1, 0xff)])];
+/** The digest of a text in SQL. */
+export function digest(text: string): string {
+  return `sha256(convert_to(${text}, 'UTF8'))`;
 }
 
-function digest(text: string, bytes = 32): Buffer {
-  return createHash('sha256').update(shown(text)).digest().subarray(0, bytes);
+/** The digest of an id, and that of a source after it if there is one. */
+export function idDigest(...texts: readonly string[]): string {
+  return texts.map((text) => `substr(${digest(text)}, 1, 24)`).join(' || ');
 }
 
-/** A name as its column holds it: PostgreSQL has no NUL. */
+/** A text as a column holds it: PostgreSQL has no NUL and no lone surrogates. */
 export function shown(text: string): string {
-  return text.replaceAll('\0', '\u2400');
+  return text.toWellFormed().replaceAll('\0', '\u2400');
 }

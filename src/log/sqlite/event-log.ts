@@ -153,24 +153,19 @@ class DatabaseThread {
   constructor(private readonly options: SqliteOptions) {}
 
   /** Questions begin in their order; one that waits for a lock lets later ones pass. */
-  async ask<Name extends keyof ThreadFunctions>(
+  ask<Name extends keyof ThreadFunctions>(
     name: Name,
     ...argument: Parameters<ThreadFunctions[Name]>
   ): Promise<Awaited<ReturnType<ThreadFunctions[Name]>>> {
     if (this.#thread === undefined || this.#thread.database.hasEnded)
       this.#thread = startThread({ ...this.options, opened: this.files });
-    const { database, opened } = this.#thread;
-    await opened;
-    return database.ask(name, ...argument);
+    return this.#thread.database.ask(name, ...argument);
   }
 
   /** Closes the database after the questions before. Resolves to false if it stays open, since its files were lost. */
   async closeDatabase(): Promise<boolean> {
-    if (this.#thread === undefined) return true;
-    const { database, opened } = this.#thread;
-    await opened.catch(() => undefined);
-    if (database.hasEnded) return true;
-    return database.ask('close').then(
+    if (this.#thread === undefined || this.#thread.database.hasEnded) return true;
+    return this.#thread.database.ask('close').then(
       () => true,
       () => false,
     );
@@ -184,10 +179,5 @@ class DatabaseThread {
 
 function startThread(workerData: SqliteOptions) {
   const worker = new Worker(join(__dirname, 'thread.js'), { workerData, resourceLimits: YOUNG_GENERATION });
-  const database = Remote.ofThread<ThreadFunctions>(worker);
-  const opened = database.ask('open').catch(async (error: unknown) => {
-    await worker.terminate();
-    throw error;
-  });
-  return { worker, database, opened };
+  return { worker, database: Remote.ofThread<ThreadFunctions>(worker) };
 }

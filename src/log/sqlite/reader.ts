@@ -2,8 +2,7 @@ import type { StoredEvent } from '../../events/stored-event';
 import { typePrefix } from '../engine';
 import {
   eventOf,
-  fitting,
-  Page,
+  pageFiller,
   type EventRow,
   type EventQuery,
   type LogStats,
@@ -14,7 +13,7 @@ import { searchStep } from '../search';
 import type { Database, SqlValue } from './database';
 import { TYPE } from './schema';
 
-/** Maximum events that a search looks at together, and maximum bytes, unless a single event has more. */
+/** Maximum events that a search looks at together, and maximum bytes of attributes and data, unless a single event has more. */
 const GROUP_EVENTS = 128;
 const GROUP_BYTES = 512 * 1024;
 
@@ -23,10 +22,10 @@ const STEP_TIME = 10;
 
 /** The sizes of an event are in its row's header: no text is loaded for them. */
 const SIZES = `
-  SELECT sequence AS position, octet_length(attributes) AS "attributesBytes", ifnull(octet_length(data), 0) AS "dataBytes",
-         octet_length(arrival) AS "arrivalBytes" FROM events`;
+  SELECT sequence AS position, octet_length(attributes) AS "attributesBytes", ifnull(octet_length(data), 0) AS "dataBytes"
+  FROM events`;
 
-type SizeRow = Readonly<Record<'position' | 'attributesBytes' | 'dataBytes' | 'arrivalBytes', number>>;
+type SizeRow = Readonly<Record<'position' | 'attributesBytes' | 'dataBytes', number>>;
 
 /** Loads the events at some positions, the second parameter, in their order; those at the first without their data. */
 const LOAD = `
@@ -68,20 +67,26 @@ export class SqliteReader {
 
   constructor(private readonly database: Database) {}
 
-  /** Looks at sizes first, so that what does not fit is never loaded. */
   read(query: EventQuery): StoredEvent[] {
+    const { after, since } = query;
+    const start = since === undefined ? after : this.#startOf(since, after ?? 0);
+    return this.#page({ ...query, after: start, isUpwards: start !== undefined });
+  }
+
+  /** Looks at sizes first, so that what does not fit is never loaded. Returns events in log order. */
+  #page(selection: Selection, mostBytes?: number): StoredEvent[] {
     const kept: number[] = [];
     const omitted = new Map<number, number>();
-    const page = new Page(query);
-    const { after = 0, since } = query;
-    const start = since === undefined ? query.after : this.#startOf(since, after);
-    for (const row of this.#sizes({ ...query, after: start, isUpwards: start !== undefined })) {
-      const added = page.add(row.attributesBytes, row.dataBytes);
+    const add = pageFiller(selection, mostBytes);
+    for (const row of this.#sizes(selection)) {
+      const added = add(row.attributesBytes, row.dataBytes);
       if (added === 'full') break;
       kept.push(row.position);
       if (added === 'without data') omitted.set(row.position, row.dataBytes);
     }
-    return this.#load(kept, [...omitted.keys()]).map((event) => {
+    const load = this.database.prepare(LOAD);
+    return (load.all(JSON.stringify([...omitted.keys()]), JSON.stringify(kept)) as EventRow[]).map((row) => {
+      const event = eventOf(row);
       const dataOmitted = omitted.get(event.position);
       return dataOmitted === undefined ? event : { ...event, dataOmitted };
     });
@@ -102,23 +107,12 @@ export class SqliteReader {
       before: Math.min(before, this.#endOf(until)),
     }));
     for (let isLeft = true; isLeft;) {
-      const group = await this.database.read(() => this.#group(selection));
-      yield* group;
+      const group = await this.database.read(() => this.#page(selection, GROUP_BYTES));
+      yield* isUpwards ? group : group.reverse();
       const position = group.at(-1)?.position;
       selection = { ...selection, [isUpwards ? 'after' : 'before']: position };
       isLeft = position !== undefined;
     }
-  }
-
-  /** Whole events in the order of the selection: fewer than its limit if they are large, but one. */
-  #group(selection: Selection): StoredEvent[] {
-    const sizes = fitting(
-      this.#sizes(selection),
-      GROUP_BYTES,
-      ({ attributesBytes, dataBytes, arrivalBytes }) => attributesBytes + dataBytes + arrivalBytes,
-    );
-    const events = this.#load(sizes.map(({ position }) => position));
-    return selection.isUpwards ? events : events.reverse();
   }
 
   #sizes(selection: Selection): SizeRow[] {
@@ -137,11 +131,6 @@ export class SqliteReader {
     if (prefix === undefined) return type && JSON.stringify([type]);
     const row = this.database.prepare(TYPES).get(prefix, `${prefix.slice(0, -1)}/`);
     return (row as { types: string }).types;
-  }
-
-  #load(positions: readonly number[], omitted: readonly number[] = []): StoredEvent[] {
-    const rows = this.database.prepare(LOAD).all(JSON.stringify(omitted), JSON.stringify(positions)) as EventRow[];
-    return rows.map(eventOf);
   }
 
   /** A position not below `after`, after which all events are that were recorded at a time or later. */

@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { Remote } from '../../util/remote';
 import type { Retention } from '../engine';
 import type { EventQuery, SearchQuery } from '../queries';
@@ -120,12 +120,14 @@ async function restore(database: Database, backup: string): Promise<void> {
   });
 }
 
-/** Before `open` a thread has no other function. */
-export type ThreadFunctions = ReturnType<typeof operationsOn> & { open(): Promise<void> };
+export type ThreadFunctions = ReturnType<typeof operationsOn>;
 
-const owner = parentPort && Remote.ofThread(parentPort, withoutPath);
-owner?.serve({
-  async open() {
-    owner.serve(operationsOn(await Database.open(workerData as SqliteOptions)));
-  },
-});
+/** Questions wait until the database is open. A thread that cannot open it ends with the reason. */
+async function serve(port: MessagePort): Promise<void> {
+  const database = await Database.open(workerData as SqliteOptions).catch((error: unknown) => {
+    throw new Error(withoutPath(error));
+  });
+  Remote.ofThread(port, withoutPath).serve(operationsOn(database));
+}
+
+if (parentPort !== null) void serve(parentPort);

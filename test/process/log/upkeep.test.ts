@@ -1,10 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Retention } from '../../../src/log/engine';
 import type { EventLog } from '../../../src/log/event-log';
 import { openSqliteLog, restoreSqliteLog } from '../../../src/log/sqlite/event-log';
-import { eventually } from '../../support/eventually';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { outcome, newEvent } from '../../support/events';
 import { directly } from '../../support/sqlite';
@@ -21,8 +19,8 @@ describe('the upkeep of a SQLite event log', () => {
     await Promise.all(logs.splice(0).map((log) => log.close()));
   });
 
-  const open = async (retention?: Retention): Promise<EventLog> => {
-    const log = await openSqliteLog({ file, retentionPause: 20, ...(retention && { retention }) });
+  const open = async (): Promise<EventLog> => {
+    const log = await openSqliteLog({ file });
     logs.push(log);
     return log;
   };
@@ -66,22 +64,6 @@ describe('the upkeep of a SQLite event log', () => {
     expect(await outcome(log.append(newEvent({ id: kept[0] ?? '', source: `/${kept[0] ?? ''}` })))).toMatchObject({
       recorded: false,
     });
-  });
-
-  it('goes on with retention after an event that has more bytes than a step deletes', async () => {
-    const log = await open({ maxEvents: 1, maxAge: undefined });
-    const large = newEvent({ data: `"data":"${'x'.repeat(600 * 1024)}"` });
-    await log.append(large, newEvent(), newEvent(), newEvent(), newEvent({ id: 'last' }));
-    await eventually('the others are forgotten', async () => (await log.stats()).events === 1);
-    expect((await log.scan({ after: 0, limit: 100 })).map(({ id }) => id)).toEqual(['last']);
-  });
-
-  it('keeps to retention with two logs open on one file', async () => {
-    const retention = { maxEvents: 10, maxAge: undefined };
-    const [one, other] = [await open(retention), await open(retention)];
-    await Promise.all(Array.from({ length: 500 }, (_, i) => (i % 2 === 0 ? one : other).append(newEvent())));
-    await eventually('the others are forgotten', async () => (await one.stats()).events === 10);
-    expect(await other.scan({ after: 0, limit: 100 })).toHaveLength(10);
   });
 
   it('gives the space of forgotten events back while another process records', async () => {
