@@ -36,9 +36,7 @@ class FakeWorker implements Pick<WorkerProcess, 'ready' | 'ended' | 'pid' | 'ret
 describe('the supervisor', () => {
   let workers: FakeWorker[];
   let supervisor: Supervisor;
-  afterEach(() => {
-    supervisor.stop();
-  });
+  afterEach(() => supervisor.stop());
   /** Starts two workers, of which the first is ready; the second has been forked. */
   const start = async (limits: Partial<Record<'start' | 'shortLife', number>>) => {
     workers = [];
@@ -99,7 +97,7 @@ it('of the files of the log, the first loss and the last return are said, also i
   await ended(lives);
   lost(next, undefined);
   lost(next, 'replaced');
-  lost(new FakeWorker(), undefined);
   await ended(next);
+  lost(new FakeWorker(), undefined);
   expect(said).toStrictEqual(['moved', undefined, 'gone', undefined, 'replaced', undefined]);
 });
