@@ -5,13 +5,12 @@ import { HTTP_ERRORS, type RequestError } from '../../http/errors';
 import type { Binding } from '../../config/values';
 import type { Contract } from '../../contract/contract';
 import type { Endpoint } from '../../call/incoming-call';
-import type { SoapBindings } from '../../soap/soap-call';
 import { shortened } from '../../util/text';
 import { builderText } from '../../xml/characters';
 import { pageWriter, SECURITY_HEADERS, type HtmlPage } from '../page-writer';
 import { parametersOf } from '../events/list-query';
 import { eventCount } from '../events/rate-view';
-import { sampleWriter } from './samples';
+import { sampleWriter, type Soap } from './samples';
 
 /** With a refusal it stands in for the one that was asked for. */
 interface Document extends Omit<HtmlPage, 'headers'>, Partial<Pick<HtmlPage, 'headers'>> {
@@ -25,7 +24,7 @@ const XML = 'text/xml; charset=utf-8';
  * `?op=<Operation>` and, with any other query or none, the service page. Each names the address that the caller used.
  * `/` leads to the service page. With documentation off it refuses everything but messages and OPTIONS.
  */
-export async function documents(endpoint: Endpoint, soap: SoapBindings | undefined): Promise<Router> {
+export async function documents(endpoint: Endpoint, soap: Soap): Promise<Router> {
   const { contract, path, callers, rate } = endpoint;
   const { hasSoap, documentation } = contract.protocols;
   const allow = `${documentation ? 'GET, HEAD, ' : ''}OPTIONS${hasSoap ? ', POST' : ''}`;
@@ -110,7 +109,7 @@ function discoveryDocument({ namespace, serviceName, protocols }: Contract, endp
 type Pages = Awaited<ReturnType<typeof loadPages>>;
 
 /** Loads the templates and prepares everything that does not depend on the request. */
-async function loadPages({ contract, service, access }: Endpoint, soap: SoapBindings | undefined) {
+async function loadPages({ contract, service, access }: Endpoint, soap: Soap) {
   const page = pageWriter(contract, 'operations', join(__dirname, 'templates'), ['style.css']);
   const [servicePage, unknownPage] = [page('service', ['copy.js']), page('unknown-operation')];
   const [operationPage, invokingPage] = [page('operation', ['copy.js']), page('operation', ['copy.js', 'invoke.js'])];

@@ -2,13 +2,16 @@ import { HttpResponse } from '../../http/response';
 import type { Contract } from '../../contract/contract';
 import { indentedXml } from '../indented-text';
 import { Binding } from '../../config/values';
-import type { SoapBindings } from '../../soap/soap-call';
+import type { soapBindings } from '../../soap/soap-call';
 import { SoapVersion } from '../../soap/soap-version';
 import { command } from '../events/commands';
 import { MediaType } from '../../http/content/media-type';
 import { stringReply } from '../../get-post/reply-format';
 
 type Operation = Contract['operations'][number];
+
+/** The SOAP bindings, if they are on. */
+export type Soap = Awaited<ReturnType<typeof soapBindings>>;
 
 /** Stands for what differs from call to call, as `length` does. */
 const RESULT = 'string';
@@ -24,7 +27,7 @@ interface SampleRequest {
  * Returns a function that writes samples for an operation, one for each binding: request, response, and a command that sends the
  * request, unless no command fits every shell. They are written by the code that writes the real messages, so the two cannot differ. `KEY` stands for the key.
  */
-export async function sampleWriter(contract: Contract, soap: SoapBindings | undefined) {
+export async function sampleWriter(contract: Contract, soap: Soap) {
   const soap11 = await soapReplies(contract, soap, SoapVersion.soap11);
   const soap12 = await soapReplies(contract, soap, SoapVersion.soap12);
   const { bindings } = contract.protocols;
@@ -67,13 +70,13 @@ type Headers = Readonly<Record<string, string>>;
 /** Collects the reply to each operation over a SOAP version, unless that is off, from the server that answers real calls. */
 async function soapReplies(
   { operations }: Contract,
-  soap: SoapBindings | undefined,
+  soap: Soap,
   version: SoapVersion,
 ): Promise<ReadonlyMap<string, string>> {
-  const server = soap?.servers[version.binding];
-  if (server === undefined) return new Map();
+  const answer = soap?.answers.get(version.binding);
+  if (answer === undefined) return new Map();
   const replies = operations.map(async ({ name }) => {
-    const reply = await server.answer(name, {}, { result: RESULT });
+    const reply = await answer(name, {}, { result: RESULT });
     return [name, response(version.contentType, indentedXml(reply) ?? '')] as const;
   });
   return new Map(await Promise.all(replies));
