@@ -120,7 +120,7 @@ export async function startApp(
     rate,
     access,
     admission,
-    bodies: new BodyReader(config.maxRequestBytes, limits),
+    bodies: new BodyReader(config),
     reader: new ReaderThreads(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     mediaType: memoized(MediaType.parse),
     observer,

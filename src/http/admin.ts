@@ -39,9 +39,7 @@ export class AdminPages {
   /** Resolves to the reason why the service is not ready, or to undefined if it is. Callers at the same time share one check. */
   async problem(): Promise<string | undefined> {
     if (this.#stopping) return 'stopping';
-    this.#checking ??= this.check().finally(() => {
-      this.#checking = undefined;
-    });
+    this.#checking ??= this.check().finally(() => (this.#checking = undefined));
     try {
       await within(
         this.#checking,
@@ -59,11 +57,7 @@ export class AdminPages {
     return new Map([...this.#at(HEALTH), ...(checkReader ? this.#at([METRICS], checkReader) : [])]);
   }
 
-  /**
-   * Starts a server for the operator alone, with `/`, which lists the pages. Throws as `HttpServer.listen`.
-   *
-   * @param check - throws why a request is refused.
-   */
+  /** Starts a server for the operator, with `/`, which lists the pages. Throws as `HttpServer.listen`; `check` throws why a request is refused. */
   async listen(
     address: NonNullable<Config['admin']>,
     options: Pick<ServerOptions, 'limits' | 'rate' | 'observer'>,

@@ -44,11 +44,7 @@ export async function startServers(
     url: `${tls ? 'https' : 'http'}://${Callers.localAuthority(host, port)}`,
     adminUrl: admin?.url,
     connections: () => server.connections,
-    /**
-     * Uses these TLS files. That there is TLS, and that callers need a certificate, stays as it was at the start.
-     *
-     * @throws they cannot be used; then the ones from before stay in use.
-     */
+    /** Uses these TLS files, or throws and keeps the earlier ones. Whether there is TLS, and callers need a certificate, stays as it was. */
     async reloadTls(next = config.tls): Promise<void> {
       if (!config.tls || !next) return;
       const { clientCa } = config.tls;
