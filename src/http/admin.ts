@@ -19,6 +19,9 @@ const HEALTH = ['/healthz', '/readyz'] as const;
 /** In the format of Prometheus. */
 const METRICS = '/metrics';
 
+/** Most connections of an address of its own. They have descriptors that callers cannot use up. */
+const MAX_CONNECTIONS = 50;
+
 type Path = '/' | (typeof HEALTH)[number] | typeof METRICS;
 
 /** The pages for the operator: health, readiness and metrics. */
@@ -63,7 +66,8 @@ export class AdminPages {
     options: Pick<ServerOptions, 'limits' | 'rate' | 'observer'>,
     check: (request: HttpRequest) => void,
   ) {
-    const server = new HttpServer({ ...options, pages: this.#at(['/', ...HEALTH, METRICS], check) });
+    const limits = { ...options.limits, maxConnections: Math.min(options.limits.maxConnections, MAX_CONNECTIONS) };
+    const server = new HttpServer({ ...options, limits, pages: this.#at(['/', ...HEALTH, METRICS], check) });
     const port = await server.listen(address, 'ADMIN_');
     return {
       url: `http://${Callers.localAuthority(address.host, port)}/`,
