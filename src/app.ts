@@ -53,7 +53,7 @@ export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   const router = Router({ strict: true });
   routeOperations(router, endpoint);
   router.use(eventsPages(endpoint));
-  router.use(await documents(endpoint, soap));
+  router.use(documents(endpoint, soap));
   const withoutSoap = router as unknown as Handler;
   const path = endpoint.path.toLowerCase();
   const isEndpoint = (given: string): boolean => given === endpoint.path || given.toLowerCase() === path;

@@ -1,13 +1,13 @@
 import { sequenceOf } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
-import type { SearchResult } from '../../log/queries';
 import { forwardCommand, type EndpointAddress } from './commands';
 import { Sender } from '../../senders/sender';
-import { addressQuery, filterValues, isNarrowed, type Filter, type ListQuery, type ListPosition } from './list-query';
+import { addressQuery, eventLink, filterValues, isNarrowed, type Filter, type ListQuery } from './list-query';
 import { sizeText } from '../../util/text';
 import { BINDING_LABELS, bindingView, dayText, hexText, markup, shownText, timeView } from './markup';
 
-type ListedEvent = SearchResult['events'][number];
+type Found = Awaited<ReturnType<EventLog['search']>>;
+type FoundEvent = Found['events'][number];
 
 const EVENTS_ON_PAGE = 50;
 
@@ -35,7 +35,7 @@ export async function listView(log: EventLog, query: ListQuery, service: Endpoin
   const isUnfinished = more && events.length < EVENTS_ON_PAGE;
   const mayFind = events.length > 0 || isUnfinished;
   const { newer, older } = neighbours(found, place);
-  const address = (to: ListPosition) => `?${addressQuery({ events: '', ...values, ...to })}`;
+  const address = (to: Partial<ListQuery['place']>) => `?${addressQuery({ events: '', ...values, ...to })}`;
   const last = reached?.position ?? place.after ?? 0;
   const days = events.map(({ recordedAt }) => dayText(recordedAt));
   return {
@@ -47,7 +47,7 @@ export async function listView(log: EventLog, query: ListQuery, service: Endpoin
     /** The time at which the search stopped, unless it came to the end of the log. */
     reached: more && reached !== undefined ? timeView(reached.recordedAt) : undefined,
     newest: isNewest ? undefined : address({}),
-    newer: isNewest || newer === undefined ? undefined : address({ after: newer }),
+    newer: newer === undefined ? undefined : address({ after: newer }),
     older: older === undefined ? undefined : address({ before: older }),
     isUnfinished,
     forward: mayFind ? forwardCommand(filter, service) : undefined,
@@ -62,15 +62,14 @@ export async function listView(log: EventLog, query: ListQuery, service: Endpoin
 }
 
 /** The positions at which the neighbouring pages begin: after the one of newer events, before that of older ones. */
-function neighbours({ events, reached, more }: SearchResult, { before, after }: ListPosition) {
+function neighbours({ events, reached, more }: Found, { before, after }: ListQuery['place']) {
   const [highest, lowest] = [events[0]?.position, events.at(-1)?.position];
   const end = more ? reached?.position : undefined;
   if (after !== undefined) return { newer: end, older: lowest ?? after + 1 };
-  if (before !== undefined) return { newer: highest ?? before - 1, older: end };
-  return { newer: highest, older: end };
+  return { newer: before === undefined ? undefined : (highest ?? before - 1), older: end };
 }
 
-function rowView(event: ListedEvent, filter: Filter) {
+function rowView(event: FoundEvent, filter: Filter) {
   const { position, recordedAt, binding, type, remoteAddress, sender, data, match } = event;
   const values = filterValues(filter);
   /** A link that narrows the list, unless it is narrowed so already or the value is long. */
@@ -94,12 +93,7 @@ function rowView(event: ListedEvent, filter: Filter) {
   };
 }
 
-/** A link to the page of an event, from a list with this filter. */
-export function eventLink(position: number, filter: Filter) {
-  return { position: String(position), href: `?${addressQuery({ event: position, ...filterValues(filter) })}` };
-}
-
-function marked({ before, text, after }: NonNullable<ListedEvent['match']>): string {
+function marked({ before, text, after }: NonNullable<FoundEvent['match']>): string {
   const [start, mark, end] = [before, text, after].map((part) => {
     const { html, isCut } = markup(part, DATA_BYTES / 3);
     return isCut ? `${html}…` : html;
@@ -107,7 +101,7 @@ function marked({ before, text, after }: NonNullable<ListedEvent['match']>): str
   return `<bdi>${start ?? ''}<mark>${mark ?? ''}</mark>${end ?? ''}</bdi>`;
 }
 
-function dataStart({ kind, start, cut }: NonNullable<ListedEvent['data']>): string {
+function dataStart({ kind, start, cut }: NonNullable<FoundEvent['data']>): string {
   // People cannot read base64.
   const text = kind === 'bytes' ? hexText(Buffer.from(start, 'base64').subarray(0, BYTES_IN_ROW)) : start;
   return shownText(cut ? `${text}…` : text, DATA_BYTES);
