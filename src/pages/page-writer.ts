@@ -15,7 +15,7 @@ export const SECURITY_HEADERS = helmet({
   referrerPolicy: { policy: 'same-origin' },
 });
 
-export interface Page {
+export interface HtmlPage {
   readonly contentType: string;
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ export function pageWriter(
   return (template: string, names: readonly string[] = []) => {
     const scripts = names.map(textOf);
     const headers = { 'Content-Security-Policy': contentPolicy(style, scripts) };
-    return (title: string | undefined, endpointUrl: string, values: object): Page => ({
+    return (title: string | undefined, endpointUrl: string, values: object): HtmlPage => ({
       contentType: 'text/html; charset=utf-8',
       body: eta.render(`@${template}`, {
         contract,

@@ -116,10 +116,9 @@ export function eventsPages(endpoint: Endpoint): Router {
       refusedInLastHour(refusals()),
       listView(log, query, address),
     ]);
-    const links = named.map((position) => eventLink(position, filter));
     const values = {
       ...list,
-      named: links,
+      named: named.map((position) => eventLink(position, filter)),
       count: counted(stats.events, 'event'),
       refused,
       needsKey: address.needsKey,

@@ -7,7 +7,7 @@ import { sizeText } from '../../util/text';
 import { BINDING_LABELS, bindingView, dayText, hexText, markup, shownText, timeView } from './markup';
 
 type Found = Awaited<ReturnType<EventLog['search']>>;
-type FoundEvent = Found['events'][number];
+type ListedEvent = Found['events'][number];
 
 const EVENTS_ON_PAGE = 50;
 
@@ -69,7 +69,7 @@ function neighbours({ events, reached, more }: Found, { before, after }: ListQue
   return { newer: before === undefined ? undefined : (highest ?? before - 1), older: end };
 }
 
-function rowView(event: FoundEvent, filter: Filter) {
+function rowView(event: ListedEvent, filter: Filter) {
   const { position, recordedAt, binding, type, remoteAddress, sender, data, match } = event;
   const values = filterValues(filter);
   /** A link that narrows the list, unless it is narrowed so already or the value is long. */
@@ -93,7 +93,7 @@ function rowView(event: FoundEvent, filter: Filter) {
   };
 }
 
-function marked({ before, text, after }: NonNullable<FoundEvent['match']>): string {
+function marked({ before, text, after }: NonNullable<ListedEvent['match']>): string {
   const [start, mark, end] = [before, text, after].map((part) => {
     const { html, isCut } = markup(part, DATA_BYTES / 3);
     return isCut ? `${html}…` : html;
@@ -101,7 +101,7 @@ function marked({ before, text, after }: NonNullable<FoundEvent['match']>): stri
   return `<bdi>${start ?? ''}<mark>${mark ?? ''}</mark>${end ?? ''}</bdi>`;
 }
 
-function dataStart({ kind, start, cut }: NonNullable<FoundEvent['data']>): string {
+function dataStart({ kind, start, cut }: NonNullable<ListedEvent['data']>): string {
   // People cannot read base64.
   const text = kind === 'bytes' ? hexText(Buffer.from(start, 'base64').subarray(0, BYTES_IN_ROW)) : start;
   return shownText(cut ? `${text}…` : text, DATA_BYTES);

@@ -9,13 +9,13 @@ import type { SoapBindings } from '../../soap/soap-call';
 import { SoapVersion } from '../../soap/soap-version';
 import { shortened } from '../../util/text';
 import { builderText } from '../../xml/characters';
-import { pageWriter, SECURITY_HEADERS, type Page } from '../page-writer';
+import { pageWriter, SECURITY_HEADERS, type HtmlPage } from '../page-writer';
 import { parametersOf } from '../events/list-query';
 import { eventCount } from '../events/rate-view';
 import { samplesOf } from './samples';
 
 /** With a refusal it stands in for the one that was asked for. */
-interface Document extends Page {
+interface Document extends HtmlPage {
   readonly refusal?: RequestError;
 }
 
