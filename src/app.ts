@@ -11,7 +11,7 @@ import { routeOperations } from './get-post/http-call';
 import { eventsPages } from './pages/events/events-pages';
 import { documents } from './pages/service/documents';
 import { Fault } from './soap/fault';
-import { SoapBindings, SoapCall } from './soap/soap-call';
+import { soapBindings, SoapCall } from './soap/soap-call';
 import type { Config } from './config/config';
 import type { EventLog } from './log/event-log';
 import { Callers } from './http/callers';
@@ -49,7 +49,7 @@ type Handler = Parameters<typeof startServers>[1]['handler'];
 export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   const { contract, service } = endpoint;
   contract.check(service);
-  const soap = await SoapBindings.create(contract, service);
+  const soap = await soapBindings(contract, service);
   const router = Router({ strict: true });
   routeOperations(router, endpoint);
   router.use(eventsPages(endpoint));

@@ -1,3 +1,4 @@
+import { executionAsyncResource } from 'node:async_hooks';
 import cluster from 'node:cluster';
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -14,6 +15,7 @@ import { createLogger, type Logger } from './telemetry/logger';
 export async function runService(): Promise<void> {
   // By default the heap grows to several times what is in use before garbage is collected.
   setFlagsFromString('--heap-growing-percent=30');
+  keepNextTickFast();
   // A line that cannot be printed must not end the service.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const warnings: string[] = [];
@@ -58,6 +60,17 @@ async function runAlone(
   });
   announce(app.url);
   logStart(app, config, logger);
+}
+
+/**
+ * Keeps one of the objects that `process.nextTick` makes. A garbage collection that finds none forgets their shape, and from then on V8
+ * makes them four times slower, for good: 0.7 µs of a call.
+ */
+function keepNextTickFast(): void {
+  process.nextTick(() => {
+    const resource = executionAsyncResource();
+    process.once('exit', () => resource);
+  });
 }
 
 /** How long an idle connection stays open for its next call when another worker takes over, in milliseconds. */

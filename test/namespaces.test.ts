@@ -8,6 +8,7 @@ import { ORIGINAL_OPERATIONS, withoutAddedOperations } from './support/contract'
 import { send, type Answer } from './support/http';
 import { samplesOn } from './support/page';
 import { startService, useService } from './support/service';
+import { elementsIn } from './support/xml';
 
 /** Namespaces, and what stands before an operation's name in its action, as recorded on the original. */
 const NAMESPACES: readonly (readonly [namespace: string, stem: string])[] = [
@@ -66,11 +67,8 @@ describe.each(NAMESPACES)('under the namespace %s', (namespace, stem) => {
   });
 
   it.each(['?WSDL', '?WSDL=extended'])('%s has these actions', async (query) => {
-    const definitions = XmlElement.read((await send(service.url + query)).body);
-    const valuesOf = (name: string) =>
-      all(definitions).flatMap(({ attributes }) =>
-        attributes.filter(({ local }) => local === name).map(({ value }) => value),
-      );
+    const elements = elementsIn((await send(service.url + query)).body);
+    const valuesOf = (name: string) => elements.flatMap((element) => element.attribute(name) ?? []);
     const actions = (await Contract.load(namespace)).operations.map(({ name }) => `${stem}${name}`);
     expect(valuesOf('soapAction')).toEqual([...actions, ...actions]);
     expect(valuesOf('targetNamespace')).toEqual([namespace, namespace]);
@@ -106,8 +104,4 @@ function bare(wsdl: string): string {
   return canonicalLines(strip(XmlElement.read(wsdl)))
     .join('\n')
     .replace(/(:address) [^>]*/g, '$1');
-}
-
-function all(element: XmlElement): XmlElement[] {
-  return [element, ...element.content.flatMap((child) => (typeof child === 'string' ? [] : all(child)))];
 }

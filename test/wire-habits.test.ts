@@ -12,25 +12,18 @@ import {
 import { eventually } from './support/eventually';
 import { send, type Question } from './support/http';
 import { useService } from './support/service';
-import { openWire } from './support/wire';
+import { openWire, PATH, request } from './support/wire';
 
 const HELLO = envelope11('HelloWorld');
 const TEXT = 'Grüße 日本 😀';
 const NOTE = `<note>${TEXT}</note>`;
 
-const path = '/webhooks/Services/WebHooks.asmx';
 const service = useService();
 
-/** The header of a SOAP 1.1 call of HelloWorld. */
-function head(version: '1.0' | '1.1', ...fields: readonly string[]): string {
-  return [
-    `POST ${path} HTTP/${version}`,
-    'Host: localhost',
-    'Content-Type: text/xml; charset=utf-8',
-    `SOAPAction: "${NAMESPACE}HelloWorld"`,
-    ...fields,
-    '\r\n',
-  ].join('\r\n');
+/** The header of a SOAP 1.1 call. */
+function head(version: '1.0' | '1.1', operation: string, ...fields: readonly string[]): string {
+  const soap11 = ['Content-Type: text/xml; charset=utf-8', `SOAPAction: "${NAMESPACE}${operation}"`];
+  return request(`POST ${PATH}`, ...soap11, ...fields).replace('HTTP/1.1', `HTTP/${version}`);
 }
 
 const length = `Content-Length: ${String(Buffer.byteLength(HELLO))}`;
@@ -43,7 +36,7 @@ async function recorded(id: string): Promise<CloudEvent | undefined> {
 describe('a client may', () => {
   it('wait for 100 Continue before it sends the body, as .NET does', async () => {
     const wire = await openWire(service.url);
-    wire.write(head('1.1', length, 'Expect: 100-continue'));
+    wire.write(head('1.1', 'HelloWorld', length, 'Expect: 100-continue'));
     expect(await wire.until(/\r\n\r\n/)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
     wire.write(HELLO);
     expect(await wire.until(RESULT)).toContain('HTTP/1.1 200 OK');
@@ -53,7 +46,7 @@ describe('a client may', () => {
     const answers = ['HelloWorld', 'GetEvents', 'RecordEvent'].map(async (operation) => {
       const wire = await openWire(service.url);
       const fields = ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 9', 'Expect: 100-continue'];
-      wire.write(`POST ${path}/${operation} HTTP/1.1\r\nHost: localhost\r\n${fields.join('\r\n')}\r\n\r\n`);
+      wire.write(request(`POST ${PATH}/${operation}`, ...fields));
       await wire.until(/100 Continue\r\n\r\n/);
       wire.socket.end();
       return /HTTP\/1\.1 (?!100)\d+/.exec(await wire.untilClosed())?.[0];
@@ -63,7 +56,7 @@ describe('a client may', () => {
 
   it('speak HTTP/1.0 without keep-alive; it gets a Content-Length, no chunks, and the connection is closed', async () => {
     const wire = await openWire(service.url);
-    wire.write(head('1.0', length, 'Connection: close'), HELLO);
+    wire.write(head('1.0', 'HelloWorld', length, 'Connection: close'), HELLO);
     const answer = await wire.untilClosed();
     const [header = '', body = ''] = answer.split('\r\n\r\n');
     expect(header).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
@@ -74,7 +67,7 @@ describe('a client may', () => {
 
   it('speak HTTP/1.0 with keep-alive', async () => {
     const wire = await openWire(service.url);
-    const call = [head('1.0', length, 'Connection: keep-alive'), HELLO];
+    const call = [head('1.0', 'HelloWorld', length, 'Connection: keep-alive'), HELLO];
     wire.write(...call);
     expect(await wire.until(RESULT)).toMatch(/\r\nConnection: keep-alive\r\n/i);
     wire.write(...call);
@@ -85,12 +78,8 @@ describe('a client may', () => {
     const wire = await openWire(service.url);
     const body = Buffer.from(envelope11('RecordEvent', NOTE));
     const middle = body.indexOf('ü') + 1;
-    const chunk = (part: Buffer): Buffer[] => [
-      Buffer.from(`${part.length.toString(16)}\r\n`),
-      part,
-      Buffer.from('\r\n'),
-    ];
-    wire.write(head('1.1', 'Transfer-Encoding: chunked').replace('HelloWorld', 'RecordEvent'));
+    const chunk = (part: Buffer) => [`${part.length.toString(16)}\r\n`, part, '\r\n'];
+    wire.write(head('1.1', 'RecordEvent', 'Transfer-Encoding: chunked'));
     wire.write(...chunk(body.subarray(0, middle)), ...chunk(body.subarray(middle)), '0\r\n\r\n');
     const answer = await wire.until(/<RecordEventResult>.*<\/RecordEventResult>/);
     const id = /<RecordEventResult>(.*)<\/RecordEventResult>/.exec(answer)?.[1] ?? '';
@@ -101,7 +90,7 @@ describe('a client may', () => {
     const wire = await openWire(service.url);
     const body = envelope11('RecordEvent', '<left/>');
     const sent = new Promise((resolve) => wire.socket.once('close', resolve));
-    wire.write(head('1.1', `Content-Length: ${String(body.length)}`).replace('HelloWorld', 'RecordEvent'), body);
+    wire.write(head('1.1', 'RecordEvent', `Content-Length: ${String(body.length)}`), body);
     wire.socket.destroySoon();
     await sent;
     expect(await callOperation(service.url, 'soap11', 'HelloWorld')).toBe('Hello World');

@@ -2,12 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config';
 import type { Service } from '../service/call';
-import { namesOf, Protocols, reference, wsdlWith } from './protocols';
+import { elements, nameOf, namesOf, Protocols, reference, wsdlWith } from './protocols';
 import { ContractError, OperationInput, SCHEMA_NAMESPACE } from './schema';
 import { xmlAttribute } from '../xml/characters';
 import { XmlElement } from '../xml/xml-tree';
-
-const WSDL_NAMESPACE = 'http://schemas.xmlsoap.org/wsdl/';
 
 /** An operation as the WSDLs describe it; the documentation is empty if it has none. */
 type ContractOperation = OperationInput & Readonly<Record<'name' | 'action' | 'documentation', string>>;
@@ -91,10 +89,6 @@ export class Contract {
     return namespace + (namespace.endsWith('/') ? '' : '/') + operation;
   }
 
-  operation(namespace: string, localName: string): string | undefined {
-    return namespace === this.namespace ? this.#byName.get(localName)?.name : undefined;
-  }
-
   action(soapAction: string): string | undefined {
     return this.#byAction.get(soapAction);
   }
@@ -118,7 +112,7 @@ export class Contract {
   }
 }
 
-export const WSDL_FOLDER = join(__dirname, '..', '..', 'wsdl');
+const WSDL_FOLDER = join(__dirname, '..', '..', 'wsdl');
 
 function wsdlWriter(template: string, namespace: string, { bindings }: Protocols): (address: string) => string {
   // Functions, since in a replacement text `$` has a meaning.
@@ -176,16 +170,8 @@ function checkMessages(
       }
 }
 
-function nameOf(element: XmlElement): string {
-  return element.attribute('name') ?? '';
-}
-
 function namesIn(portType: XmlElement): string[] {
   return elements(portType, 'operation').map(nameOf);
-}
-
-function elements(parent: XmlElement, name: string): XmlElement[] {
-  return parent.children(WSDL_NAMESPACE, name);
 }
 
 function documentationOf(parent: XmlElement): string {

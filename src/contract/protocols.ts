@@ -56,13 +56,13 @@ export function wsdlWith(wsdl: string, on: ReadonlySet<Binding>): string {
     leftOut.push(...elements.filter((element) => !isKept(element)));
     return elements.filter(isKept);
   };
-  const child = (name: string) => definitions.children(WSDL, name);
+  const child = (name: string) => elements(definitions, name);
   const inside = (parents: readonly XmlElement[], name: string, namespace = WSDL) =>
     parents.flatMap((parent) => parent.children(namespace, name));
-  const named = (names: readonly string[]) => (element: XmlElement) => names.includes(element.attribute('name') ?? '');
+  const named = (names: readonly string[]) => (element: XmlElement) => names.includes(nameOf(element));
 
   const bindings = keep(child('binding'), (binding) => on.has(kindOf(binding)));
-  const bindingNames = bindings.map((binding) => binding.attribute('name') ?? '');
+  const bindingNames = bindings.map(nameOf);
   keep(inside(child('service'), 'port'), (port) => bindingNames.includes(reference(port, 'binding')));
   const portTypes = keep(child('portType'), named(bindings.map((binding) => reference(binding, 'type'))));
   const operations = inside(portTypes, 'operation');
@@ -94,6 +94,14 @@ function kindOf(binding: XmlElement): Binding {
   if (binding.children(SOAP12, 'binding').length > 0) return 'soap12';
   const [http] = binding.children();
   return http !== undefined && http.attribute('verb') === 'GET' ? 'httpget' : 'httppost';
+}
+
+export function elements(parent: XmlElement, name: string): XmlElement[] {
+  return parent.children(WSDL, name);
+}
+
+export function nameOf(element: XmlElement): string {
+  return element.attribute('name') ?? '';
 }
 
 /** The name in an attribute that refers to another part of the WSDL, without its prefix. */

@@ -58,19 +58,16 @@ export class OperationInput {
    * @param refused - names that must not be given.
    * @throws {CallError} with the texts of ASP.NET.
    */
-  values(
-    given: (parameter: Pick<Parameter, 'name' | 'isRequired'>) => readonly string[],
-    refused: readonly string[] = [],
-  ): ParameterValues {
+  values(given: (name: string) => readonly string[], refused: readonly string[] = []): ParameterValues {
     const names = this.parameters.map(({ name }) => name);
-    const unknown = refused.find((name) => !names.includes(name) && given({ name, isRequired: false }).length > 0);
+    const unknown = refused.find((name) => !names.includes(name) && given(name).length > 0);
     if (unknown !== undefined)
       throw new CallError(`There is no parameter ${unknown}. The parameters are ${names.join(', ')}.`);
     // Without a prototype: nothing has a value that was not given, whatever its name.
     const values = Object.create(null) as Record<string, ParameterValue | undefined>;
     for (const parameter of this.parameters) {
       const { name, isRequired } = parameter;
-      const [text, ...more] = given(parameter);
+      const [text, ...more] = given(name);
       if (text === undefined && isRequired) throw new CallError(`Missing parameter: ${name}.`);
       if (more.length > 0) throw CallError.mustBe(name, 'given once');
       values[name] = text === undefined ? undefined : readText(parameter, text);

@@ -116,16 +116,13 @@ class HttpCall extends IncomingCall {
     const { protocols } = contract;
     const { name, isBelow } = this.#target;
     const { allow, methodText } = isBelow ? BELOW : this.bindings;
-    const handshakes = this.#handshakes();
-    if (binding === 'httpget' && handshakes.length > 0)
-      this.#handshake = Sender.handshakes.of(handshakes, {
-        method,
-        headers,
-        query: request.queryString,
-        hasBody: false,
-      });
     const isServed = isBelow ? METHODS_BELOW.includes(method) : method === (binding === 'httpget' ? 'GET' : 'POST');
-    if (this.#handshake === undefined && !isServed) throw HTTP_ERRORS.method(methodText, allow);
+    if (!isServed) {
+      // Some senders ask with another method than they deliver with.
+      const asked = { method, headers, query: request.queryString, hasBody: false };
+      this.#handshake = Sender.handshakes.of(this.#handshakes(), asked);
+      if (this.#handshake === undefined) throw HTTP_ERRORS.method(methodText, allow);
+    }
     if (!protocols.bindings.has(binding))
       throw protocols.refusal(`${Binding.names[binding]} is off (PROTOCOLS)`, allow, name);
     this.operation = operationNamed(name, contract);
@@ -153,8 +150,8 @@ class HttpCall extends IncomingCall {
 
   #handshakes(): readonly string[] {
     const { config, service } = this.endpoint;
-    if (config.senderHandshakes === undefined || service[this.#target.name]?.access !== 'record') return NO_HANDSHAKES;
-    return config.senderHandshakes.map(({ name }) => name);
+    if (service[this.#target.name]?.access !== 'record') return NO_HANDSHAKES;
+    return config.senderHandshakes?.map(({ name }) => name) ?? NO_HANDSHAKES;
   }
 
   override async invoke(name: string): Promise<string> {
@@ -220,7 +217,7 @@ class HttpCall extends IncomingCall {
         ...refuses.map((name) => ({ name, isRequired: false })),
       ],
     });
-    return operation.values(({ name }) => texts.get(name) ?? [], refuses);
+    return operation.values((name) => texts.get(name) ?? [], refuses);
   }
 }
 
@@ -237,8 +234,8 @@ const EMPTY = Buffer.alloc(0);
 
 /** @throws {RequestError} the contract has no such operation; the text and the status 500 are the original's. */
 function operationNamed(name: string, contract: Contract): string {
-  const operation = contract.operation(contract.namespace, name);
-  if (operation !== undefined) return operation;
+  const operation = contract.describe(name);
+  if (operation !== undefined) return operation.name;
   const rightName = contract.operations.find((other) => other.name.toLowerCase() === name.toLowerCase())?.name;
   if (rightName === undefined) throw HTTP_ERRORS.unknownOperation(name);
   throw HTTP_ERRORS.operationInAnotherCase(name, rightName);

@@ -78,12 +78,16 @@ export class HttpInput {
   }
 }
 
+/** Undefined if fields are not text, or the JSON would be more than twice as long as the form: full of escapes. */
 function fieldsPayload(encoded: string, charset?: Charset): Payload | undefined {
-  const fields = FormFields.parse(encoded, charset);
-  const json = fields?.hasUndecodable === false ? fields.json(encoded.length) : undefined;
-  return json === undefined
-    ? undefined
-    : { mediaType: 'application/json', json, value: fields && Object.fromEntries(fields.values) };
+  const read = formFields(encoded, charset);
+  if (read === undefined || read.hasUndecodable) return undefined;
+  const fields = [...read.values].map(([name, texts]) => [name, texts.length === 1 ? texts[0] : texts] as const);
+  const members = fields.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  const json = `{${members.join(',')}}`;
+  const maxLength = 2 * encoded.length + MAX_FIELDS * FIELD_LENGTH;
+  if (encoded.length > LARGE_MESSAGE && json.length > maxLength) return undefined;
+  return { mediaType: 'application/json', json, value: Object.fromEntries(fields) };
 }
 
 /** A brace or a bracket in any character set, perhaps after a mark and white space. */
@@ -100,50 +104,35 @@ const MAX_FIELDS = 10_000;
 const FIELD_LENGTH = 8;
 
 /** Stands for a name or value that is not text: a lone surrogate, which no decoded text holds. */
-export const UNDECODABLE = '\uD800';
+const UNDECODABLE = '\uD800';
 
 /** Text of a form that needs no decoding, in any character set that has ASCII. */
 const PLAIN = /^[ -$&-*,-~]*$/;
 
-/** The fields of a form or query string (`application/x-www-form-urlencoded`). */
-export class FormFields {
-  private constructor(
-    /** In the order sent: a list for a repeated name; {@link UNDECODABLE} for what is not text in the character set. */
-    readonly values: ReadonlyMap<string, string | string[]>,
-    readonly hasUndecodable: boolean,
-  ) {}
-
-  /** Parses fields, each character standing for one byte. Returns undefined for more than 10,000. */
-  static parse(encoded: string, charset = Charset.utf8): FormFields | undefined {
-    const fields = encoded.split('&', MAX_FIELDS + 1);
-    if (fields.length > MAX_FIELDS) return undefined;
-    const values = new Map<string, string | string[]>();
-    const decoder = charset.decoder();
-    let hasUndecodable = false;
-    const decoded = (part: string): string => {
-      // Decoders drop a byte order mark at the beginning, where a field may have U+FEFF: nothing begins after another byte.
-      const text = PLAIN.test(part) ? part : decoder?.(unescapeBuffer(`.${part.replaceAll('+', ' ')}`))?.slice(1);
-      if (text === undefined) hasUndecodable = true;
-      return text ?? UNDECODABLE;
-    };
-    for (const field of fields) {
-      if (field === '') continue;
-      const equals = field.indexOf('=');
-      const name = decoded(equals === -1 ? field : field.slice(0, equals));
-      const value = equals === -1 ? '' : decoded(field.slice(equals + 1));
-      const others = values.get(name);
-      if (others === undefined) values.set(name, value);
-      else if (typeof others === 'string') values.set(name, [others, value]);
-      else others.push(value);
-    }
-    return new FormFields(values, hasUndecodable);
+/**
+ * Reads the fields of a form or query string (`application/x-www-form-urlencoded`), each character standing for one byte, in the
+ * order sent, with {@link UNDECODABLE} for what is not text in the character set. Undefined if there are more than 10,000.
+ */
+export function formFields(encoded: string, charset = Charset.utf8) {
+  const fields = encoded.split('&', MAX_FIELDS + 1);
+  if (fields.length > MAX_FIELDS) return undefined;
+  const values = new Map<string, string[]>();
+  const decoder = charset.decoder();
+  let hasUndecodable = false;
+  const decoded = (part: string): string => {
+    // Decoders drop a byte order mark at the beginning, where a field may have U+FEFF: nothing begins after another byte.
+    const text = PLAIN.test(part) ? part : decoder?.(unescapeBuffer(`.${part.replaceAll('+', ' ')}`))?.slice(1);
+    if (text === undefined) hasUndecodable = true;
+    return text ?? UNDECODABLE;
+  };
+  for (const field of fields) {
+    if (field === '') continue;
+    const equals = field.indexOf('=');
+    const name = decoded(equals === -1 ? field : field.slice(0, equals));
+    const value = equals === -1 ? '' : decoded(field.slice(equals + 1));
+    const others = values.get(name);
+    if (others === undefined) values.set(name, [value]);
+    else others.push(value);
   }
-
-  /** Writes them as a JSON object. Undefined if that would be more than twice as long as the `length` of the form: full of escapes. */
-  json(length: number): string | undefined {
-    const members = [...this.values].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
-    const json = `{${members.join(',')}}`;
-    const maxLength = 2 * length + MAX_FIELDS * FIELD_LENGTH;
-    return length > LARGE_MESSAGE && json.length > maxLength ? undefined : json;
-  }
+  return { values, hasUndecodable };
 }

@@ -2,7 +2,7 @@ import { JsonText } from '../events/cloudevents/json-text';
 import { type Charset, MediaType } from '../http/content/media-type';
 import { HTTP_ERRORS } from '../http/errors';
 import { CallError } from '../service/call';
-import { FormFields, HttpInput } from './http-input';
+import { formFields, HttpInput } from './http-input';
 
 interface NamedParameter {
   readonly name: string;
@@ -29,7 +29,7 @@ export function readParameters(
   const input = new HttpInput(query, headers, mediaType, body);
   const fields = fieldValues(query);
   const given = bodyParameters(input, parameters);
-  return new Map(parameters.map(({ name }) => [name, given.get(name) ?? textsOf(fields.get(name)) ?? []]));
+  return new Map(parameters.map(({ name }) => [name, given.get(name) ?? fields.get(name) ?? []]));
 }
 
 /** Reads the parameters in the body; of one that it does not have there are none, not even an empty list. */
@@ -45,8 +45,7 @@ function bodyParameters(input: HttpInput, parameters: readonly NamedParameter[])
   const members = json === undefined ? undefined : membersOf(json);
   for (const { name, isRequired } of parameters) {
     const member = members?.get(name);
-    const texts =
-      member === undefined ? filled(textsOf(fields?.get(name)), isRequired) : jsonTexts(name, member.value.trim());
+    const texts = member === undefined ? filled(fields?.get(name), isRequired) : jsonTexts(name, member.value.trim());
     if (texts !== undefined) given.set(name, texts);
   }
   return given;
@@ -65,14 +64,10 @@ function filled(texts: readonly string[] | undefined, isRequired: boolean): read
   return kept?.length === 0 ? undefined : kept;
 }
 
-function fieldValues(encoded: string, charset?: Charset): FormFields['values'] {
-  const fields = FormFields.parse(encoded, charset);
+function fieldValues(encoded: string, charset?: Charset): GivenParameters {
+  const fields = formFields(encoded, charset);
   if (fields === undefined) throw HTTP_ERRORS.tooManyFields();
   return fields.values;
-}
-
-function textsOf(value: string | readonly string[] | undefined): readonly string[] | undefined {
-  return typeof value === 'string' ? [value] : value;
 }
 
 /** The texts of a member, of which an array may hold several: the first two show that it is given more than once. Numbers keep their digits. */

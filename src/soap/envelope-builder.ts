@@ -227,15 +227,11 @@ export class EnvelopeBuilder {
 
   #openHeaderBlock(tag: Tag): void {
     const { namespace, roleAttribute, roles } = this.#version;
-    let mandatory = false;
-    let role = '';
-    for (const attribute of tag.attributes) {
-      if (attribute.uri !== namespace) continue;
-      if (attribute.local === 'mustUnderstand') mandatory = ['1', 'true'].includes(attribute.value.trim());
-      if (attribute.local === roleAttribute) role = attribute.value.trim();
-    }
+    const valueOf = (name: string) =>
+      tag.attributes.find(({ uri, local }) => uri === namespace && local === name)?.value.trim() ?? '';
+    const mandatory = ['1', 'true'].includes(valueOf('mustUnderstand'));
     if (ADDRESSING.has(tag.uri)) this.#hasAddressing = true;
-    if (!roles.has(role)) return;
+    if (!roles.has(valueOf(roleAttribute))) return;
     if (isSecurityHeader(tag)) {
       this.#security ??= new SecurityHeaderReader();
       this.#security.open(mandatory);

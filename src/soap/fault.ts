@@ -50,7 +50,7 @@ export const FAULTS = {
   ) =>
     client(
       `${given === undefined ? 'The request has no content type.' : `The content type ${shortened(given)} is not supported here.`} ` +
-        `Send ${supported.map((binding) => `${Binding.names[binding]} as ${SoapVersion.of(binding).mediaType}`).join(', ')}.` +
+        `Send ${supported.map((binding) => `${Binding.names[binding]} as ${SoapVersion[binding].mediaType}`).join(', ')}.` +
         (webhooks === undefined ? '' : ` Webhooks go to ${webhooks}, as JSON, a form, XML or text.`),
       { status: 415 },
     ),
@@ -69,7 +69,7 @@ export const FAULTS = {
     const version = SoapVersion.all.some((known) => known.namespace === namespace) ? 'soap11' : expected;
     return new Fault(
       'VersionMismatch',
-      `Possible SOAP version mismatch: Envelope namespace ${shortened(namespace)} was unexpected. Expecting ${SoapVersion.of(expected).namespace}.`,
+      `Possible SOAP version mismatch: Envelope namespace ${shortened(namespace)} was unexpected. Expecting ${SoapVersion[expected].namespace}.`,
       { mismatch: { version, supported } },
     );
   },

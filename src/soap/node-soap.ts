@@ -1,3 +1,4 @@
+import { promisify } from 'node:util';
 // The package's entry point loads its client and the security of that too, another 30 modules.
 import { Server } from 'soap/lib/server';
 import { WSDL } from 'soap/lib/wsdl';
@@ -21,42 +22,49 @@ interface MessageHeader {
   failure: { readonly error: unknown } | undefined;
 }
 
+/** node-soap's view of the contract, for messages that have been read. */
+class ReadWsdl extends WSDL {
+  override xmlToObject(message: ReadMessage): ReadMessage {
+    return message;
+  }
+}
+
 /**
- * Answers the calls of one SOAP version with node-soap (https://github.com/vpulim/node-soap), as its documentation shows it, but
- * for a listener: messages come with `processRequest`.
+ * Returns a function that answers the calls of one SOAP version with node-soap (https://github.com/vpulim/node-soap), as its
+ * documentation shows it, but for a listener: messages come with `processRequest`. It calls an operation, or takes the result of a
+ * sample, and resolves to the reply's envelope. It throws what the operation throws.
  *
  * node-soap finds port and method in the WSDL by the message's element, and writes the reply in the style and version that the
  * WSDL says. `docs/architecture.md` says why messages are read and arguments converted before it, and faults written in fault.ts.
  */
-export class NodeSoap {
-  readonly #server: Server;
+export async function nodeSoap(contract: Contract, service: Service, version: SoapVersion) {
+  const wsdl = new ReadWsdl(contract.wsdl(ADDRESS), '', { forceSoap12Headers: version === SoapVersion.soap12 });
+  await promisify((done: (error?: Error) => void) => {
+    wsdl.onReady(done);
+  })();
+  // Beside its own namespace each envelope declares these, so that the reply is the original's to the byte.
+  wsdl.xmlnsInEnvelope = Object.entries(SCHEMA_NAMESPACES)
+    .map(([name, uri]) => `${name}="${uri}"`)
+    .join(' ');
+  const methods = Object.fromEntries(
+    contract.operations.map(({ name }) => [name, serviceMethod(name, contract, service)]),
+  );
+  // node-soap takes the first port whose address fits, and all ports have the same address.
+  const services = { [contract.serviceName]: { WebHookSoap: methods, WebHookSoap12: methods } };
+  const server = new Server(null, '/', services, wsdl, { path: '/', services, suppressStack: true });
 
-  private constructor(contract: Contract, service: Service, wsdl: WSDL) {
-    const methods = Object.fromEntries(
-      contract.operations.map(({ name }) => [name, serviceMethod(name, contract, service)]),
-    );
-    // node-soap takes the first port whose address fits, and all ports have the same address.
-    const services = { [contract.serviceName]: { WebHookSoap: methods, WebHookSoap12: methods } };
-    this.#server = new Server(null, '/', services, wsdl, { path: '/', services, suppressStack: true });
-  }
-
-  static async create(contract: Contract, service: Service, version: SoapVersion): Promise<NodeSoap> {
-    return new NodeSoap(contract, service, await ReadWsdl.load(contract, version));
-  }
-
-  /** Calls an operation, or takes the result of a sample, and resolves to the reply's envelope. Throws what the operation throws. */
-  async answer(name: string, parameters: ParameterValues, from: MessageHeader['from']): Promise<string> {
+  return async (name: string, parameters: ParameterValues, from: MessageHeader['from']): Promise<string> => {
     const header: MessageHeader = { from, failure: undefined };
     // A computed name in a literal takes several times as long.
     const body: Record<string, ParameterValues> = {};
     body[name] = parameters;
     const message: ReadMessage = { Header: header, Body: body };
     // The type is that of a message to be parsed. The argument goes to `xmlToObject` alone.
-    const reply = await this.#server.processRequest(message as unknown as string, REQUEST);
+    const reply = await server.processRequest(message as unknown as string, REQUEST);
     if (header.failure !== undefined) throw header.failure.error;
     if (reply.statusCode !== 200) throw new Error(`node-soap did not answer the operation ${name}: ${reply.body}`);
     return reply.body;
-  }
+  };
 }
 
 /** Returns the service method for an operation, which returns the reply's body as XML (`_xml`), node-soap's fastest way. */
@@ -74,26 +82,4 @@ function serviceMethod(name: string, { namespace }: Contract, service: Service) 
       return { _xml: '' };
     }
   };
-}
-
-/** node-soap's view of the contract, for messages that have been read. */
-class ReadWsdl extends WSDL {
-  static async load(contract: Contract, version: SoapVersion): Promise<ReadWsdl> {
-    const wsdl = new ReadWsdl(contract.wsdl(ADDRESS), '', { forceSoap12Headers: version === SoapVersion.soap12 });
-    await new Promise<void>((resolve, reject) => {
-      wsdl.onReady((error?: Error | null) => {
-        if (error) reject(error);
-        else resolve();
-      });
-    });
-    // Beside its own namespace each envelope declares these, so that the reply is the original's to the byte.
-    wsdl.xmlnsInEnvelope = Object.entries(SCHEMA_NAMESPACES)
-      .map(([name, uri]) => `${name}="${uri}"`)
-      .join(' ');
-    return wsdl;
-  }
-
-  override xmlToObject(message: ReadMessage): ReadMessage {
-    return message;
-  }
 }

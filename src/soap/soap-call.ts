@@ -11,7 +11,7 @@ import type { ElementName } from '../xml/handler';
 import type { MessageContract, NamedOperations, SoapMessage } from './envelope-builder';
 import { Fault, FAULTS, faultEnvelope } from './fault';
 import { readMessage } from './message';
-import { NodeSoap } from './node-soap';
+import { nodeSoap } from './node-soap';
 import { SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 
@@ -27,32 +27,28 @@ interface LastMessage {
 type Operation = Contract['operations'][number];
 
 /** The SOAP bindings of one endpoint, which its SOAP calls share. */
-export class SoapBindings {
-  /** The last message of each operation that the header fields name; under the empty name, of those where they name none. */
-  readonly last = new Map<string, LastMessage>();
+type SoapBindings = NonNullable<Awaited<ReturnType<typeof soapBindings>>>;
 
-  private constructor(
-    readonly messages: MessageContract,
-    readonly servers: Readonly<Partial<Record<SoapVersion['binding'], NodeSoap>>>,
-  ) {}
-
-  /** Returns those that are on, if any are. */
-  static async create(contract: Contract, service: Service): Promise<SoapBindings | undefined> {
-    const versions = SoapVersion.all.filter(({ binding }) => contract.protocols.bindings.has(binding));
-    if (versions.length === 0) return undefined;
-    const servers = await Promise.all(
-      versions.map(async (version) => [version.binding, await NodeSoap.create(contract, service, version)] as const),
-    );
-    const namesOf = ({ name: operation, parameters }: Operation) =>
-      new Set([...parameters.map(({ name }) => name), ...(service[operation]?.refuses ?? [])]);
-    const messages = {
-      bindings: versions.map(({ binding }) => binding),
-      namespace: contract.namespace,
-      parameters: new Map(contract.operations.map((operation) => [operation.name, namesOf(operation)])),
-      recording: new Set(Object.keys(service).filter((name) => service[name]?.access === 'record')),
-    };
-    return new SoapBindings(messages, Object.fromEntries(servers));
-  }
+/** Returns those that are on, if any are. */
+export async function soapBindings(contract: Contract, service: Service) {
+  const versions = SoapVersion.all.filter(({ binding }) => contract.protocols.bindings.has(binding));
+  if (versions.length === 0) return undefined;
+  const namesOf = ({ name: operation, parameters }: Operation) =>
+    new Set([...parameters.map(({ name }) => name), ...(service[operation]?.refuses ?? [])]);
+  const messages: MessageContract = {
+    bindings: versions.map(({ binding }) => binding),
+    namespace: contract.namespace,
+    parameters: new Map(contract.operations.map((operation) => [operation.name, namesOf(operation)])),
+    recording: new Set(Object.keys(service).filter((name) => service[name]?.access === 'record')),
+  };
+  const answers = await Promise.all(versions.map((version) => nodeSoap(contract, service, version)));
+  return {
+    messages,
+    /** Answers calls over each version that is on. */
+    answers: new Map(messages.bindings.map((binding, i) => [binding, answers[i]])),
+    /** The last message of each operation that the header fields name; under the empty name, of those where they name none. */
+    last: new Map<string, LastMessage>(),
+  };
 }
 
 const MESSAGE = { module: join(__dirname, 'message'), name: 'readMessage', read: readMessage };
@@ -72,7 +68,7 @@ export class SoapCall extends IncomingCall {
     this.#bindings = bindings;
     const { bindings: on } = bindings.messages;
     const named = NAMES_SOAP_12.test(request.headers['content-type'] ?? '') ? 'soap12' : 'soap11';
-    this.#version = SoapVersion.of(on.includes(named) ? named : (on[0] ?? named));
+    this.#version = SoapVersion[on.includes(named) ? named : (on[0] ?? named)];
   }
 
   override get binding(): SoapVersion['binding'] {
@@ -120,7 +116,7 @@ export class SoapCall extends IncomingCall {
   }
 
   #accept(message: SoapMessage): void {
-    const version = SoapVersion.of(message.binding);
+    const version = SoapVersion[message.binding];
     const { essence = '' } = this.mediaType ?? {};
     this.#version = version;
     this.#message = message;
@@ -143,7 +139,7 @@ export class SoapCall extends IncomingCall {
     const { soapaction } = this.headers;
     if (this.#version === SoapVersion.soap11 && soapaction !== undefined)
       throw FAULTS.unknownSoapAction(urlDecoded(soapActionValue(String(soapaction))));
-    const named = element && contract.operation(element.namespace, element.name);
+    const named = element?.namespace === contract.namespace ? contract.describe(element.name)?.name : undefined;
     if (named !== undefined) return named;
     const action = this.mediaType?.action;
     throw action === undefined ? FAULTS.missingAction() : FAULTS.unknownAction(action);
@@ -159,7 +155,7 @@ export class SoapCall extends IncomingCall {
           'understood. Let the client send none: in WCF with basicHttpBinding, or with a message version without addressing.',
       );
     if (element === undefined || element.namespace === contract.namespace) return;
-    if (contract.operation(contract.namespace, element.name) === undefined) return;
+    if (contract.describe(element.name) === undefined) return;
     this.hint(
       'soap-namespace',
       `A SOAP message has the element ${element.name} of the namespace "${shortened(element.namespace)}", but the service has ` +
@@ -168,11 +164,11 @@ export class SoapCall extends IncomingCall {
   }
 
   override invoke(name: string): Promise<string> {
-    const server = this.#bindings.servers[this.binding];
+    const answer = this.#bindings.answers.get(this.binding);
     const operation = this.endpoint.contract.describe(name);
-    if (server === undefined || operation === undefined) throw new Error('The message has not been read.');
+    if (answer === undefined || operation === undefined) throw new Error('The message has not been read.');
     const values = operation.parameters.length === 0 ? {} : this.#parameters(operation);
-    return server.answer(name, values, { call: this });
+    return answer(name, values, { call: this });
   }
 
   #parameters(operation: Operation): ParameterValues {
@@ -182,7 +178,7 @@ export class SoapCall extends IncomingCall {
     if (withElements !== undefined) throw CallError.mustBe(withElements, 'text, without XML elements in it');
     if (otherNamespace !== undefined) this.hint('parameter-namespace', this.#namespaceHint(otherNamespace));
     const { refuses } = this.endpoint.service[operation.name] ?? {};
-    return operation.values(({ name }) => texts?.get(name) ?? [], refuses);
+    return operation.values((name) => texts?.get(name) ?? [], refuses);
   }
 
   #namespaceHint({ namespace, name }: ElementName): string {
@@ -200,9 +196,9 @@ export class SoapCall extends IncomingCall {
   override refuse(error: unknown, refusal: RequestError | undefined): void {
     const fault = faultOf(error, refusal, this.#message?.security);
     const { mismatch } = fault.details;
-    const version = mismatch === undefined ? this.#version : SoapVersion.of(mismatch.version);
+    const version = mismatch === undefined ? this.#version : SoapVersion[mismatch.version];
     // The media types of messages (W3C Linked Data Platform 1.0, section 7.1).
-    const accepted = this.#bindings.messages.bindings.map((binding) => SoapVersion.of(binding).mediaType).join(', ');
+    const accepted = this.#bindings.messages.bindings.map((binding) => SoapVersion[binding].mediaType).join(', ');
     const headers = fault.status === 415 ? { ...fault.headers, 'Accept-Post': accepted } : fault.headers;
     this.response.reply(fault.status, version.contentType, faultEnvelope(fault, version), headers);
   }

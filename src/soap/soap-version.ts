@@ -42,10 +42,6 @@ export class SoapVersion {
     this.roles = new Set(['', ...roles]);
   }
 
-  static of(binding: SoapVersion['binding']): SoapVersion {
-    return binding === 'soap11' ? SoapVersion.soap11 : SoapVersion.soap12;
-  }
-
   /**
    * Writes an operation's request as the interface document shows it, indented if a person will read it, with the arguments in the
    * order of the schema; if it takes any XML, those that the schema does not name follow.

@@ -53,8 +53,7 @@ export function attributeValue(raw: string): string | undefined {
 const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 
 export function hasOnlyCharacters(text: string): boolean {
-  FORBIDDEN.lastIndex = 0;
-  return text.isWellFormed() && !FORBIDDEN.test(text);
+  return text.isWellFormed() && text.search(FORBIDDEN) === -1;
 }
 
 function xmlCharacters(text: string): string {

@@ -1,17 +1,31 @@
-import { hasOnlyCharacters, isSpace, isSpaceCode, resolved, withLineFeeds } from './characters';
-import { checkElements, NO_DECLARATIONS, type Tag, type XmlHandler } from './handler';
-import { StartTagReader } from './start-tag-reader';
+import {
+  attributeValue,
+  hasOnlyCharacters,
+  isSpace,
+  isSpaceCode,
+  nameEnd,
+  resolved,
+  withLineFeeds,
+} from './characters';
+import { checkElements, NO_DECLARATIONS, Scope, type Attribute, type Tag, type XmlHandler } from './handler';
 
 const LESS = 0x3c;
 const GREATER = 0x3e;
 const SLASH = 0x2f;
 const BANG = 0x21;
+const COLON = 0x3a;
 
 const COMMENT = '<!--';
 const CDATA = '<![CDATA[';
 const CDATA_END = ']]>';
 
-const GAVE_UP = -1;
+const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
+const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';
+
+const MAX_ATTRIBUTES = 16;
+const MAX_NAME_LENGTH = 256;
+
+const NO_ATTRIBUTES: readonly Attribute[] = [];
 
 const DECLARATION =
   /^<\?xml +version=(?:"1\.\d+"|'1\.\d+')(?: +encoding=(?:"[A-Za-z][\w.-]*"|'[A-Za-z][\w.-]*'))?(?: +standalone=(?:"(?:yes|no)"|'(?:yes|no)'))? *\?>/;
@@ -28,16 +42,21 @@ const DECLARATION =
 export class CommonXmlReader {
   readonly #xml: string;
   readonly #handler: XmlHandler;
-  readonly #startTags: StartTagReader;
   readonly #hasReferences: boolean;
   readonly #hasCdataEnd: boolean;
   readonly #open: Tag[] = [];
   #elements = 0;
+  /** The offset after what has been read. */
+  #at = 0;
+  /** The offset of the colon in the last name, or -1. */
+  #colon = -1;
+  // Of the last start tag.
+  #attributes: { -readonly [P in keyof Attribute]: Attribute[P] }[] | undefined;
+  #declared: Map<string, string> | undefined;
 
   constructor(xml: string, handler: XmlHandler) {
     this.#xml = xml;
     this.#handler = handler;
-    this.#startTags = new StartTagReader(xml);
     this.#hasReferences = xml.includes('&');
     this.#hasCdataEnd = xml.includes(CDATA_END);
   }
@@ -46,14 +65,12 @@ export class CommonXmlReader {
   read(): boolean {
     const xml = this.#xml;
     if (!hasOnlyCharacters(xml)) return false;
-    for (let end = DECLARATION.exec(xml)?.[0].length ?? 0; ;) {
-      const start = xml.charCodeAt(end) === LESS ? end : xml.indexOf('<', end);
-      const isLast = start === -1;
-      if (isLast && this.#open.length > 0) return false;
-      if (!this.#readText(end, isLast ? xml.length : start)) return false;
-      if (isLast) return this.#elements > 0;
-      end = this.#readMarkup(start);
-      if (end === GAVE_UP) return false;
+    this.#at = DECLARATION.exec(xml)?.[0].length ?? 0;
+    for (;;) {
+      const from = this.#at;
+      const start = xml.charCodeAt(from) === LESS ? from : xml.indexOf('<', from);
+      if (start === -1) return this.#open.length === 0 && this.#elements > 0 && this.#readText(from, xml.length);
+      if (!this.#readText(from, start) || !this.#readMarkup(start)) return false;
     }
   }
 
@@ -68,50 +85,154 @@ export class CommonXmlReader {
     return true;
   }
 
-  /** Returns the offset of the end of a tag, a comment or a CDATA section. */
-  #readMarkup(start: number): number {
+  /** Reads a tag, a comment or a CDATA section. */
+  #readMarkup(start: number): boolean {
     const code = this.#xml.charCodeAt(start + 1);
     if (code === SLASH) return this.#readEndTag(start);
     if (code !== BANG) return this.#readStartTag(start);
-    return this.#xml.startsWith(COMMENT, start) ? this.#commentEnd(start) : this.#readCdata(start);
+    return this.#xml.startsWith(COMMENT, start) ? this.#readComment(start) : this.#readCdata(start);
   }
 
-  #readStartTag(start: number): number {
-    const tags = this.#startTags;
-    const outer = this.#open.at(-1);
-    if (outer === undefined && this.#elements > 0) return GAVE_UP;
-    const tag = tags.read(start, outer?.scope ?? NO_DECLARATIONS);
-    if (tag === undefined) return GAVE_UP;
-    const { position: end, isEmpty } = tags;
-    checkElements(++this.#elements, this.#open.length + 1);
-    this.#handler.openElement(tag, start, end);
-    if (isEmpty) this.#handler.closeElement(end);
-    else this.#open.push(tag);
-    return end;
-  }
-
-  #readEndTag(start: number): number {
+  #readEndTag(start: number): boolean {
     const xml = this.#xml;
     const name = this.#open.pop()?.name;
-    if (name === undefined || !xml.startsWith(name, start + 2)) return GAVE_UP;
+    if (name === undefined || !xml.startsWith(name, start + 2)) return false;
     let end = start + 2 + name.length;
     while (isSpaceCode(xml.charCodeAt(end))) end++;
-    if (xml.charCodeAt(end) !== GREATER) return GAVE_UP;
+    if (xml.charCodeAt(end) !== GREATER) return false;
+    this.#at = end + 1;
     this.#handler.closeElement(start);
-    return end + 1;
+    return true;
   }
 
-  #commentEnd(start: number): number {
+  #readComment(start: number): boolean {
     const end = this.#xml.indexOf('--', start + COMMENT.length);
-    return end !== -1 && this.#xml.charCodeAt(end + 2) === GREATER ? end + 3 : GAVE_UP;
+    this.#at = end + 3;
+    return end !== -1 && this.#xml.charCodeAt(end + 2) === GREATER;
   }
 
-  #readCdata(start: number): number {
-    if (!this.#xml.startsWith(CDATA, start) || this.#open.length === 0) return GAVE_UP;
+  #readCdata(start: number): boolean {
     const from = start + CDATA.length;
     const end = this.#xml.indexOf(CDATA_END, from);
-    if (end === -1) return GAVE_UP;
+    if (!this.#xml.startsWith(CDATA, start) || this.#open.length === 0 || end === -1) return false;
+    this.#at = end + CDATA_END.length;
     this.#handler.addText(withLineFeeds(this.#xml.slice(from, end)));
-    return end + CDATA_END.length;
+    return true;
+  }
+
+  #readStartTag(start: number): boolean {
+    const outer = this.#open.at(-1);
+    if (outer === undefined && this.#elements > 0) return false;
+    const tag = this.#startTag(start, outer?.scope ?? NO_DECLARATIONS);
+    if (tag === undefined) return false;
+    const end = this.#at;
+    checkElements(++this.#elements, this.#open.length + 1);
+    this.#handler.openElement(tag, start, end);
+    const isEmptyTag = this.#xml.charCodeAt(end - 2) === SLASH;
+    if (isEmptyTag) this.#handler.closeElement(end);
+    else this.#open.push(tag);
+    return true;
+  }
+
+  /** Reads the tag at an offset, with the declarations around it, unless it gives up. */
+  #startTag(start: number, outer: Scope): Tag | undefined {
+    const xml = this.#xml;
+    this.#at = start + 1;
+    if (!this.#readName()) return undefined;
+    const colon = this.#colon;
+    const end = this.#at;
+    const name = xml.slice(start + 1, end);
+    this.#attributes = undefined;
+    this.#declared = undefined;
+    if (!this.#readAttributes()) return undefined;
+    const scope = this.#declared === undefined ? outer : new Scope(this.#declared, outer);
+    if (!this.#resolveAttributes(scope)) return undefined;
+    const attributes = this.#attributes ?? NO_ATTRIBUTES;
+    if (colon === -1) return { name, local: name, uri: scope.defaultNamespace, attributes, scope };
+    const uri = scope.find(xml.slice(start + 1, colon));
+    return uri === undefined ? undefined : { name, local: xml.slice(colon + 1, end), uri, attributes, scope };
+  }
+
+  #readName(): boolean {
+    const xml = this.#xml;
+    const start = this.#at;
+    let end = nameEnd(xml, start);
+    if (end === start) return false;
+    this.#colon = -1;
+    if (xml.charCodeAt(end) === COLON) {
+      this.#colon = end;
+      end = nameEnd(xml, end + 1);
+      if (end === this.#colon + 1) return false;
+    }
+    this.#at = end;
+    return end - start <= MAX_NAME_LENGTH;
+  }
+
+  /** Reads the rest of a start tag after its name. */
+  #readAttributes(): boolean {
+    const xml = this.#xml;
+    for (let count = 0; count <= MAX_ATTRIBUTES; count++) {
+      const before = this.#at;
+      while (isSpaceCode(xml.charCodeAt(this.#at))) this.#at++;
+      const code = xml.charCodeAt(this.#at);
+      const end = code === SLASH ? this.#at + 1 : this.#at;
+      if (xml.charCodeAt(end) === GREATER) {
+        this.#at = end + 1;
+        return true;
+      }
+      if (this.#at === before || !this.#readAttribute()) return false;
+    }
+    return false;
+  }
+
+  #readAttribute(): boolean {
+    const xml = this.#xml;
+    const start = this.#at;
+    if (!this.#readName()) return false;
+    const colon = this.#colon;
+    const end = this.#at;
+    const quote = xml.charAt(end + 1);
+    if (xml.charAt(end) !== '=' || (quote !== '"' && quote !== "'")) return false;
+    const valueEnd = xml.indexOf(quote, end + 2);
+    if (valueEnd === -1) return false;
+    this.#at = valueEnd + 1;
+    const raw = xml.slice(end + 2, valueEnd);
+    const value = raw.includes('<') ? undefined : attributeValue(raw);
+    if (value === undefined) return false;
+    const name = xml.slice(start, end);
+    if (name === 'xmlns') return this.#declare('', value.trim());
+    const prefix = colon === -1 ? '' : xml.slice(start, colon);
+    const local = colon === -1 ? name : xml.slice(colon + 1, end);
+    if (prefix === 'xmlns') return this.#declare(local, value.trim());
+    (this.#attributes ??= []).push({ name, prefix, local, uri: '', value });
+    return true;
+  }
+
+  #declare(prefix: string, namespace: string): boolean {
+    if (prefix === 'xml' || prefix === 'xmlns' || (prefix !== '' && namespace === '')) return false;
+    if (namespace === XML_NAMESPACE || namespace === XMLNS_NAMESPACE) return false;
+    const declared = (this.#declared ??= new Map<string, string>());
+    if (declared.has(prefix)) return false;
+    declared.set(prefix, namespace);
+    return true;
+  }
+
+  /** Finds the namespaces of the attributes, whose names must differ also with them (Namespaces in XML 1.0, section 6.3). */
+  #resolveAttributes(scope: Scope): boolean {
+    const attributes = this.#attributes;
+    if (attributes === undefined) return true;
+    for (const attribute of attributes) {
+      const { prefix, local } = attribute;
+      if (prefix !== '') {
+        const uri = prefix === 'xml' ? XML_NAMESPACE : scope.find(prefix);
+        if (uri === undefined) return false;
+        attribute.uri = uri;
+      }
+      for (const other of attributes) {
+        if (other === attribute) break;
+        if (other.local === local && other.uri === attribute.uri) return false;
+      }
+    }
+    return true;
   }
 }

@@ -28,8 +28,8 @@ export class ElementContent {
   readonly #start: number;
   readonly #scope: Scope;
   readonly #children: Child[] = [];
+  /** The declarations that were written, by prefix. */
   readonly #written = new Map<string, string>();
-  #allPrefixes: readonly string[] | undefined;
 
   constructor(xml: string, start: number, scope: Scope) {
     this.#xml = xml;
@@ -75,9 +75,7 @@ export class ElementContent {
     const parts: string[] = [];
     for (const [i, child] of this.#children.entries()) {
       const childEnd = this.#children[i + 1]?.start ?? end;
-      const mentioned = new Set<string>();
-      const isKnown = addPrefixes(xml.slice(child.start, childEnd), this.#scope, mentioned);
-      const declarations = this.#declarationsOn(child, isKnown ? mentioned : undefined);
+      const declarations = this.#declarationsOn(child, childEnd);
       if (declarations === '') continue;
       growth += declarations.length;
       if (growth > maxGrowth) throw tooLong(maxGrowth);
@@ -88,22 +86,22 @@ export class ElementContent {
     return parts.join('');
   }
 
-  /** Those that a child may need and does not make itself; of all prefixes if it is not known which it mentions. */
-  #declarationsOn({ scope }: Child, mentioned: ReadonlySet<string> | undefined): string {
-    const { declared } = scope === this.#scope ? NO_DECLARATIONS : scope;
-    const texts = this.#scope.defaultNamespace === '' || declared.has('') ? [] : [this.#declarationOf('')];
-    const prefixes = mentioned ?? (this.#allPrefixes ??= [...this.#scope.all().keys()].filter(isDeclarable));
-    for (const prefix of prefixes) if (!declared.has(prefix)) texts.push(this.#declarationOf(prefix));
-    return texts.join('');
+  /** Those that a child, which ends at `end`, may need and does not make itself. */
+  #declarationsOn({ start, scope: own }: Child, end: number): string {
+    const scope = this.#scope;
+    const { declared } = own === scope ? NO_DECLARATIONS : own;
+    let text = '';
+    for (const prefix of prefixesIn(this.#xml.slice(start, end), scope) ?? new Set(['', ...scope.all().keys()]))
+      if (!declared.has(prefix)) text += this.#written.get(prefix) ?? this.#write(prefix);
+    return text;
   }
 
-  #declarationOf(prefix: string): string {
-    let text = this.#written.get(prefix);
-    if (text === undefined) {
-      const name = prefix === '' ? 'xmlns' : `xmlns:${prefix}`;
-      text = ` ${name}="${xmlAttribute(this.#scope.find(prefix) ?? '')}"`;
-      this.#written.set(prefix, text);
-    }
+  /** Writes the declaration of a prefix; empty if it needs none. */
+  #write(prefix: string): string {
+    const namespace = this.#scope.find(prefix) ?? '';
+    const name = prefix === '' ? 'xmlns' : `xmlns:${prefix}`;
+    const text = namespace === '' || prefix === 'xml' ? '' : ` ${name}="${xmlAttribute(namespace)}"`;
+    this.#written.set(prefix, text);
     return text;
   }
 }
@@ -116,23 +114,20 @@ function isBlank(xml: string): boolean {
   }
 }
 
-/** Finds prefixes before colons in a text. False: it may have any, with references or letters beyond ASCII. */
-function addPrefixes(text: string, scope: Scope, found: Set<string>): boolean {
-  if (text.includes('&#')) return false;
+/** The empty prefix and those before colons in a text, if declared. Undefined: any, written with references or beyond ASCII. */
+function prefixesIn(text: string, scope: Scope): ReadonlySet<string> | undefined {
+  if (text.includes('&#')) return undefined;
+  const found = new Set(['']);
   let searched = 0;
   for (let colon = text.indexOf(':'); colon !== -1; colon = text.indexOf(':', searched)) {
     let start = colon;
     while (start > searched && isNameCharacter(text.charCodeAt(start - 1))) start--;
-    if (start > searched && text.charCodeAt(start - 1) > MAX_ASCII) return false;
+    if (start > searched && text.charCodeAt(start - 1) > MAX_ASCII) return undefined;
     const name = text.slice(start, colon);
-    if (isDeclarable(name) && scope.find(name) !== undefined) found.add(name);
+    if (scope.find(name) !== undefined) found.add(name);
     searched = colon + 1;
   }
-  return true;
+  return found;
 }
 
 const MAX_ASCII = 0x7f;
-
-function isDeclarable(prefix: string): boolean {
-  return prefix !== '' && prefix !== 'xml';
-}

@@ -56,7 +56,6 @@ export function tooMuch(what: string): XmlError {
 export class Scope {
   /** The namespace of names without a prefix; empty if they have none. */
   readonly defaultNamespace: string;
-  #found: Map<string, string> | undefined;
 
   constructor(
     /** Namespaces that the element itself declares, by prefix; the empty prefix is the default namespace. */
@@ -66,17 +65,9 @@ export class Scope {
     this.defaultNamespace = declared.get('') ?? outer?.defaultNamespace ?? '';
   }
 
-  /** The namespace of a prefix, unless it is not declared. What was found far out is kept: an element may name it again. */
+  /** The namespace of a prefix, unless it is not declared. */
   find(prefix: string): string | undefined {
-    const near = this.declared.get(prefix) ?? this.outer?.declared.get(prefix);
-    const further = this.outer?.outer;
-    if (near !== undefined || further === undefined) return near;
-    let namespace = this.#found?.get(prefix);
-    if (namespace === undefined) {
-      namespace = further.find(prefix);
-      if (namespace !== undefined) (this.#found ??= new Map<string, string>()).set(prefix, namespace);
-    }
-    return namespace;
+    return this.declared.get(prefix) ?? this.outer?.find(prefix);
   }
 
   all(): Map<string, string> {

@@ -1,7 +1,7 @@
-import { SaxesParser, type SaxesTagNS } from 'saxes';
+import { SaxesParser } from 'saxes';
 import { shortened } from '../util/text';
 import { CommonXmlReader } from './common-xml-reader';
-import { checkElements, NO_DECLARATIONS, Scope, tooMuch, XmlError, type Tag, type XmlHandler } from './handler';
+import { checkElements, NO_DECLARATIONS, Scope, tooMuch, XmlError, type XmlHandler } from './handler';
 
 /**
  * Reads an XML 1.0 document with namespaces strictly, with {@link CommonXmlReader} or, from the beginning again, with `saxes`. Returns
@@ -71,9 +71,11 @@ function parserFor(xml: string, handler: XmlHandler): SaxesParser<{ xmlns: true 
     const outer = scopes.at(-1) ?? NO_DECLARATIONS;
     const scope = declared.length === 0 ? outer : new Scope(new Map(declared), outer);
     checkElements(++elements, scopes.push(scope));
+    const { name, local, uri } = tag;
+    const others = Object.values(tag.attributes).filter((one) => one.prefix !== 'xmlns' && one.name !== 'xmlns');
     const end = parser.position;
     // An attribute value cannot hold this character.
-    handler.openElement(tagOf(tag, scope), xml.lastIndexOf('<', end - 1), end);
+    handler.openElement({ name, local, uri, attributes: others, scope }, xml.lastIndexOf('<', end - 1), end);
   });
   parser.on('closetag', ({ isSelfClosing }) => {
     scopes.pop();
@@ -93,11 +95,6 @@ function joinTexts(parser: object): void {
 }
 
 const IS_EMPTY = /^$/;
-
-function tagOf({ name, local, uri, attributes }: SaxesTagNS, scope: Scope): Tag {
-  const others = Object.values(attributes).filter((one) => one.prefix !== 'xmlns' && one.name !== 'xmlns');
-  return { name, local, uri, attributes: others, scope };
-}
 
 /** Puts an error of the parser, `line:column: reason`, into words. The reason may quote the document, so it is shortened. */
 function mistakeIn(xml: string, error: unknown): XmlError | undefined {

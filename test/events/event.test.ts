@@ -26,6 +26,15 @@ describe('an event', () => {
     expect(event.attributes).not.toContain('192.0.2.1');
   });
 
+  it('has a UUID version 7 of its time, and no two have the same', () => {
+    const made = Array.from({ length: 1000 }, () => factory.make(...arrivalOf({ headers: {} })));
+    for (const { id, recordedAt } of made) {
+      const [time = '', rest] = id.split(/-7(?=[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$)/);
+      expect([parseInt(time.replace('-', ''), 16), rest?.length]).toEqual([recordedAt, 21]);
+    }
+    expect(new Set(made.map(({ id }) => id)).size).toBe(made.length);
+  });
+
   it('has the key and the type in a signed body, however long that is and whatever its content type', () => {
     const sender = Sender.all.find(({ name }) => name === 'Stripe');
     if (sender === undefined) throw new Error('Stripe is not known.');

@@ -1,7 +1,7 @@
 import { requestOf } from '../support/bindings';
 import { send } from '../support/http';
-import { startService, type TestService } from '../support/service';
-import { openWire } from '../support/wire';
+import { useService } from '../support/service';
+import { openWire, PATH, request } from '../support/wire';
 import { securityHeader, usernameToken, withHeader } from '../support/wsse';
 
 const RECORD_KEY = 'record-key-0123456789';
@@ -13,17 +13,12 @@ const soap11 = (operation: string) => ['Content-Type: text/xml', `SOAPAction: "$
 const soap12 = (operation: string) => [`Content-Type: application/soap+xml; action="${NAMESPACE}${operation}"`];
 const WRONG = 'Authorization: Bearer not-the-key-0123456';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService({ RECORD_KEYS: RECORD_KEY, READ_KEYS: READ_KEY });
-});
-afterAll(() => service.stop());
+const service = useService({ RECORD_KEYS: RECORD_KEY, READ_KEYS: READ_KEY });
 
 /** Sends a header, and no byte of its body; resolves to the header of the answer. */
 async function answerTo(...fields: readonly string[]): Promise<string> {
   const wire = await openWire(service.url);
-  const path = new URL(service.url).pathname;
-  wire.write(['POST ' + path + ' HTTP/1.1', 'Host: localhost', 'Expect: 100-continue', ...fields, '\r\n'].join('\r\n'));
+  wire.write(request(`POST ${PATH}`, 'Expect: 100-continue', ...fields));
   const answer = await wire.until(/\r\n\r\n/);
   wire.socket.destroy();
   return answer;

@@ -1,18 +1,15 @@
-import { XmlElement } from '../../src/xml/xml-tree';
+import type { XmlElement } from '../../src/xml/xml-tree';
 import { envelope11, envelope12, NAMESPACE, requestOf, SOAP_11_NAMESPACE } from '../support/bindings';
 import { send, type Answer } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { useService } from '../support/service';
 import { PASSWORD_DIGEST, securityHeader, usernameToken, withHeader, WSSE, WSU } from '../support/wsse';
+import { elementsIn } from '../support/xml';
 
 const KEY = 'record-key-0123456789';
 const MUST = 'SOAP:mustUnderstand="1"';
 const MISSING_ACTION = 'Unable to handle request without a valid action parameter. Please supply a valid soap action.';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService({ RECORD_KEYS: KEY });
-});
-afterAll(() => service.stop());
+const service = useService({ RECORD_KEYS: KEY });
 
 const post = (body: string, headers: Record<string, string>): Promise<Answer> =>
   send(service.url, { method: 'POST', headers, body });
@@ -21,11 +18,6 @@ const post11 = (body: string, headers: Record<string, string> = {}): Promise<Ans
 const post12 = (body: string, parameters = '', fields = {}): Promise<Answer> =>
   post(body, { 'Content-Type': `application/soap+xml; charset=utf-8${parameters}`, ...fields });
 
-/** The elements of an answer with this local name. */
-const elements = ({ body }: Answer, name: string): XmlElement[] => {
-  const all = (element: XmlElement): XmlElement[] => [element, ...element.children().flatMap(all)];
-  return all(XmlElement.read(body)).filter((element) => element.name === name);
-};
 /** `{namespace}name` for a qualified name, in an element that declares its prefix. */
 const expanded = (element: XmlElement | undefined, text = element?.text) => {
   const found = element?.qualifiedName(text ?? '');
@@ -35,7 +27,7 @@ const expanded = (element: XmlElement | undefined, text = element?.text) => {
 describe('header blocks that must be understood', () => {
   const block = (namespace: string, name: string) => `<x:${name} xmlns:x="${namespace}" ${MUST}/>`;
   const notUnderstood = (answer: Answer) =>
-    elements(answer, 'NotUnderstood').map((element) => expanded(element, element.attribute('qname')));
+    elementsIn(answer.body, 'NotUnderstood').map((element) => expanded(element, element.attribute('qname')));
 
   it('are all named in a SOAP 1.2 fault, each once', async () => {
     const [twice, accent] = [block('urn:x', 'A'), block('urn:x', 'B·')];
@@ -76,7 +68,7 @@ describe.each(['soap11', 'soap12'] as const)('a WS-Security header that is refus
   };
   /** The fault code of SOAP 1.1; of SOAP 1.2 the subcode, since the code is always Sender. */
   const codeOf = (answer: Answer) => {
-    const codes = elements(answer, binding === 'soap11' ? 'faultcode' : 'Value');
+    const codes = elementsIn(answer.body, binding === 'soap11' ? 'faultcode' : 'Value');
     if (binding === 'soap12') expect(codes[0]?.text).toBe('soap:Sender');
     return expanded(codes.at(-1));
   };
@@ -90,6 +82,7 @@ describe.each(['soap11', 'soap12'] as const)('a WS-Security header that is refus
     ['two tokens', token + token, WSSE, 'InvalidSecurity'],
     ['an assertion', `<a:Assertion xmlns:a="urn:saml"/>${token}`, WSSE, 'UnsupportedSecurityToken'],
     ['a digest', usernameToken('ZGlnZXN0', PASSWORD_DIGEST), WSSE, 'UnsupportedSecurityToken'],
+    ['a password of 4,097 characters', usernameToken('k'.repeat(4097)), WSSE, 'InvalidSecurity'],
     ['no password', token.replace(/<wsse:Password.*<\/wsse:Password>/, ''), WSSE, 'InvalidSecurity'],
   ])('for %s has its code', async (_what, inside, namespace, name) => {
     const answer = await record(securityHeader(inside));

@@ -1,5 +1,5 @@
-import { envelope11, NAMESPACE, requestOf } from '../support/bindings';
-import { startEndpoint, type TestEndpoint } from '../support/endpoint';
+import { envelope11, envelope12, NAMESPACE } from '../support/bindings';
+import { startEndpoint } from '../support/endpoint';
 import { send } from '../support/http';
 import { withHeader } from '../support/wsse';
 
@@ -9,16 +9,11 @@ const ADDRESSING_2004 = 'http://schemas.xmlsoap.org/ws/2004/08/addressing';
 const ACTION = { SOAPAction: `${NAMESPACE}HelloWorld` };
 
 describe('hints for the operator say what to change', () => {
-  let endpoint: TestEndpoint;
-  beforeEach(async () => {
-    endpoint = await startEndpoint({});
-  });
-  afterEach(() => endpoint.stop());
-
   /** The hints that a message brings. */
   const hintsOf = async (body: string | Buffer, headers: Record<string, string> = {}) => {
-    await send(endpoint.url, { method: 'POST', headers: { 'Content-Type': 'text/xml', ...headers }, body });
-    return endpoint.hints;
+    const { url, hints } = await startEndpoint({});
+    await send(url, { method: 'POST', headers: { 'Content-Type': 'text/xml', ...headers }, body });
+    return hints;
   };
   const addressed = (namespace: string, mandatory = '0') =>
     withHeader(HELLO, `<To xmlns="${namespace}" SOAP:mustUnderstand="${mandatory}">urn:x</To>`);
@@ -45,11 +40,12 @@ describe('hints for the operator say what to change', () => {
     expect(await hintsOf(body, headers)).toEqual([{ key, message: expect.stringMatching(text) as string }]);
   });
 
-  it('but not if nothing is wrong, or something else', async () => {
-    const { path, ...question } = requestOf('soap12', 'HelloWorld');
-    await send(endpoint.url + path, question);
-    await hintsOf(HELLO);
-    await hintsOf(envelope11('Nope').replace(NAMESPACE, 'urn:x'));
-    expect(await hintsOf(addressed('urn:x'))).toEqual([]);
+  it.each([
+    ['nothing is wrong', HELLO],
+    ['nothing is wrong over SOAP 1.2', envelope12('HelloWorld'), 'application/soap+xml'],
+    ['something else is wrong', envelope11('Nope').replace(NAMESPACE, 'urn:x')],
+    ['a header block is not of WS-Addressing', addressed('urn:x')],
+  ])('but not if %s', async (_what, body, type = 'text/xml') => {
+    expect(await hintsOf(body, { 'Content-Type': type })).toEqual([]);
   });
 });

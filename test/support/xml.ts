@@ -1,15 +1,12 @@
-import { SaxesParser } from 'saxes';
+import { XmlElement } from '../../src/xml/xml-tree';
 
-/** The text between the tags of an XML document or fragment, read by a strict parser. */
+/** The elements of an XML document with this local name, or all, read by a strict parser. */
+export function elementsIn(xml: string, name?: string): XmlElement[] {
+  const all = (element: XmlElement): XmlElement[] => [element, ...element.children().flatMap(all)];
+  return all(XmlElement.read(xml)).filter((element) => name === undefined || element.name === name);
+}
+
+/** The text between the tags of an XML document, read by a strict parser. */
 export function parsedText(xml: string): string {
-  const parser = new SaxesParser({ xmlns: true });
-  let text = '';
-  let depth = 0;
-  parser.on('opentag', () => depth++);
-  parser.on('closetag', () => depth--);
-  parser.on('text', (part) => {
-    if (depth > 0) text += part;
-  });
-  parser.write(xml).close();
-  return text;
+  return XmlElement.read(xml).text;
 }

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { create } from 'xmlbuilder2';
+import { eventsOf } from '../support/bindings';
 import { send } from '../support/http';
 import { samplesOn } from '../support/page';
-import { startService, type TestService } from '../support/service';
+import { useService } from '../support/service';
 import { describeWith } from '../support/tools';
+import { parsedText } from '../support/xml';
 
 const run = promisify(execFile);
 
@@ -12,36 +13,24 @@ const RECORD_KEY = 'record-key-0123456789';
 const READ_KEY = 'read-key-0123456789abc';
 
 describeWith({ curl: 'curl', bash: 'bash' }, 'the curl lines on the pages', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({
-      SERVICE_NAMESPACE: "urn:it's",
-      RECORD_KEYS: RECORD_KEY,
-      READ_KEYS: READ_KEY,
-    });
-  });
-  afterAll(() => service.stop());
+  const service = useService({ SERVICE_NAMESPACE: "urn:it's", RECORD_KEYS: RECORD_KEY, READ_KEYS: READ_KEY });
 
-  const lineOn = async (operation: string, binding: string): Promise<string> => {
+  const curl = async (operation: string, binding: string, key = '') => {
     const { body } = await send(`${service.url}?op=${operation}`);
-    return `${samplesOn(body, binding).curl} --silent --show-error --fail`;
+    const line = `${samplesOn(body, binding).curl} --silent --show-error --fail`;
+    expect(line.includes('-H "X-API-Key: KEY"')).toBe(key !== '');
+    return parsedText((await run('bash', ['-c', line.replace(': KEY', `: ${key}`)])).stdout);
   };
-  const resultOf = async (line: string) => create((await run('bash', ['-c', line])).stdout).root().node.textContent;
-
-  it.each(['SOAP 1.1', 'SOAP 1.2', 'HTTP GET', 'HTTP POST'])('over %s call the operation', async (binding) => {
-    expect(await resultOf(await lineOn('HelloWorld', binding))).toBe('Hello World');
-  });
 
   it.each([
     ['SOAP 1.1', `<order xmlns="urn:it's">17</order>`],
     ['SOAP 1.2', `<order xmlns="urn:it's">17</order>`],
     ['HTTP GET', { order: '17' }],
     ['HTTP POST', { order: '17' }],
-  ])('over %s record the example and find it, with a key in place of KEY', async (binding, data) => {
-    const recordLine = await lineOn('RecordEvent', binding);
-    expect(recordLine).toContain('-H "X-API-Key: KEY"');
-    const id = await resultOf(recordLine.replace(': KEY', `: ${RECORD_KEY}`));
-    const found = await resultOf((await lineOn('GetEvents', binding)).replace(': KEY', `: ${READ_KEY}`));
-    expect(JSON.parse(found ?? '')).toContainEqual(expect.objectContaining({ id, data }));
+  ])('over %s call, record the example and find it, with a key in place of KEY', async (binding, data) => {
+    expect(await curl('HelloWorld', binding)).toBe('Hello World');
+    const id = await curl('RecordEvent', binding, RECORD_KEY);
+    const found = await curl('GetEvents', binding, READ_KEY);
+    expect(eventsOf(found)).toContainEqual(expect.objectContaining({ id, data }));
   });
 });

@@ -2,23 +2,17 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CommonXmlReader } from '../../src/xml/common-xml-reader';
-import type { XmlHandler } from '../../src/xml/handler';
 
 /** The names and texts in a document, or undefined if the reader gives up on it. */
 function found(xml: string): string[] | undefined {
   const parts: string[] = [];
-  const handler: XmlHandler = {
-    openElement: ({ local, uri, attributes }) => {
-      parts.push(`<{${uri}}${local}`, ...attributes.map((each) => `@{${each.uri}}${each.local}=${each.value}`));
-    },
-    addText: (text) => {
-      parts.push(text);
-    },
-    closeElement: () => {
-      parts.push('>');
-    },
-  };
-  return new CommonXmlReader(xml, handler).read() ? parts : undefined;
+  const isRead = new CommonXmlReader(xml, {
+    openElement: ({ local, uri, attributes }) =>
+      void parts.push(`<{${uri}}${local}`, ...attributes.map((each) => `@{${each.uri}}${each.local}=${each.value}`)),
+    addText: (text) => void parts.push(text),
+    closeElement: () => void parts.push('>'),
+  }).read();
+  return isRead ? parts : undefined;
 }
 
 const namesOf = (count: number) => Array.from({ length: count }, (_, i) => ` a${String(i)}=""`).join('');

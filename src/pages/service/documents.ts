@@ -5,14 +5,13 @@ import { HTTP_ERRORS, type RequestError } from '../../http/errors';
 import type { Binding } from '../../config/values';
 import type { Contract } from '../../contract/contract';
 import type { Endpoint } from '../../call/incoming-call';
-import type { SoapBindings } from '../../soap/soap-call';
 import { SoapVersion } from '../../soap/soap-version';
 import { shortened } from '../../util/text';
 import { builderText } from '../../xml/characters';
 import { pageWriter, SECURITY_HEADERS, type HtmlPage } from '../page-writer';
 import { parametersOf } from '../events/list-query';
 import { eventCount } from '../events/rate-view';
-import { samplesOf } from './samples';
+import { samplesOf, type Soap } from './samples';
 
 /** With a refusal it stands in for the one that was asked for. */
 interface Document extends HtmlPage {
@@ -26,7 +25,7 @@ const XML = 'text/xml; charset=utf-8';
  * `?op=<Operation>` and, with any other query or none, the service page. Each names the address that the caller used.
  * `/` leads to the service page. With documentation off it refuses everything but messages and OPTIONS.
  */
-export function documents(endpoint: Endpoint, soap: SoapBindings | undefined): Router {
+export function documents(endpoint: Endpoint, soap: Soap): Router {
   const { contract, path, callers, rate } = endpoint;
   const { hasSoap, documentation } = contract.protocols;
   const allow = `${documentation ? 'GET, HEAD, ' : ''}OPTIONS${hasSoap ? ', POST' : ''}`;
@@ -71,7 +70,7 @@ export function documents(endpoint: Endpoint, soap: SoapBindings | undefined): R
 }
 
 /** Loads the templates. Returns a function that writes the document for which a request asks. */
-function documentWriter(endpoint: Endpoint, soap: SoapBindings | undefined) {
+function documentWriter(endpoint: Endpoint, soap: Soap) {
   const { contract, path, service, callers, access } = endpoint;
   const { bindings: on } = contract.protocols;
   const page = pageWriter(contract, 'operations', join(__dirname, 'templates'), ['style.css']);

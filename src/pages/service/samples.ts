@@ -2,13 +2,16 @@ import { HttpResponse } from '../../http/response';
 import type { Contract } from '../../contract/contract';
 import { indentedXml } from '../indented-text';
 import { Binding } from '../../config/values';
-import type { SoapBindings } from '../../soap/soap-call';
+import type { soapBindings } from '../../soap/soap-call';
 import { SoapVersion } from '../../soap/soap-version';
 import { command } from '../events/commands';
 import { MediaType } from '../../http/content/media-type';
 import { stringReply } from '../../get-post/reply-format';
 
 type Operation = Contract['operations'][number];
+
+/** The SOAP bindings, if they are on. */
+export type Soap = Awaited<ReturnType<typeof soapBindings>>;
 
 /** Stands for what differs from call to call, as `length` does. */
 const RESULT = 'string';
@@ -31,7 +34,7 @@ export async function samplesOf(
   needsKey: boolean,
   endpointUrl: string,
   contract: Contract,
-  soap: SoapBindings | undefined,
+  soap: Soap,
 ) {
   const { name, action } = operation;
   const given = exampleArguments(operation);
@@ -48,7 +51,7 @@ export async function samplesOf(
       headers: { 'Content-Type': version.contentType, ...headers, ...key },
       body: version.request(name, contract, true, given),
     };
-    const reply = (await soap?.servers[version.binding]?.answer(name, {}, { result: RESULT })) ?? '';
+    const reply = (await soap?.answers.get(version.binding)?.(name, {}, { result: RESULT })) ?? '';
     return [version.binding, request, response(version.contentType, indentedXml(reply) ?? '')] as const;
   };
   const form = { 'Content-Type': MediaType.form, ...key };
