@@ -34,11 +34,7 @@ export function createObserver(
     path: cut(request.url?.replace(/[?#].*$/s, '') ?? ''),
   });
 
-  const unanswered = (
-    error: unknown,
-    call: Omit<RefusedCall, 'id' | 'time' | 'reason'>,
-    request?: IncomingMessage,
-  ): void => {
+  const unanswered = (error: unknown, call: Omit<RefusedCall, 'id' | 'time' | 'reason'>, request?: IncomingMessage) => {
     const refusal = error instanceof RequestError ? error.refusal : undefined;
     const reason = plainReason(error);
     refusedCalls.add({ time: Date.now(), ...call, refusal, reason }, request);
