@@ -133,7 +133,7 @@ export async function startApp(
     pages,
     (request) => {
       // Before the key is looked at: a caller over the limit must not learn whether it is right.
-      if (access.rules.credentials.read.length > 0) rate.count(request);
+      if (access.rules.guards.read) rate.count(request);
       new Caller(request, access).require('read');
     },
     access.checkOperator,

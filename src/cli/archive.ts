@@ -6,7 +6,6 @@ import { pipeline } from 'node:stream/promises';
 import { type NewEvent, sequenceOf, StoredEvent } from '../events/stored-event';
 import { ArchiveLine } from '../events/archive-line';
 import type { EventLog } from '../log/event-log';
-import type { Start } from '../log/queries';
 import type { LogChange, ReadableLog } from '../log/readable-log';
 import { writeNewFile } from '../util/files';
 import { replaceInvisible } from '../util/text';
@@ -46,7 +45,6 @@ async function printPages(
       await print(pageText(chosen, lineOf), stop);
       counts.printed += chosen.length;
       counts.read += page.length;
-      if (stop.aborted) break;
     }
   } catch (error) {
     if (!stop.aborted) throw error;
@@ -79,16 +77,11 @@ function sayChange(change: LogChange, position: number, newest: number): number 
  *
  * @throws the file exists or cannot be written, or the signal came before the end.
  */
-export async function exportEvents(
-  file: string,
-  log: ReadableLog,
-  start: Start | undefined,
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function exportEvents(file: string, log: ReadableLog, form: Values, stop: AbortSignal): Promise<boolean> {
   let [events, damaged] = [0, 0];
   const lineOf = file === '-' ? jsonLine() : ArchiveLine.of;
   const lines = async function* (): AsyncGenerator<string> {
-    for await (const page of log.pages(start ?? { after: 0 })) {
+    for await (const page of log.pages(form.since ?? { after: 0 })) {
       const whole = page.filter(isWhole);
       yield pageText(whole, lineOf);
       damaged += page.length - whole.length;
@@ -96,13 +89,13 @@ export async function exportEvents(
     }
   };
   try {
-    if (file === '-') for await (const text of lines()) await print(text, signal);
+    if (file === '-') for await (const text of lines()) await print(text, stop);
     else
       await writeNewFile(file, (temporary) =>
-        pipeline(lines, createWriteStream(temporary, { flags: 'wx' }), { signal }),
+        pipeline(lines, createWriteStream(temporary, { flags: 'wx' }), { signal: stop }),
       );
   } catch (error) {
-    if (signal.aborted) throw signal.reason;
+    if (stop.aborted) throw stop.reason;
     throw fileError(file, 'written', error);
   }
   console.error(`${String(events)} events exported.`);
@@ -133,53 +126,55 @@ export async function openInput(file: string): Promise<Readable> {
 
 /**
  * Records the events of a file that are not in the log yet. Leaves out those whose `Idempotency-Key` another event has, reports
- * each, and resolves to whether there were none.
+ * each, and resolves to whether there were none. Says at its end how many were recorded, however it ends.
  *
  * @throws a line cannot be imported; the events of the lines before it are recorded.
  */
 export async function importEvents(file: string, stream: Readable, log: Pick<EventLog, 'append'>): Promise<boolean> {
-  const decoder = new TextDecoder();
   let [recorded, known, leftOut] = [0, 0, 0];
-  const summary = () => `${String(recorded)} recorded, ${String(known)} already in the log.`;
-  const batches = async function* (): AsyncGenerator<readonly NewEvent[]> {
-    let events: NewEvent[] = [];
-    let [bytes, number] = [0, 1];
-    try {
-      for await (const lines of linesOf(stream))
-        for (const line of lines) {
-          if (!isUtf8(line)) throw new Error('It is not UTF-8.');
-          const text = decoder.decode(line);
-          // An empty line has no event.
-          if (text.trim() !== '') events.push(new ArchiveLine(text).event());
-          bytes += line.length;
-          number++;
-          if (events.length < BATCH_EVENTS && bytes <= BATCH_BYTES) continue;
-          yield events;
-          events = [];
-          bytes = 0;
+  try {
+    for await (const events of batchesIn(file, stream)) {
+      const appended = await log.append(...events).catch((cause: unknown) => {
+        throw new Error('The import stopped; run it again to go on', { cause });
+      });
+      for (const [i, each] of appended.entries()) {
+        if (each.recorded) recorded++;
+        else if (each.conflict === undefined) known++;
+        else {
+          leftOut++;
+          const problem = `${quoted(each.id)} has its Idempotency-Key, with another type or other data`;
+          console.error(`Event ${quoted(events[i]?.id ?? '')} is left out: ${problem}.`);
         }
-    } catch (error) {
-      yield events;
-      const where = `Line ${String(number)} of ${file} cannot be imported.`;
-      const stopped = new Error(`${where} Before it: ${summary()}`, { cause: fileError(file, 'read', error) });
-      throw stopped;
-    }
-    yield events;
-  };
-  for await (const events of batches()) {
-    const appended = await log.append(...events).catch((cause: unknown) => {
-      throw new Error(`The import stopped; run it again to go on. Before that: ${summary()}`, { cause });
-    });
-    for (const [i, each] of appended.entries()) {
-      if (each.recorded) recorded++;
-      else if (each.conflict === undefined) known++;
-      else {
-        leftOut++;
-        const problem = `${quoted(each.id)} has its Idempotency-Key, with another type or other data`;
-        console.error(`Event ${quoted(events[i]?.id ?? '')} is left out: ${problem}.`);
       }
     }
+  } finally {
+    console.error(`${String(recorded)} recorded, ${String(known)} already in the log.`);
   }
-  console.error(summary());
   return leftOut === 0;
+}
+
+/** Reads the events of a file; those before a line that cannot be read are yielded before the error that names it. */
+async function* batchesIn(file: string, stream: Readable): AsyncGenerator<readonly NewEvent[]> {
+  const decoder = new TextDecoder();
+  let events: NewEvent[] = [];
+  let [bytes, number] = [0, 1];
+  try {
+    for await (const lines of linesOf(stream))
+      for (const line of lines) {
+        if (!isUtf8(line)) throw new Error('It is not UTF-8.');
+        const text = decoder.decode(line);
+        // An empty line has no event.
+        if (text.trim() !== '') events.push(new ArchiveLine(text).event());
+        bytes += line.length;
+        number++;
+        if (events.length < BATCH_EVENTS && bytes <= BATCH_BYTES) continue;
+        yield events;
+        events = [];
+        bytes = 0;
+      }
+  } catch (cause) {
+    yield events;
+    throw new Error(`Line ${String(number)} of ${file} cannot be imported`, { cause });
+  }
+  yield events;
 }

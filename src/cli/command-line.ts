@@ -5,12 +5,6 @@ import { VARIABLES } from '../config/variables';
 import { Callers } from '../http/callers';
 import { shortened } from '../util/text';
 
-interface CommandLineAnswer {
-  readonly text: string;
-  /** 0; 1: the service is not ready; 2: the program does not know the arguments. Unless it is 0, the text is an error. */
-  readonly exitCode: 0 | 1 | 2;
-}
-
 /** Returns the program of a tool that is named in place of an option; it sets the exit code. */
 export function toolNamed(name: string | undefined): ((args: readonly string[]) => Promise<void>) | undefined {
   if (name === 'events') return async (args) => (await import('./events.js')).runEventsTool(args);
@@ -19,25 +13,17 @@ export function toolNamed(name: string | undefined): ((args: readonly string[]) 
 }
 
 /**
- * Answers the argument of the service. Returns undefined if there is none and the service should start.
+ * Answers the argument of the service. Returns undefined if there is none and the service should start. The exit code is 1 if the
+ * service is not ready, 2 if the argument is not known; unless it is 0, the text is an error.
  *
  * @throws {ConfigError} `--ready` needs settings that are wrong.
  */
-export async function answerCommandLine(argument: string | undefined): Promise<CommandLineAnswer | undefined> {
-  switch (argument) {
-    case undefined:
-      return undefined;
-    case '--help':
-    case '-h':
-      return { text: usage(), exitCode: 0 };
-    case '--version':
-    case '-v':
-      return { text: BUILD.name, exitCode: 0 };
-    case '--ready':
-      return askReadiness();
-    default:
-      return { text: `Unknown argument ${JSON.stringify(argument)}. ${ADVICE}`, exitCode: 2 };
-  }
+export async function answerCommandLine(argument: string | undefined) {
+  if (argument === undefined) return undefined;
+  if (['--help', '-h'].includes(argument)) return { text: usage(), exitCode: 0 };
+  if (['--version', '-v'].includes(argument)) return { text: BUILD.name, exitCode: 0 };
+  if (argument === '--ready') return askReadiness();
+  return { text: `Unknown argument ${JSON.stringify(argument)}. ${ADVICE}`, exitCode: 2 };
 }
 
 const ADVICE =
@@ -65,11 +51,8 @@ function usage(): string {
   return lines.join('\n');
 }
 
-/** How long the service may take to answer, in milliseconds. */
-const TIMEOUT = 5000;
-
 /** Asks the service that runs with these settings on this machine for `/readyz`, at ADMIN_PORT if it has one. */
-async function askReadiness(): Promise<CommandLineAnswer> {
+async function askReadiness() {
   const { admin, host, port, tls } = ProcessConfig.ofTool('host', 'port', 'admin', 'tls');
   const isSecure = admin.port === undefined && tls.cert !== undefined;
   const address =
@@ -77,7 +60,7 @@ async function askReadiness(): Promise<CommandLineAnswer> {
   const url = `${isSecure ? 'https' : 'http'}://${address}/readyz`;
   const { HttpClient, NoAnswerError } = await import('./http-client.js');
   // The certificate has the name that callers use; this is the same machine, and nothing secret is sent.
-  const client = new HttpClient({ timeout: TIMEOUT, isInsecure: true, isDirect: true }, 64 * 1024);
+  const client = new HttpClient({ timeout: 5000, isInsecure: true, isDirect: true });
   const answer = await client.ask(new URL(url), { method: 'GET' });
   if (answer instanceof NoAnswerError) return { text: `${url} does not answer: ${answer.message}`, exitCode: 1 };
   return { text: shortened(answer.body.toString().trimEnd()), exitCode: answer.status === 200 ? 0 : 1 };

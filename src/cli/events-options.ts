@@ -7,10 +7,14 @@ import { Sender } from '../senders/sender';
 import { parseDuration, parseTime } from '../util/time';
 import { misuse, quoted } from './terminal';
 import { option, repeatable } from './tool-command';
-import type { EventFilter, EventSelection, LogSource } from './tool-log';
 
 /** The options of all commands, as commander reads them. */
-export interface Values extends LogSource, EventFilter {
+export interface Values extends Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'fromSender'> {
+  /** Names in lower case, and values. */
+  readonly header?: readonly (readonly [name: string, value: string])[] | undefined;
+  readonly from?: URL;
+  readonly keyFile?: string;
+  readonly ca?: string;
   readonly since?: Start;
   readonly until?: Start;
   readonly event?: readonly string[];
@@ -23,6 +27,9 @@ export interface Values extends LogSource, EventFilter {
   readonly sign?: readonly { readonly sender: Sender; readonly file: string }[];
   readonly skipRefused?: boolean;
   readonly tries?: number;
+  readonly to?: URL;
+  readonly secretFile?: string;
+  readonly data?: string;
 }
 
 /** Options that choose some of the events; one must match all that are given. */
@@ -151,6 +158,10 @@ function httpAddress(text: string): URL | undefined {
   }
   return undefined;
 }
+
+/** Some events of a log, by name (an id or a sequence) or by a search that is bounded in time. */
+export type EventSelection =
+  { readonly names: readonly string[] } | ({ readonly search: Omit<SearchQuery, 'limit'> } & Pick<Values, 'header'>);
 
 /** The events that options select, if any of them does. */
 export function selectionOf(values: Values): EventSelection | undefined {

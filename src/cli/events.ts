@@ -13,7 +13,7 @@ import {
 } from './events-options';
 import { forwardCommand } from './forward/command';
 import { triggerCommand } from './forward/trigger';
-import { misuse, runProgram, stopSignal } from './terminal';
+import { misuse, runProgram } from './terminal';
 import { ToolCommand } from './tool-command';
 import { eventLogOfTool, withLog, withSource } from './tool-log';
 
@@ -24,90 +24,69 @@ function eventsCommand(): ToolCommand {
     .version(BUILD.name, '-v, --version')
     .description('Works on the event log that EVENT_LOG names, also while the service runs.')
     .addHelpText('after', `\n${NOTES}\n\n${EXIT_CODES}`);
+  const archive = () => import('./archive.js');
   const upkeep = () => import('./upkeep.js');
+  const command = (name: string, description: string, options: readonly Option[] = []) =>
+    program.command(name).description(description).addOptions(options);
   const printing = () => [
     sinceOption(),
     ...filterOptions(),
     new Option('--json', 'print CloudEvents on a terminal, too, instead of a short line for each'),
     ...sourceOptions(),
   ];
-  for (const [name, description, action] of [
-    ['print', 'Print all events, or those --since', 'printEvents'],
-    ['follow', 'Print events as they are recorded, and before them those --since', 'followEvents'],
-  ] as const)
-    program
-      .command(name)
-      .description(description)
-      .addOptions(printing())
-      .action(async (values: Values) => {
-        const archive = await import('./archive.js');
-        await withSource(values, (log, stop) => archive[action](log, values, stop));
-      });
+  command('print', 'Print all events, or those --since', printing()).action((values: Values) =>
+    withSource(values, async (log, stop) => (await archive()).printEvents(log, values, stop)),
+  );
+  command('follow', 'Print events as they are recorded, and before them those --since', printing()).action(
+    (values: Values) => withSource(values, async (log, stop) => (await archive()).followEvents(log, values, stop)),
+  );
   program.addCommand(forwardCommand());
   program.addCommand(triggerCommand());
-  program
-    .command('export')
-    .description('Write all events, or those --since, to a new file')
-    .argument('<file>')
-    .addOptions([sinceOption(), ...sourceOptions()])
-    .action(async (file: string, values: Values) => {
-      const { exportEvents } = await import('./archive.js');
-      await withSource(values, async (log, stop) => failUnless(await exportEvents(file, log, values.since, stop)));
-    });
-  program
-    .command('import')
-    .description('Record the events of a file that are not in the log yet')
-    .argument('<file>')
-    .action(async (file: string) => {
-      const { importEvents, openInput } = await import('./archive.js');
-      // Opened first: a mistyped name must not leave an empty log.
-      const stream = await openInput(file);
-      try {
-        await withLog('import', async (log) => failUnless(await importEvents(file, stream, log)));
-      } finally {
-        if (file !== '-') stream.destroy();
-      }
-    });
-  program
-    .command('verify')
-    .description('Look for damage in the log and in each event; a line for each finding')
-    .action(() => withLog('read', async (log) => failUnless(await (await upkeep()).verifyLog(log))));
-  program
-    .command('forget')
-    .description('Remove events for good: those named by id or sequence, or all that a search finds')
-    .argument('[id...]')
-    .addOptions([sinceOption(), ...filterOptions(), untilOption()])
-    .option('--dry-run', 'print the events, and remove none')
-    .option(
+  command('export <file>', 'Write all events, or those --since, to a new file', [
+    sinceOption(),
+    ...sourceOptions(),
+  ]).action((file: string, values: Values) =>
+    withSource(values, async (log, stop) => (await archive()).exportEvents(file, log, values, stop)),
+  );
+  command('import <file>', 'Record the events of a file that are not in the log yet').action(async (file: string) => {
+    const { importEvents, openInput } = await archive();
+    // Opened first: a mistyped name must not leave an empty log.
+    const stream = await openInput(file);
+    try {
+      await withLog('import', (log) => importEvents(file, stream, log));
+    } finally {
+      if (file !== '-') stream.destroy();
+    }
+  });
+  command('verify', 'Look for damage in the log and in each event; a line for each finding').action(() =>
+    withLog('read', async (log) => (await upkeep()).verifyLog(log)),
+  );
+  command('forget [id...]', 'Remove events for good: those named by id or sequence, or all that a search finds', [
+    sinceOption(),
+    ...filterOptions(),
+    untilOption(),
+    new Option('--dry-run', 'print the events, and remove none'),
+    new Option(
       '--rewrite',
       'also write a SQLite file anew, without remains of their keys; calls that record wait meanwhile',
-    )
-    .action(async (names: string[], values: Values) => {
-      const search = selectionOf(values);
-      if ((names.length === 0) === (search === undefined))
-        throw misuse('Say what to remove: give ids or sequences, or a search.');
-      const { forgetEvents } = await upkeep();
-      await withLog('read', (log) => forgetEvents(search ?? { names }, log, values, stopSignal()));
-    });
-  program
-    .command('compact')
-    .description('Give the space of forgotten events in a SQLite file back to the file system')
-    .action(() => withLog('read', async (log) => (await upkeep()).compact(log)));
-  program
-    .command('backup')
-    .description('Copy a log in SQLite, as it is at one moment, to a new file')
+    ),
+  ]).action(async (names: string[], values: Values) => {
+    const search = selectionOf(values);
+    if ((names.length === 0) === (search === undefined))
+      throw misuse('Say what to remove: give ids or sequences, or a search.');
+    const { forgetEvents } = await upkeep();
+    await withLog('read', (log) => forgetEvents(search ?? { names }, log, values));
+  });
+  command('compact', 'Give the space of forgotten events in a SQLite file back to the file system').action(() =>
+    withLog('read', async (log) => (await upkeep()).compact(log)),
+  );
+  command('backup', 'Copy a log in SQLite, as it is at one moment, to a new file')
     .argument('<file>', '', namedFile)
     .action((file: string) => withLog('read', async (log) => (await upkeep()).backUp(file, log)));
-  program
-    .command('restore')
-    .description('Put the events of such a copy in the place of those of the log, which is copied before')
+  command('restore', 'Put the events of such a copy in the place of those of the log, which is copied before')
     .argument('<file>', '', namedFile)
     .action(async (file: string) => (await upkeep()).restore(file, eventLogOfTool()));
   return program;
-}
-
-function failUnless(isDone: boolean): void {
-  if (!isDone) process.exitCode = 1;
 }
 
 const NOTES = `Events are printed, exported and imported as one CloudEvent a line (NDJSON), with

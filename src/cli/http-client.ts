@@ -13,6 +13,7 @@ import { rootCertificates } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
 import { getProxyForUrl } from 'proxy-from-env';
 import { reasonOf } from '../util/errors';
+import { quoted } from '../util/text';
 
 /** An answer whose body is yet to come. Its connection ends with the body, or when that is destroyed. */
 export interface StreamedAnswer {
@@ -36,8 +37,8 @@ export interface OutgoingRequest {
 }
 
 export interface Reach {
-  /** The longest that a whole answer may take, in milliseconds, beside the time that a large request needs to be sent. */
-  readonly timeout: number;
+  /** The longest that a whole answer may take, in milliseconds (30,000), beside the time that a large request needs to be sent. */
+  readonly timeout?: number;
   /** Authorities in PEM that are trusted besides those that Node knows. */
   readonly ca?: string | undefined;
   /** Accepts any certificate, and versions of TLS that are not safe. */
@@ -45,6 +46,9 @@ export interface Reach {
   /** Asks no proxy; by default only for names of this machine. */
   readonly isDirect?: boolean;
 }
+
+/** The connection of an answer with more bytes is closed. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** The slowest that a large request may be sent, in bytes a second. */
 const SLOWEST = 64 * 1024;
@@ -67,11 +71,7 @@ export class HttpClient {
   /** Keeps TLS sessions, with which a connection begins sooner. */
   readonly #tls: TlsAgent;
 
-  /** @param maxBytes - the most bytes of a body that are read. */
-  constructor(
-    private readonly reach: Reach,
-    private readonly maxBytes: number,
-  ) {
+  constructor(private readonly reach: Reach = {}) {
     const { ca, isInsecure } = reach;
     this.#tls = new TlsAgent({
       ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
@@ -92,11 +92,12 @@ export class HttpClient {
 
   /** Sends as {@link ask} does. The body may be cut off: there is no answer only if the header did not come in time. */
   async send(url: URL, outgoing: OutgoingRequest): Promise<HttpAnswer | NoAnswerError> {
-    const timeout = this.reach.timeout + Math.floor(Buffer.byteLength(outgoing.body ?? '') / SLOWEST) * 1000;
+    const { timeout: least = 30_000 } = this.reach;
+    const timeout = least + Math.floor(Buffer.byteLength(outgoing.body ?? '') / SLOWEST) * 1000;
     const signal = AbortSignal.timeout(timeout);
     const seconds = String(timeout / 1000);
     try {
-      const answer = await this.#whole(await this.open(url, outgoing, signal, 0));
+      const answer = await wholeOf(await this.open(url, outgoing, signal, 0));
       // A body that ends with the connection looks whole if the time-out ended the connection.
       return signal.aborted ? { ...answer, cutOff: `the answer was not complete within ${seconds} s` } : answer;
     } catch (cause) {
@@ -115,14 +116,14 @@ export class HttpClient {
     url: URL,
     { method, path = url.pathname + url.search, headers, body = '' }: OutgoingRequest,
     signal: AbortSignal,
-    silence = this.reach.timeout,
+    silence: number,
   ): Promise<StreamedAnswer> {
     const length = Buffer.byteLength(body);
     const fields = { Host: url.host, ...(length > 0 && { 'Content-Length': length }), ...headers };
     const request = { ...urlToHttpOptions(url), method, path, headers: fields, signal };
     const proxy = this.reach.isDirect || LOOPBACK.test(url.hostname) ? '' : getProxyForUrl(url.href);
+    if (proxy === '') return answerOf(await this.#exchange(request, silence, body));
     try {
-      if (proxy === '') return answerOf(await this.#exchange(request, silence, body));
       const { auth: user, ...to } = urlToHttpOptions(new URL(proxy));
       const pass = user ? { 'Proxy-Authorization': `Basic ${Buffer.from(user).toString('base64')}` } : {};
       if (url.protocol === 'http:') {
@@ -135,7 +136,6 @@ export class HttpClient {
       if (statusCode !== 200) throw new Error(`its answer was ${statusText(statusCode)}`);
       return answerOf(await this.#exchange({ ...request, socket }, silence, body));
     } catch (error) {
-      if (proxy === '') throw error;
       // The text may hold a password.
       const name = URL.canParse(proxy) ? `${new URL(proxy).protocol}//${new URL(proxy).host} ` : '';
       const variable = `${url.protocol.slice(0, -1).toUpperCase()}_PROXY`;
@@ -170,24 +170,25 @@ export class HttpClient {
       sent.on('error', reject).end(body);
     });
   }
+}
 
-  async #whole({ body, ...header }: StreamedAnswer): Promise<HttpAnswer> {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    let cutOff: string | undefined;
-    try {
-      for await (const chunk of body as AsyncIterable<Buffer>) {
-        chunks.push(chunk);
-        bytes += chunk.length;
-        if (bytes <= this.maxBytes) continue;
-        cutOff = `the answer is longer than ${String(this.maxBytes / 1024)} KiB`;
-        break;
-      }
-    } catch (error) {
-      cutOff = reasonOf(error);
+/** Reads an answer to its end, or as much as is there if it is cut off. */
+export async function wholeOf({ body, ...header }: StreamedAnswer, maxBytes = MAX_BYTES): Promise<HttpAnswer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let cutOff: string | undefined;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes <= maxBytes) continue;
+      cutOff = `the answer is longer than ${String(maxBytes / 1024)} KiB`;
+      break;
     }
-    return { ...header, body: Buffer.concat(chunks), cutOff };
+  } catch (error) {
+    cutOff = reasonOf(error);
   }
+  return { ...header, body: Buffer.concat(chunks), cutOff };
 }
 
 /** @throws the status is not that of an answer. */
@@ -203,4 +204,38 @@ function answerOf(response: IncomingMessage): StreamedAnswer {
 /** Writes a status as messages show it: `404 Not Found`. */
 export function statusText(status: number): string {
   return `${String(status)} ${STATUS_CODES[status] ?? ''}`.trim();
+}
+
+/** An answer on one line; the text of one that took the request, or redirects it, says nothing more. */
+export function answerText({ status, body }: HttpAnswer, milliseconds: number): string {
+  const text = status < 400 ? '' : quoted(body.toString().trim());
+  const first = `${statusText(status)} (${milliseconds.toFixed(0)} ms)`;
+  return first + (text === '' ? '' : `: ${text}`);
+}
+
+/** Whether the same request may succeed later (RFC 9110 and RFC 6585). */
+export function isTemporary(status: number): boolean {
+  return status >= 500 || status === 408 || status === 429;
+}
+
+/** The first pause before a request is sent again, in milliseconds. */
+const FIRST_PAUSE = 500;
+
+/** The longest that a server can make a client wait with `Retry-After`, in milliseconds. */
+const LONGEST_RETRY_AFTER = 5 * 60_000;
+
+/**
+ * How long to wait after a number of attempts, in milliseconds: twice as long each time, up to the longest, less random jitter of up
+ * to a half, so that clients that lost the same server do not come back together. `Retry-After` makes it longer.
+ */
+export function pauseAfter(attempts: number, longest: number, retryAfter?: string): number {
+  const pause = Math.min(FIRST_PAUSE * 2 ** (attempts - 1), longest);
+  const asked = retryAfter === undefined ? 0 : retryAfterMilliseconds(retryAfter);
+  return Math.max(pause * (1 - Math.random() / 2), Math.min(asked, LONGEST_RETRY_AFTER));
+}
+
+/** Reads `Retry-After` (RFC 9110, section 10.2.3), seconds or a date; 0 for any other text. */
+function retryAfterMilliseconds(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  return / GMT$/.test(text) ? Date.parse(text) - Date.now() || 0 : 0;
 }

@@ -112,8 +112,6 @@ export function fileError(file: string, action: 'read' | 'written', error: unkno
   return new Error(`${file === '-' ? standard : file} cannot be ${action}: ${reason}.`);
 }
 
-const LINE_FEED = 0x0a;
-
 /** Most bytes of a line. The longest event that the service takes (256 MiB, in base64) has room in it. */
 const MAX_LINE_BYTES = 384 * 1024 * 1024;
 
@@ -132,7 +130,7 @@ export async function* linesOf(
   for await (const chunk of bytes) {
     const lines: Buffer[] = [];
     for (let start = 0, end: number; start < chunk.length; start = end) {
-      const lineFeed = chunk.indexOf(LINE_FEED, start);
+      const lineFeed = chunk.indexOf('\n', start);
       end = lineFeed === -1 ? chunk.length : lineFeed + 1;
       pending.push(chunk.subarray(start, end));
       pendingBytes += end - start;

@@ -2,20 +2,11 @@ import { ProcessConfig } from '../config/process-config';
 import { Arrival } from '../events/arrival';
 import { positionIn, sequenceOf, type StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
-import type { SearchQuery, Start } from '../log/queries';
+import type { Start } from '../log/queries';
 import type { ReadableLog } from '../log/readable-log';
 import { eventMatcher } from '../log/search';
+import type { EventSelection, Values } from './events-options';
 import { misuse, quoted, stopSignal, textOf, UsageError } from './terminal';
-
-/** The log that a command reads: by default the one that EVENT_LOG names. */
-export interface LogSource {
-  /** The address of a service that has it. */
-  readonly from?: URL;
-  /** A file with a read key of that service; by default WEBHOOK_READ_KEY has it. */
-  readonly keyFile?: string;
-  /** A file with authorities in PEM that are trusted, too. */
-  readonly ca?: string;
-}
 
 /** @throws {UsageError} no other process can have the log that EVENT_LOG names. */
 export function eventLogOfTool() {
@@ -24,9 +15,9 @@ export function eventLogOfTool() {
   throw new UsageError('EVENT_LOG=memory: is a log that only its service has. Set EVENT_LOG to another one.');
 }
 
-/** Works on the log of a service elsewhere, or on the one that EVENT_LOG names. SIGINT or SIGTERM ends it. */
+/** Works as {@link withLog} does, on the log of a service elsewhere or on the one that EVENT_LOG names. SIGINT or SIGTERM ends it. */
 export async function withSource(
-  { from: url, keyFile, ca }: LogSource,
+  { from: url, keyFile, ca }: Values,
   work: (log: ReadableLog, stop: AbortSignal) => Promise<unknown>,
 ): Promise<void> {
   const stop = stopSignal();
@@ -35,11 +26,15 @@ export async function withSource(
     return withLog('read', (log) => work(log, stop));
   }
   const key = ProcessConfig.readKey(keyFile === undefined ? undefined : await textOf(keyFile));
-  const { RemoteLog } = await import('./remote/remote-log.js');
-  await work(new RemoteLog({ url, key, ca: ca === undefined ? undefined : await textOf(ca) }, stop), stop);
+  const { RemoteLog } = await import('./remote-log.js');
+  const log = new RemoteLog({ url, key, ca: ca === undefined ? undefined : await textOf(ca) }, stop);
+  if ((await work(log, stop)) === false) process.exitCode = 1;
 }
 
-/** Opens the log that EVENT_LOG names, and closes it however the work on it ends; `import` makes one if there is none. */
+/**
+ * Opens the log that EVENT_LOG names, and closes it however the work on it ends; `import` makes one if there is none. The exit code is 1
+ * if the work comes to false.
+ */
 export async function withLog(access: 'read' | 'import', work: (log: EventLog) => Promise<unknown>): Promise<void> {
   const eventLog = eventLogOfTool();
   const { eventLogServer } = ProcessConfig.ofTool('eventLogServer');
@@ -48,7 +43,7 @@ export async function withLog(access: 'read' | 'import', work: (log: EventLog) =
     access === 'import' ? { ...ProcessConfig.ofTool('retention'), forgets: false } : { retention: {}, create: false };
   const log = await eventLog.open({ ...eventLogServer, ...settings });
   try {
-    await work(log);
+    if ((await work(log)) === false) process.exitCode = 1;
   } finally {
     await log.close();
   }
@@ -65,14 +60,8 @@ export async function positionBefore(log: Pick<ReadableLog, 'scan' | 'stats'>, s
   return first === undefined ? Math.max(start.after, last) : first.position - 1;
 }
 
-/** Conditions that an event has to meet. */
-export interface EventFilter extends Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'fromSender'> {
-  /** Header fields that the request had: names in lower case, and their values. */
-  readonly header?: readonly (readonly [name: string, value: string])[] | undefined;
-}
-
-/** Returns a function that tells whether an event is one of those. A damaged one matches no condition. */
-export function matcherOf(filter: EventFilter): (event: StoredEvent) => boolean {
+/** Returns a function that tells whether an event meets all conditions of a filter. A damaged one meets none. */
+export function matcherOf(filter: Values): (event: StoredEvent) => boolean {
   const { text, binding, type, sender, fromSender, header } = filter;
   const query = { text, binding, type, sender, fromSender };
   const isQuery = Object.values(query).some((value) => value !== undefined);
@@ -80,15 +69,10 @@ export function matcherOf(filter: EventFilter): (event: StoredEvent) => boolean 
   return (event) => {
     if (isQuery && matches(event) === undefined) return false;
     if (header === undefined) return true;
-    const had = Arrival.readable(new Arrival(event).headers);
+    const had = Arrival.readable(Arrival.of(event).headers);
     return header.every(([name, value]) => had.some(([field, text]) => field === name && text === value));
   };
 }
-
-/** Some events of a log, by name (an id or a sequence) or by a search that is bounded in time. */
-export type EventSelection =
-  | { readonly names: readonly string[] }
-  | ({ readonly search: Omit<SearchQuery, 'limit'> } & Pick<EventFilter, 'header'>);
 
 /** Most events of one id that are looked for: enough to say that it names several. */
 const SAME_ID = 10;

@@ -5,9 +5,9 @@ import { EventLogError } from '../log/engine';
 import type { EventLog } from '../log/event-log';
 import { plainReason } from '../util/errors';
 import { visible } from '../util/text';
-import type { Values } from './events-options';
-import { selectedEvents, type EventSelection } from './tool-log';
-import { eventLine, eventsText, print, UsageError } from './terminal';
+import type { EventSelection, Values } from './events-options';
+import { selectedEvents } from './tool-log';
+import { eventLine, eventsText, print, stopSignal, UsageError } from './terminal';
 
 /** Copies a log in SQLite, as it is at one moment, to a new file. */
 export async function backUp(file: string, log: EventLog): Promise<void> {
@@ -42,12 +42,9 @@ const REMAINS =
  *
  * @throws nothing was found or removed, or names do not name exactly one event; the message has a line for each.
  */
-export async function forgetEvents(
-  selection: EventSelection,
-  log: EventLog,
-  { dryRun = false, rewrite = false }: Values,
-  stop: AbortSignal,
-): Promise<void> {
+export async function forgetEvents(selection: EventSelection, log: EventLog, values: Values): Promise<void> {
+  const { dryRun = false, rewrite = false } = values;
+  const stop = stopSignal();
   if (rewrite && log.upkeep === undefined) throw new UsageError('--rewrite works on a SQLite file.');
   const positions: number[] = [];
   const problems: string[] = [];

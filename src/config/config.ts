@@ -1,27 +1,14 @@
 import { Binding } from './values';
 import { withSecretFiles, wrongNames, type Texts } from './environment';
-import {
-  ConfigError,
-  readSettings,
-  variablesOf,
-  type Problem,
-  type SettingsOf,
-  type Variable,
-  type VariableTable,
-} from './variable';
+import { ConfigError, Variable, variablesOf, type Problem, type SettingsOf, type VariableTable } from './variable';
 import { VARIABLES } from './variables';
 
 export { ConfigError } from './variable';
 
 type AllSettings = SettingsOf<typeof VARIABLES>;
 
-interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
 /** The service's configuration, checked and in the units that the code uses. */
-export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin'>, ListenAddress {
+export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin'> {
   readonly eventLogSettings: Parameters<AllSettings['eventLog']['open']>[0];
   /** Path of the endpoint, which is also the source of its own events. */
   readonly path: string;
@@ -37,7 +24,7 @@ export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin'>, L
     readonly sendTimeout: number;
   };
   /** Where health and metrics are served besides the public address, if anywhere. */
-  readonly admin: ListenAddress | undefined;
+  readonly admin: Pick<AllSettings, 'host' | 'port'> | undefined;
 }
 
 /** How many of the largest bodies fit into MAX_BODY_MEMORY by default. */
@@ -74,19 +61,12 @@ export function readConfig(environment: Texts, origin?: (name: string) => string
   };
 }
 
-export type SettingName = keyof AllSettings;
-
-/** Reads some settings, and nothing else, as {@link readConfig} does. */
-export function readSome<Name extends SettingName>(
-  names: readonly Name[],
-  environment: Texts,
-  origin: (name: string) => string,
-): Pick<AllSettings, Name> {
-  const table = Object.fromEntries(names.map((name) => [name, VARIABLES[name]]));
-  return readTable(table as Pick<typeof VARIABLES, Name>, environment, origin) as Pick<AllSettings, Name>;
-}
-
-function readTable<Table extends VariableTable>(
+/**
+ * Reads the settings of a table as {@link readConfig} does.
+ *
+ * @param contradictionsIn - finds what is wrong with settings each of which is valid.
+ */
+export function readTable<Table extends VariableTable>(
   table: Table,
   environment: Texts,
   origin: (name: string) => string = () => '',
@@ -98,8 +78,19 @@ function readTable<Table extends VariableTable>(
     ([name, text]) => text !== '' && !wrongNamed.some((wrong) => wrong.name === name),
   );
   const { texts, problems: wrongFiles } = withSecretFiles(variables, Object.fromEntries(set));
-  const { settings, problems } = readSettings(table, texts);
-  const wrong = problems.length > 0 ? problems : contradictionsIn(settings, texts);
+  const wrong: Problem[] = [];
+  const read = (part: VariableTable): object =>
+    Object.fromEntries(
+      Object.entries(part).map(([setting, entry]) => {
+        if (!(entry instanceof Variable)) return [setting, read(entry)];
+        const result = entry.parse(texts[entry.name]);
+        if ('value' in result) return [setting, result.value];
+        wrong.push(entry.problem(texts[entry.name], result.problem));
+        return [setting, undefined];
+      }),
+    );
+  const settings = read(table) as SettingsOf<Table>;
+  if (wrong.length === 0) wrong.push(...contradictionsIn(settings, texts));
   const lines = [...wrongNamed, ...wrongFiles, ...wrong].map(({ name, line }) => line + origin(name));
   if (lines.length > 0) throw new ConfigError(lines.join('\n'));
   return settings;

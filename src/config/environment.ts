@@ -32,9 +32,7 @@ export class EnvFile {
       const before = this.#lines.get(name);
       if (before !== undefined) throw wrong(`${name} is already set in line ${String(before)}`);
       this.#lines.set(name, i + 1);
-      const { value, problem } = valueOf(text);
-      if (problem !== undefined) throw wrong(`${name} ${problem}`);
-      texts.push([name, value]);
+      texts.push([name, valueOf(text, (problem) => wrong(`${name} ${problem}`))]);
     }
     this.texts = Object.fromEntries(texts);
   }
@@ -60,17 +58,16 @@ export class EnvFile {
   }
 }
 
-function valueOf(text: string): { readonly value: string; readonly problem?: string } {
+function valueOf(text: string, wrong: (problem: string) => ConfigError): string {
   if (!/^["'`]/.test(text)) {
     const value = text.replace(/(?:^|\s+)#.*$/, '');
-    return value.includes('#') ? { value, problem: 'contains a #: put the value in single quotes' } : { value };
+    if (value.includes('#')) throw wrong('contains a #: put the value in single quotes');
+    return value;
   }
   const [quoted, double, single, backquoted] = QUOTED.exec(text) ?? [];
-  const value = double ?? single ?? backquoted ?? '';
-  if (quoted === undefined) return { value, problem: 'must end with the quote that it begins with, on the same line' };
-  return double?.includes('\\')
-    ? { value, problem: 'contains a backslash in double quotes: put the value in single quotes' }
-    : { value };
+  if (quoted === undefined) throw wrong('must end with the quote that it begins with, on the same line');
+  if (double?.includes('\\')) throw wrong('contains a backslash in double quotes: put the value in single quotes');
+  return double ?? single ?? backquoted ?? '';
 }
 
 export type Texts = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readConfig, readSome, type Config, type SettingName } from './config';
+import { readConfig, readTable, type Config } from './config';
 import { EnvFile, unknownNames, type Texts } from './environment';
 import { ConfigError, variablesOf, type Variable } from './variable';
 import { VARIABLES } from './variables';
@@ -33,7 +33,7 @@ export const ProcessConfig = {
     const config = readConfig(texts, origin);
     const supervised = variablesOf(VARIABLES).filter((variable) => variable.supervised);
     const settings = Object.fromEntries(
-      supervised.map((variable) => [variable.name, digest(texts[variable.name] || variable.default)]),
+      supervised.map(({ name, default: otherwise = '' }) => [name, hash('sha256', texts[name] || otherwise, 'base64')]),
     );
     const given = process.env[SUPERVISOR];
     const common = given === undefined ? settings : (JSON.parse(given) as typeof settings);
@@ -61,9 +61,10 @@ export const ProcessConfig = {
   },
 
   /** Reads some settings for a tool, or throws a {@link ConfigError}. Mistakes in others are the service's. */
-  ofTool<Name extends SettingName>(...names: readonly Name[]) {
+  ofTool<Name extends keyof typeof VARIABLES>(...names: readonly Name[]) {
     const { texts, origin } = ownTexts();
-    return readSome(names, texts, origin);
+    const table = Object.fromEntries(names.map((name) => [name, VARIABLES[name]]));
+    return readTable(table as Pick<typeof VARIABLES, Name>, texts, origin);
   },
 
   /** Returns the read key for a service elsewhere: the first in a text like READ_KEYS, without its name. */
@@ -99,10 +100,6 @@ function ownTexts() {
     isOfFile,
     origin: (name: string): string => (isOfFile(name) ? ` (${file.placeOf(name)})` : ''),
   };
-}
-
-function digest(text = ''): string {
-  return createHash('sha256').update(text).digest('base64');
 }
 
 /** Windows does not distinguish upper and lower case in the names of variables. */

@@ -39,12 +39,9 @@ export class ServiceManager {
     const time = state === 'RELOADING=1' ? [`MONOTONIC_USEC=${String(process.hrtime.bigint() / 1000n)}`] : [];
     this.#sent = this.#sent
       // Node has no datagram sockets of the Unix domain.
-      .then(() => promisify(execFile)('systemd-notify', [state, ...time], { env }))
-      .then(
-        () => undefined,
-        (error: unknown) => {
-          this.failed((error as Error).message);
-        },
-      );
+      .then(async () => void (await promisify(execFile)('systemd-notify', [state, ...time], { env })))
+      .catch((error: unknown) => {
+        this.failed((error as Error).message);
+      });
   }
 }

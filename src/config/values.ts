@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
 import { compile } from 'proxy-addr';
 import { Sender } from '../senders/sender';
 import { ValueError } from '../util/errors';
@@ -44,8 +43,15 @@ function listOf(item: RegExp, allowed: string): Read<readonly string[]> {
   };
 }
 
-/** The path of a file, absolute once it is read. */
-export const file: Read<string> = (value) => resolve(value);
+/** A list of names; as what they name, in the order of `items`. */
+function someOf<Item>(items: readonly Item[], nameOf: (item: Item) => string): Read<readonly Item[]> {
+  const names = items.map(nameOf);
+  const list = listOf(new RegExp(`^(?:${names.join('|')})$`), `must be a list of ${names.join(', ')}, one at least`);
+  return (value) => {
+    const given = list(value);
+    return items.filter((item) => given.includes(nameOf(item)));
+  };
+}
 
 export function wholeNumber(from: number, to: number): Read<number> {
   return (value) => {
@@ -148,15 +154,9 @@ const line = matching(/^\P{Cc}{1,1000}$/u, 'must be a password of up to 1,000 ch
 /** A file of it may end with a line break. */
 export const password: Read<string> = (value) => line(value.replace(/\r?\n$/, ''));
 
-const bindings = listOf(
-  new RegExp(`^(?:${Binding.all.join('|')})$`),
-  `must be a list of ${Binding.all.join(', ')}, one at least`,
-);
+const bindings = someOf(Binding.all, (binding) => binding);
 
-export const protocols: Read<ReadonlySet<Binding>> = (value) => {
-  const names = bindings(value);
-  return new Set(Binding.all.filter((binding) => names.includes(binding)));
-};
+export const protocols: Read<ReadonlySet<Binding>> = (value) => new Set(bindings(value));
 
 export const recordAnswer = oneOf(
   ['id', 'empty'],
@@ -169,24 +169,13 @@ export const origins = listOf(
   'must be * or a list of host names, as in eventgrid.azure.net,sender.example.com',
 );
 
-const HANDSHAKE_NAMES = Sender.handshakes.all.map(({ name }) => name);
-
-const handshakeNames = listOf(
-  new RegExp(`^(?:${HANDSHAKE_NAMES.join('|')})$`),
-  `must be a list of ${HANDSHAKE_NAMES.join(', ')}, separated by commas`,
-);
-
-export const handshakes: Read<typeof Sender.handshakes.all> = (value) => {
-  const names = handshakeNames(value);
-  return Sender.handshakes.all.filter(({ name }) => names.includes(name));
-};
+export const handshakes = someOf(Sender.handshakes.all, ({ name }) => name);
 
 /** Names of header fields (RFC 9110, section 5.1), in lower case once they are read. */
-export const fieldNames: Read<readonly string[]> = (value) =>
-  listOf(
-    /^[\w!#$%&'*+.^`|~-]{1,64}$/,
-    'must be a list of names of header fields, as in paypal-transmission-id',
-  )(value.toLowerCase());
+export const fieldNames = listOf(
+  /^[\w!#$%&'*+.^`|~-]{1,64}$/,
+  'must be a list of names of header fields, as in paypal-transmission-id',
+);
 
 export const hostNames = listOf(
   /^[\w.-]{1,253}$/,

@@ -126,22 +126,3 @@ export type SettingsOf<Table> = {
 export function variablesOf(table: VariableTable): Variable<unknown>[] {
   return Object.values(table).flatMap((entry) => (entry instanceof Variable ? [entry] : variablesOf(entry)));
 }
-
-/** Reads the settings of a table from the texts of its variables. They are valid if there are no problems. */
-export function readSettings<Table extends VariableTable>(
-  table: Table,
-  texts: Readonly<Record<string, string | undefined>>,
-): { readonly settings: SettingsOf<Table>; readonly problems: readonly Problem[] } {
-  const problems: Problem[] = [];
-  const read = (part: VariableTable): object =>
-    Object.fromEntries(
-      Object.entries(part).map(([setting, entry]) => {
-        if (!(entry instanceof Variable)) return [setting, read(entry)];
-        const result = entry.parse(texts[entry.name]);
-        if ('value' in result) return [setting, result.value];
-        problems.push(entry.problem(texts[entry.name], result.problem));
-        return [setting, undefined];
-      }),
-    );
-  return { settings: read(table) as SettingsOf<Table>, problems };
-}

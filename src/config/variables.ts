@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { eventLogAddress } from '../log/engines';
 import * as read from './values';
 import { section } from './variable';
@@ -136,9 +137,9 @@ export const VARIABLES = {
     'secrets that sign the events that `asmx-webhook events` forwards',
   ),
   tls: {
-    cert: tls.optional('TLS_CERT', read.file, { description: 'file with the certificate and its chain' }),
-    key: tls.optional('TLS_KEY', read.file, { description: 'file with the private key' }),
-    clientCa: tls.optional('TLS_CLIENT_CA', read.file, {
+    cert: tls.optional('TLS_CERT', resolve, { description: 'file with the certificate and its chain' }),
+    key: tls.optional('TLS_KEY', resolve, { description: 'file with the private key' }),
+    clientCa: tls.optional('TLS_CLIENT_CA', resolve, {
       description: 'file with the authorities that sign client certificates',
     }),
   },

@@ -1,4 +1,3 @@
-import type { SentAs } from './payload';
 import type { StoredEvent } from './stored-event';
 
 type HeaderFields = readonly (readonly [name: string, value: string])[];
@@ -6,65 +5,59 @@ type HeaderFields = readonly (readonly [name: string, value: string])[];
 /** The element whose content is the payload of a SOAP message, if not the operation; the envelope without its header. */
 export type SoapPart = 'body' | 'envelope';
 
-/** How an event arrived, as the log keeps it. Events that were imported may have none of it. */
-export class Arrival {
+const SENDER = 'webhook-sender' as const;
+
+/** How an event arrived, as the log keeps it. */
+export type Arrival = ReturnType<typeof Arrival.of>;
+
+export const Arrival = {
   /** The member that names a known sender. */
-  static readonly SENDER = 'webhook-sender';
+  SENDER,
 
-  readonly method: string | undefined;
-  /** Path and query. */
-  readonly target: string | undefined;
-  readonly remoteAddress: string | undefined;
-  /** The name of the sender whose signature was verified. */
-  readonly signedBy: string | undefined;
-  /** The name of the record key with which it came, if that has one. */
-  readonly keyName: string | undefined;
-  /** The short name of the known sender that the call seemed to come from. */
-  readonly sender: string | undefined;
-  /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret. */
-  readonly headers: HeaderFields;
-  /** The form of the body, if its content type does not say so. */
-  readonly sentAs: SentAs | undefined;
-  readonly soapPart: SoapPart | undefined;
-
-  constructor({ arrival }: Pick<StoredEvent, 'arrival'>) {
+  /** Reads the arrival of an event. Events that were imported may have none of it. */
+  of({ arrival }: Pick<StoredEvent, 'arrival'>) {
     const members = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
-    const { method, path, remoteAddress, signedBy, keyName, [Arrival.SENDER]: sender, headers, sentAs, soap } = members;
-    this.method = text(method);
-    this.target = text(path);
-    this.remoteAddress = text(remoteAddress);
-    this.signedBy = text(signedBy);
-    this.keyName = text(keyName);
-    this.sender = text(sender);
-    this.headers = Object.entries(typeof headers === 'object' ? (headers ?? {}) : {}).flatMap(([name, value]) =>
-      [value].flat().flatMap((one: unknown) => (typeof one === 'string' ? [[name, one] as const] : [])),
-    );
-    this.sentAs = sentAs === 'json' || sentAs === 'query' ? sentAs : undefined;
+    const { headers: given, sentAs, soap } = members;
     const { of: part } = Object(soap) as { readonly of?: unknown };
-    this.soapPart = part === 'body' || part === 'envelope' ? part : undefined;
-  }
-
-  header(name: string): string | undefined {
-    return this.headers.find(([field]) => field === name)?.[1];
-  }
+    const headers: HeaderFields = Object.entries(typeof given === 'object' ? (given ?? {}) : {}).flatMap(
+      ([name, value]) =>
+        [value].flat().flatMap((one: unknown) => (typeof one === 'string' ? [[name, one] as const] : [])),
+    );
+    return {
+      method: text(members.method),
+      /** Path and query. */
+      target: text(members.path),
+      remoteAddress: text(members.remoteAddress),
+      /** The name of the sender whose signature was verified. */
+      signedBy: text(members.signedBy),
+      /** The name of the record key with which it came, if that has one. */
+      keyName: text(members.keyName),
+      /** The short name of the known sender that the call seemed to come from. */
+      sender: text(members[SENDER]),
+      /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret. */
+      headers,
+      header: (name: string) => headers.find(([field]) => field === name)?.[1],
+      /** The form of the body, if its content type does not say so. */
+      sentAs: sentAs === 'json' || sentAs === 'query' ? sentAs : undefined,
+      soapPart: part === 'body' || part === 'envelope' ? part : undefined,
+    };
+  },
 
   /**
    * Returns the header fields to send again, perhaps to another target: without those of the connection and of framing (RFC 9110, section
    * 7.6.1), those that only browsers send, and those that make targets mistake the request or its caller.
    */
-  static passedOn(headers: HeaderFields): HeaderFields {
+  passedOn(headers: HeaderFields): HeaderFields {
     const named = headers
       .filter(([name]) => name === 'connection')
       .flatMap(([, value]) => value.toLowerCase().split(/[\s,]+/));
     // Some servers read an underscore in a name as a hyphen.
     return headers.filter(([name]) => !NOT_PASSED_ON.test(name.replaceAll('_', '-')) && !named.includes(name));
-  }
+  },
 
   /** Returns header fields as a person reads them: most that are not ASCII were meant as UTF-8. */
-  static readable(headers: HeaderFields): HeaderFields {
-    return headers.map(([name, value]) => [name, asUtf8(value)]);
-  }
-}
+  readable: (headers: HeaderFields): HeaderFields => headers.map(([name, value]) => [name, asUtf8(value)]),
+};
 
 const NOT_PASSED_ON = new RegExp(
   [

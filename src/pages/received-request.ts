@@ -23,7 +23,7 @@ const CLOUD_EVENTS = /^\s*application\/cloudevents/i;
  * a CloudEvent alone, in structured content mode.
  */
 export function receivedRequest(event: StoredEvent, contract: Contract): ReceivedRequest {
-  const arrival = new Arrival(event);
+  const arrival = Arrival.of(event);
   const headers = Arrival.passedOn(arrival.headers);
   const data = EventData.of(event);
   const { binding } = JSON.parse(event.attributes) as { readonly binding?: unknown };

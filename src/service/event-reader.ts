@@ -29,9 +29,6 @@ export interface PageQuery extends EventQuery {
 /** Bytes of an event besides its attributes and data, with the comma after it. */
 const OTHER_BYTES = `,"sequence":"${sequenceOf(1)}",`.length;
 
-/** The most that `wireBytes` counts for one character of a text. */
-const MOST_BYTES = '&amp;'.length;
-
 /**
  * Reads events as {@link EventLog.read} does, as many as an answer has room for, at least one if there is one. Data is left out if
  * its event alone is too large for an answer.
@@ -40,7 +37,6 @@ const MOST_BYTES = '&amp;'.length;
  */
 export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): Promise<StoredEvent[]> {
   let found = await log.read(query);
-  if (fitSurely(found, query)) return found;
   const { after, limit } = query;
   const page: StoredEvent[] = [];
   const inLogOrder = () => (after === undefined ? page.toReversed() : page);
@@ -78,15 +74,6 @@ function inAnswer(event: StoredEvent, { maxBytes, referenceBytes }: PageQuery) {
   const dataOmitted = event.dataOmitted ?? Buffer.byteLength(data ?? '');
   const listed: StoredEvent = { ...event, data: undefined, dataOmitted };
   return { listed, bytes: headBytes + referenceBytes };
-}
-
-function fitSurely(events: readonly StoredEvent[], { maxBytes }: PageQuery): boolean {
-  let most = 0;
-  for (const { attributes, data = '', dataOmitted } of events) {
-    if (dataOmitted !== undefined) return false;
-    most += MOST_BYTES * (attributes.length + data.length) + OTHER_BYTES + 1;
-  }
-  return most <= maxBytes;
 }
 
 /** Whether a query names events by `id` or `position`. */

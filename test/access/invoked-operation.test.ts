@@ -1,6 +1,6 @@
 import { envelope11, envelope12, NAMESPACE, resultOf } from '../support/bindings';
 import { send, type Question } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { startService, useService, type TestService } from '../support/service';
 
 const RECORD_KEY = 'record-key-0123456789';
 const READ_KEY = 'read-key-0123456789abc';
@@ -40,13 +40,8 @@ const CARRIERS: Readonly<Record<string, Carrier>> = {
 const PAIRS = OPERATIONS.flatMap((outside) => OPERATIONS.map((inside) => [outside, inside] as const));
 const TABLE = Object.keys(CARRIERS).flatMap((name) => PAIRS.map((pair) => [name, ...pair] as const));
 
-let open: TestService;
-let guarded: TestService;
-beforeAll(async () => {
-  open = await startService({ ADMIN_PORT: '0' });
-  guarded = await startService({ RECORD_KEYS: RECORD_KEY, READ_KEYS: READ_KEY });
-});
-afterAll(() => Promise.all([open.stop(), guarded.stop()]));
+const open = useService({ ADMIN_PORT: '0' });
+const guarded = useService({ RECORD_KEYS: RECORD_KEY, READ_KEYS: READ_KEY });
 
 /** Calls, and tells which operation ran, if one did. */
 async function call(service: TestService, carrier: string, pair: readonly [Operation, Operation], fields = {}) {
@@ -135,7 +130,6 @@ describe('a large message from a caller who has proved nothing is refused', () =
       }
       const { status } = await send(`${service.url}/RecordEvent`, { method: 'POST', body });
       expect(status).toBe('READ_KEYS' in variables ? 200 : 401);
-      await service.stop();
     },
   );
 });

@@ -1,6 +1,6 @@
 import { callOperation, eventsOf, requestOf, resultOf, type BindingName } from '../support/bindings';
 import { send, type Answer, type Question } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { useService } from '../support/service';
 import { securityHeader, usernameToken, withHeader } from '../support/wsse';
 
 const RECORD_KEY = 'record-key-0123456789';
@@ -10,11 +10,7 @@ const READ_KEY = 'read-key-0123456789abc';
 const basic = (password: string) => ({ Authorization: `Basic ${Buffer.from(`me:${password}`).toString('base64')}` });
 
 describe('with RECORD_KEYS and READ_KEYS', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({ RECORD_KEYS: `${RECORD_KEY},${NEW_RECORD_KEY}`, READ_KEYS: READ_KEY });
-  });
-  afterAll(() => service.stop());
+  const service = useService({ RECORD_KEYS: `${RECORD_KEY},${NEW_RECORD_KEY}`, READ_KEYS: READ_KEY });
 
   const read = async () =>
     eventsOf(await callOperation(service.url, 'httpget', 'GetEvents', '', { 'X-API-Key': READ_KEY }));

@@ -7,7 +7,7 @@ import type { HttpRequest } from '../../src/http/request';
 import { Sender } from '../../src/senders/sender';
 import { BINDINGS, envelope12, NAMESPACE, requestOf } from '../support/bindings';
 import { send } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { startService, useService } from '../support/service';
 
 const GITHUB_SECRET = 'the-text-of-a-GitHub-secret';
 const KEY = 'record-key-0123456789';
@@ -18,11 +18,7 @@ function github(secret: string, body: string | Buffer = BODY): Record<string, st
 }
 
 describe('with WEBHOOK_SECRETS', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({ WEBHOOK_SECRETS: GITHUB_SECRET, RECORD_KEYS: KEY });
-  });
-  afterAll(() => service.stop());
+  const service = useService({ WEBHOOK_SECRETS: GITHUB_SECRET, RECORD_KEYS: KEY });
 
   const post = (headers: Record<string, string>, body: string | Buffer = BODY, path = '/RecordEvent') =>
     send(service.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body });
@@ -82,7 +78,6 @@ it('a valid signature opens RecordEvent alone: not GetEvents over any binding, t
   for (const address of ['?events', '?event=1', '?events=refusals'].map((query) => service.url + query))
     expect((await send(address, { headers })).status).toBe(401);
   expect((await send(new URL('/metrics', service.url).href, { headers })).status).toBe(401);
-  await service.stop();
 });
 
 it('with WEBHOOK_SECRETS alone RecordEvent needs a signature, and GET, which none covers, is refused', async () => {
@@ -94,7 +89,6 @@ it('with WEBHOOK_SECRETS alone RecordEvent needs a signature, and GET, which non
   const told = 'RecordEvent needs a POST with the signature of its sender in x-hub-signature-256.';
   expect([answer.status, answer.body]).toEqual([401, expect.stringMatching(new RegExp(`^${told}\\n$`))]);
   expect((await service.log.stats()).events).toBe(1);
-  await service.stop();
 });
 
 it('a secret that a reload removes while the body arrives lets no call through', async () => {

@@ -1,16 +1,11 @@
 import { send, type Answer } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { startService, useService, type TestService } from '../support/service';
 
 const KEY = 'a-key-to-read-with';
 const basic = (password: string): string => `Basic ${Buffer.from(`anybody:${password}`).toString('base64')}`;
 
-let guarded: TestService;
-let open: TestService;
-beforeAll(async () => {
-  guarded = await startService({ READ_KEYS: KEY });
-  open = await startService({ ALLOWED_HOSTS: 'allowed.example' });
-});
-afterAll(() => Promise.all([guarded.stop(), open.stop()]));
+const guarded = useService({ READ_KEYS: KEY });
+const open = useService({ ALLOWED_HOSTS: 'allowed.example' });
 
 const events = ({ url }: TestService, headers: Record<string, string> = {}, query = '?events'): Promise<Answer> =>
   send(url.replace('0.0.0.0', '127.0.0.1') + query, { headers });
@@ -34,13 +29,6 @@ describe('with READ_KEYS the pages of the events', () => {
     ['the key, typed in', { Authorization: basic(KEY), 'Sec-Fetch-Site': 'none' }, 200],
   ])('with %s', async (_what, headers, expected) => {
     expect((await events(guarded, headers)).status).toBe(expected);
-  });
-
-  it('show who was refused', async () => {
-    await events(guarded, { 'X-API-Key': 'guess' });
-    const { body } = await events(guarded, { 'X-API-Key': KEY }, '?events=refusals');
-    expect(body).toContain('This key may not read events.');
-    expect(body).not.toContain('guess');
   });
 });
 
@@ -69,7 +57,7 @@ describe('without READ_KEYS the pages of the events', () => {
     [{ Forwarded: 'for=203.0.113.7' }, PROXY],
     [{ Via: '1.1 a' }, PROXY],
     [{ 'Sec-Fetch-Site': 'cross-site' }, LINK],
-    [{ 'Sec-Fetch-Site': 'same-site' }, LINK],
+    [{ Origin: 'http://evil.example' }, LINK],
   ])('are closed to %j, and say so', async (headers, reason) => {
     const { status, body } = await events(open, headers);
     expect([status, body]).toEqual([403, expect.stringContaining(reason)]);

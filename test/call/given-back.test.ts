@@ -2,10 +2,8 @@ import { BINDINGS, requestOf } from '../support/bindings';
 import { send } from '../support/http';
 import { expectNothingHeld } from '../support/nothing-held';
 import { startService, type TestService } from '../support/service';
-import { openWire } from '../support/wire';
+import { openWire, PATH, request } from '../support/wire';
 import { untilWaiting } from '../support/waiting';
-
-const PATH = '/webhooks/Services/WebHooks.asmx';
 
 describe('with MAX_IN_FLIGHT=3', () => {
   let service: TestService;
@@ -35,12 +33,10 @@ describe('with MAX_IN_FLIGHT=3', () => {
 });
 
 describe('pipelined calls that wait', () => {
-  const WAIT = `GET ${PATH}/GetEvents?after=0&wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n`;
-
   it.each([['resets'], ['closes']])('give back their places when their caller %s the connection', async (how) => {
     const service = await startService({ MAX_CONNECTIONS: '6' });
     const wire = await openWire(service.url);
-    wire.write(WAIT.repeat(5));
+    wire.write(request(`GET ${PATH}/GetEvents?after=0&wait=60s`).repeat(5));
     await untilWaiting(service.url, 1);
     if (how === 'resets') wire.socket.resetAndDestroy();
     else wire.socket.end();

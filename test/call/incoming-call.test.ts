@@ -25,7 +25,6 @@ describe.each(BINDINGS)('over %s', (binding) => {
       },
     });
   });
-  afterAll(() => Promise.all([endpoint.stop(), waiting.stop()]));
 
   const isSoap = binding.startsWith('soap');
   const call = (operation: string) => {

@@ -2,13 +2,9 @@ import { StoredEvent } from '../../src/events/stored-event';
 import { Deferred } from '../../src/util/promises';
 import { envelope11, envelope12, NAMESPACE } from '../support/bindings';
 import { send, type Question } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { useService } from '../support/service';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService({ SENDER_HANDSHAKES: 'salesforce', RECORD_PATHS: 'true' });
-});
-afterAll(() => service.stop());
+const service = useService({ SENDER_HANDSHAKES: 'salesforce', RECORD_PATHS: 'true' });
 
 const LARGE = 'ä"<&'.repeat(40_000);
 const XML = 'text/xml; charset=utf-8';

@@ -1,11 +1,13 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { importEvents } from '../../src/cli/archive';
+import { exportEvents, importEvents } from '../../src/cli/archive';
 import { linesOf } from '../../src/cli/terminal';
 import { ArchiveLine } from '../../src/events/archive-line';
 import type { StoredEvent } from '../../src/events/stored-event';
 import { EventLogError } from '../../src/log/engine';
 import { openMemoryLog } from '../../src/log/memory/event-log';
+import type { ReadableLog } from '../../src/log/readable-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { plainReason } from '../../src/util/errors';
 import { newEvent } from '../support/events';
@@ -15,7 +17,11 @@ import { startToolHere } from '../support/tool-here';
 
 const line = (id: number) => `${JSON.stringify({ specversion: '1.0', id: String(id), source: '/s', type: 't' })}\n`;
 
+const folder = useTemporaryFolder();
+afterEach(() => jest.restoreAllMocks());
+
 it('says how far an import came before the log failed', async () => {
+  const said = jest.spyOn(console, 'error').mockReturnValue();
   const log = openMemoryLog();
   await log.append(newEvent({ id: '0', source: '/s' }));
   const append = log.append.bind(log);
@@ -25,9 +31,10 @@ it('says how far an import came before the log failed', async () => {
     .mockRejectedValueOnce(new EventLogError('The disk is full.'));
   const text = Array.from({ length: 1500 }, (_, i) => line(i)).join('');
   await expect(importEvents('x', Readable.from([Buffer.from(text)]), log)).rejects.toMatchObject({
-    message: 'The import stopped; run it again to go on. Before that: 999 recorded, 1 already in the log.',
+    message: 'The import stopped; run it again to go on',
     cause: { message: 'The disk is full.' },
   });
+  expect(said.mock.calls).toEqual([['999 recorded, 1 already in the log.']]);
   await log.close();
 });
 
@@ -45,14 +52,12 @@ it('leaves out an event whose Idempotency-Key another one has, says so, and name
     '1 recorded, 0 already in the log.',
   ]);
   const wrong = line(3).replace('"t"', '""');
-  expect(await ends(line(1) + line(2) + wrong)).toMatch(
-    /^Line 3 of x .*: 1 recorded, 1 already .* type must not be empty\.$/,
-  );
+  expect(await ends(line(1) + line(2) + wrong)).toMatch(/^Line 3 of x cannot .*: .*type must not be empty\.$/);
+  expect(said.mock.calls.at(-1)).toEqual(['1 recorded, 1 already in the log.']);
   expect(await ends(line(4).replace('"t"', '"\u00e4"'), 'latin1')).toMatch(
     /^Line 1 of x cannot .*: It is not UTF-8\.$/,
   );
   expect((await log.scan({ after: 0, limit: 9 })).map(({ id }) => id)).toEqual(['first', '1', '2']);
-  said.mockRestore();
 });
 
 /** The lines in these chunks. */
@@ -98,19 +103,42 @@ describe('the lines of a file', () => {
 });
 
 describe('on a terminal', () => {
-  const folder = useTemporaryFolder();
-
-  it('JSON is printed with escapes for what a terminal would act on', async () => {
+  /** What a command prints of an event. */
+  async function printed(command: string, data: string): Promise<string> {
     const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
-    await log.append(newEvent({ data: '"data":{"a":\t"\u009b2J\u202e\u007f\u{e0041}é"}' }));
+    await log.append(newEvent({ data }));
     await log.close();
-    for (const command of ['print --json', 'export -', 'follow --since 0 --json']) {
-      const variables = { EVENT_LOG: 'sqlite:events.db' };
-      const tool = startToolHere(command.split(' '), variables, folder.path, { isTerminal: true });
-      await eventually('it is printed', () => tool.output() !== '');
-      await tool.end('SIGTERM');
-      expect(tool.output()).toContain('"a": "\\u009b2J\\u202e\\u007f\\udb40\\udc41é"');
-      expect(JSON.parse(tool.output())).toMatchObject({ data: { a: '\u009b2J\u202e\u007f\u{e0041}é' } });
-    }
+    const variables = { EVENT_LOG: 'sqlite:events.db' };
+    const tool = startToolHere(command.split(' '), variables, folder.path, { isTerminal: true });
+    await eventually('it is printed', () => tool.output() !== '');
+    await tool.end('SIGTERM');
+    return tool.output();
+  }
+
+  it.each(['print --json', 'export -', 'follow --since 0 --json'])(
+    'JSON is printed with escapes for what a terminal would act on, by %s',
+    async (command) => {
+      const output = await printed(command, '"data":{"a":\t"\u009b2J\u202e\u007f\u{e0041}é"}');
+      expect(output).toContain('"a": "\\u009b2J\\u202e\\u007f\\udb40\\udc41é"');
+      expect(JSON.parse(output)).toMatchObject({ data: { a: '\u009b2J\u202e\u007f\u{e0041}é' } });
+    },
+  );
+
+  it.each(['print', 'follow --since 0'])('a short line is printed for an event by %s', async (command) => {
+    expect(await printed(command, '"data":"abc"')).toMatch(/^2023-11-14 22:13:20\.000 +1 +test +3 B +–\n$/);
   });
+});
+
+it('an export that a signal ends leaves no file', async () => {
+  const stop = new AbortController();
+  const pages = async function* () {
+    yield await Promise.resolve([{ ...newEvent(), position: 1 }]);
+    stop.abort(new Error('Stopped before the end.'));
+    yield [{ ...newEvent(), position: 2 }];
+  };
+  const log = { pages } as Partial<ReadableLog> as ReadableLog;
+  await expect(exportEvents(join(folder.path, 'events'), log, {}, stop.signal)).rejects.toThrow(
+    'Stopped before the end.',
+  );
+  expect(await readdir(folder.path)).toEqual([]);
 });

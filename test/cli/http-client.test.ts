@@ -26,7 +26,7 @@ describe('the HTTP client of the tool', () => {
     });
     return origin;
   };
-  const clientOf = (options: Partial<Reach> = {}): HttpClient => new HttpClient({ timeout: 5000, ...options }, 65_536);
+  const clientOf = (options: Partial<Reach> = {}): HttpClient => new HttpClient({ timeout: 5000, ...options });
   const post = (client: HttpClient, url: string, body = 'x') =>
     client.send(new URL(url), { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body });
   const ask = (client: HttpClient, url: string) => client.ask(new URL(url), { method: 'GET' });
@@ -48,7 +48,7 @@ describe('the HTTP client of the tool', () => {
       socket = opened;
       socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 999999\r\n\r\nbegin');
     });
-    const { body } = await clientOf().open(new URL(url), { method: 'GET' }, new AbortController().signal);
+    const { body } = await clientOf().open(new URL(url), { method: 'GET' }, new AbortController().signal, 0);
     const reading = (async () => {
       for await (const chunk of body) {
         expect(String(chunk)).toBe('begin');
@@ -70,26 +70,16 @@ describe('the HTTP client of the tool', () => {
     await expect(body.forEach(() => undefined)).rejects.toThrow('no answer in time');
   });
 
-  it('sends user and password of the address as Basic credentials, and its query', async () => {
-    const server = await startServer();
-    await post(clientOf(), server.url.replace('://', '://us%40er:p%20w@') + '/a%20b?c=d#e');
-    expect(server.received[0]).toMatchObject({
-      method: 'POST',
-      path: '/a%20b?c=d',
-      headers: { authorization: `Basic ${Buffer.from('us@er:p w').toString('base64')}`, 'content-length': '1' },
-    });
-  });
-
   it('reads no more of a body than its limit, and loses the connection then', async () => {
     const server = await startServer(() => ({ status: 200, body: 'x'.repeat(10_000_000) }));
     const client = clientOf();
     for (let i = 1; i < 3; i++) {
       const answer = await post(client, server.url);
-      expect(answer).toMatchObject({ status: 200, cutOff: 'the answer is longer than 64 KiB' });
-      expect((answer as HttpAnswer).body.length).toBeLessThan(1_000_000);
+      expect(answer).toMatchObject({ status: 200, cutOff: 'the answer is longer than 4096 KiB' });
+      expect((answer as HttpAnswer).body.length).toBeLessThan(5_000_000);
       expect(server.connections()).toBe(i);
     }
-    expect(await ask(client, server.url)).toEqual(none('the answer is longer than 64 KiB'));
+    expect(await ask(client, server.url)).toEqual(none('the answer is longer than 4096 KiB'));
   });
 
   describe('with a proxy in the environment', () => {

@@ -21,11 +21,8 @@ const LOG = { recordedAt: '2018-02-03T00:00:00Z', arrival: {} };
 
 describe('an archive', () => {
   it.each<[string, GivenArrival]>([
-    ['white space around its data', { payload: { mediaType: 'application/json', json: ' \t{ "a" : 1.0 }\r\n ' } }],
     ['numbers with many digits', { payload: { mediaType: 'a/b', json: '[12345678901234567890.10,1e400,-0,1E+2]' } }],
-    ['characters that XML forbids', { payload: { mediaType: 'a/b', text: '\uD800\uFFFE\uFFFF\u0000\uDC00' } }],
     ['a member _log in its data', { payload: { mediaType: 'a/b', json: '{"_log":{"arrival":"]}"},"_log":1}' } }],
-    ['no bytes', { payload: { mediaType: 'a/b', bytes: Buffer.alloc(0) } }],
     [
       'a trace context beside attributes of 8,192 bytes',
       {
@@ -123,9 +120,10 @@ describe('an archive', () => {
 
   it('reads a line that another program wrote anew, with white space around each value', () => {
     const event = make({ payload: { mediaType: 'application/json', json: '{"a":1}' } });
-    const line = ArchiveLine.of({ ...event, position: 7 }).replaceAll('":', '": ');
+    const line = ArchiveLine.of({ ...event, position: 7 }).replaceAll('":', '":\t');
     const { data, arrival, ...others } = read(line);
     expect(StoredEvent.problemOf({ ...others, data, arrival })).toBeUndefined();
+    expect(data).not.toContain('\t');
     expect([JSON.parse(`{${String(data)}}`), arrival[0]]).toEqual([{ data: { a: 1 } }, '{']);
   });
 

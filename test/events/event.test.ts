@@ -12,17 +12,10 @@ beforeEach(() => {
 
 describe('an event', () => {
   it('keeps how it arrived, without what may be a secret', () => {
-    const secrets = ['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'x-api-key', 'x-auth-token'];
-    const more = ['ocp-apim-subscription-key', 'client-secret', 'password', 'apikey', 'x-signature'];
-    const hidden = Object.fromEntries([...secrets, ...more].map((name) => [name, 's']));
     const headers = { host: 'x', 'user-agent': 'curl', 'idempotency-key': 'k' };
-    const event = factory.make(...arrivalOf({ headers: { ...headers, ...hidden } }));
-    expect(JSON.parse(event.arrival)).toEqual({
-      method: 'POST',
-      path: '/x?y=1',
-      remoteAddress: '192.0.2.1',
-      headers,
-    });
+    const event = factory.make(...arrivalOf({ headers: { ...headers, cookie: 's', 'x-api-key': 's' } }));
+    const address = { method: 'POST', path: '/x?y=1', remoteAddress: '192.0.2.1' };
+    expect(JSON.parse(event.arrival)).toEqual({ ...address, headers });
     expect(event.attributes).not.toContain('192.0.2.1');
   });
 
@@ -64,18 +57,15 @@ describe('an event', () => {
     [undefined, undefined],
   ])('with the content type %j has the datacontenttype %j, and can be sent back', (mediaType, expected) => {
     const { attributes } = factory.make(...arrivalOf({ payload: { mediaType, text: '' } }));
-    expect((JSON.parse(attributes) as Record<string, unknown>).datacontenttype).toBe(expected);
+    expect((JSON.parse(attributes) as { readonly datacontenttype?: string }).datacontenttype).toBe(expected);
     expect(SentEvent.batched(`[${attributes}]`)).toHaveLength(1);
   });
 
   const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const OTHER = '00-11111111111111111111111111111111-2222222222222222-00';
   const sent = { specversion: '1.0', id: 'e-1', source: '/s', type: 't' };
-  const made = (given: GivenArrival): Record<string, unknown> => {
-    const event = factory.make(...arrivalOf(given));
-    expect(event.attributes).not.toContain(',,');
-    return JSON.parse(event.attributes) as Record<string, unknown>;
-  };
+  const made = (given: GivenArrival) =>
+    JSON.parse(factory.make(...arrivalOf(given)).attributes) as Record<string, unknown>;
 
   it('keeps what its sender said of it, and the binding beside a binding of the sender', () => {
     const given = { ...sent, time: '2026-01-02T03:04:05Z', subject: 's', datacontenttype: 'a/b', binding: 'x', n: 3 };
@@ -112,8 +102,6 @@ describe('an event', () => {
     expect(traceOf({ attributes: sent })).toEqual([TRACE, 'a=1']);
     expect(traceOf({ attributes: { ...sent, traceparent: OTHER } })).toEqual([OTHER, undefined]);
     expect(traceOf({ attributes: { ...sent, tracestate: 'b=2' } })).toEqual([undefined, 'b=2']);
-    expect(traceOf({ headers: { tracestate: 'a=1' } })).toEqual([undefined, undefined]);
-    expect(traceOf({ headers: { traceparent: 'x' } })).toEqual([undefined, undefined]);
   });
 
   it.each<[RecordedCall['headers'], string | undefined, string | undefined]>([

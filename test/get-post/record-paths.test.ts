@@ -26,7 +26,7 @@ const call = (
 };
 const arrivals = async ({ log }: TestService) =>
   (await log.scan({ after: 0, limit: 100 })).map((event) => {
-    const { method, target } = new Arrival(event);
+    const { method, target } = Arrival.of(event);
     return [method, target?.slice(PATH.length), event.data];
   });
 

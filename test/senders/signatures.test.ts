@@ -83,17 +83,6 @@ describe.each(DELIVERIES.filter(({ signedBy, isNamedByFields }) => signedBy !== 
 );
 
 it.each<[name: string, time: number, secrets: SenderSecrets, headers: Fields, body: string]>([
-  ...(['webhook', 'svix'] as const).map((prefix): [string, number, SenderSecrets, Fields, string] => [
-    prefix === 'svix' ? 'Svix' : 'Standard Webhooks',
-    1_614_265_330,
-    { webhookSecrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] },
-    {
-      [`${prefix}-id`]: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
-      [`${prefix}-timestamp`]: '1614265330',
-      [`${prefix}-signature`]: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
-    },
-    '{"test": 2432232314}',
-  ]),
   [
     'X-Hub-Signature-256',
     0,

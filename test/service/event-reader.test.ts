@@ -1,11 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
-import type { StoredEvent } from '../../src/events/stored-event';
+import { sequenceOf, type StoredEvent, wireBytes } from '../../src/events/stored-event';
 import type { EventLog } from '../../src/log/event-log';
+import { openMemoryLog } from '../../src/log/memory/event-log';
 import type { EventQuery } from '../../src/log/queries';
 import type { Call } from '../../src/service/call';
-import { EventReader, type PageQuery } from '../../src/service/event-reader';
+import { EventReader, readPage, type PageQuery } from '../../src/service/event-reader';
 import { Deferred, Semaphore } from '../../src/util/promises';
 import { everyEvent, newEvent } from '../support/events';
+
+const QUERY: PageQuery = { ...everyEvent, referenceBytes: 100 };
 
 const event = (position: number): StoredEvent => ({ ...newEvent({ id: String(position) }), position });
 
@@ -47,6 +50,7 @@ function fakeLog() {
 }
 
 const call = {
+  reserve: () => undefined,
   whileIdle: (wait: (signal: AbortSignal) => Promise<unknown>) => wait(new AbortController().signal),
 } as Partial<Call> as Call;
 
@@ -61,9 +65,7 @@ describe('a reader that may wait', () => {
   });
 
   const read = (query: Partial<PageQuery>, milliseconds = MINUTE) =>
-    reader
-      .read({ ...everyEvent, referenceBytes: 100, ...query }, milliseconds, call)
-      .then((events) => events.map(({ id }) => id));
+    reader.read({ ...QUERY, ...query }, milliseconds, call).then((events) => events.map(({ id }) => id));
   const untilWatched = async () => {
     while (!fake.isWatched()) await setImmediate();
   };
@@ -151,3 +153,70 @@ describe('a reader that may wait', () => {
     expect(most).toBe(1);
   });
 });
+
+/** The bytes of an event in an answer, with the comma after it. */
+function written({ attributes, position, data }: Omit<StoredEvent, 'dataOmitted'>): number {
+  return wireBytes(`${attributes},"sequence":"${sequenceOf(position)}"${data === undefined ? '' : `,${data}`},`);
+}
+
+describe('a page of events', () => {
+  let log: EventLog;
+  beforeEach(() => {
+    log = openMemoryLog();
+  });
+  afterEach(() => log.close());
+
+  const positions = async (query: Partial<PageQuery>) =>
+    (await readPage(log, { ...QUERY, ...query })).map(({ position }) => position);
+
+  it('has as many events as fit, measured as XML text', async () => {
+    for (let i = 0; i < 10; i++) await log.append(newEvent({ data: `"data":"${'<'.repeat(100)}"` }));
+    const all = await log.read(everyEvent);
+    const maxBytes = all.slice(-3).reduce((sum, event) => sum + written(event), 0);
+    expect(await positions({ maxBytes })).toEqual([8, 9, 10]);
+    expect(await positions({ maxBytes: maxBytes - 1 })).toEqual([9, 10]);
+    expect(await positions({ maxBytes, after: 0 })).toEqual([1, 2, 3]);
+  });
+
+  it('has no event that the disk has damaged, also if it was asked for', async () => {
+    await log.append(newEvent({ id: 'a', data: '"data":"lost' }));
+    expect(await positions({})).toEqual([]);
+    expect(await positions({ position: 1 })).toEqual([]);
+    expect(await positions({ id: 'a' })).toEqual([]);
+    expect(await new EventReader(log).read({ ...QUERY, maxBytes: 1, id: 'a' }, 0, call)).toEqual([]);
+  });
+
+  it('has the same events as if all of the log were looked at, of one type or of all', async () => {
+    let seed = 1;
+    const random = (below: number) => (seed = (seed * 48271) % 2147483647) % below;
+    const sizes = [5, 50, 300, 700, 1500, 4000];
+    for (let i = 0; i < 60; i++) {
+      const text = (random(3) === 0 ? '&' : 'é').repeat(random(sizes[random(6)] ?? 1));
+      const attributes = JSON.stringify({ id: String(i), source: '/test', type: random(3) === 0 ? 'a' : 'b' });
+      await log.append(newEvent({ id: String(i), attributes, data: `"data":"${text}"` }));
+    }
+    const all = await log.read(everyEvent);
+    const events = { a: all.filter(({ attributes }) => attributes.includes('"type":"a"')), undefined: all };
+    for (let i = 0; i < 300; i++) {
+      const after = random(2) === 0 ? undefined : random(70);
+      const type = random(2) === 0 ? 'a' : undefined;
+      const query = { ...QUERY, after, type, limit: 1 + random(40), maxBytes: 500 + random(6000) };
+      expect(await readPage(log, query)).toEqual(expected(events[type ?? 'undefined'], query));
+    }
+  });
+});
+
+/** Fills a page as `GET_EVENTS_MAX_BYTES` promises, in the plainest way. */
+function expected(all: readonly StoredEvent[], { after, limit, maxBytes, referenceBytes }: PageQuery): StoredEvent[] {
+  const events: StoredEvent[] = [];
+  let bytes = 0;
+  for (const event of after === undefined ? all.toReversed() : all.filter(({ position }) => position > after)) {
+    const isCut = written(event) > maxBytes;
+    const dataOmitted = Buffer.byteLength(event.data ?? '');
+    const shown: StoredEvent = isCut ? { ...event, data: undefined, dataOmitted } : event;
+    bytes += written(shown) + (isCut ? referenceBytes : 0);
+    if (events.length === limit || bytes > maxBytes) break;
+    events.push(shown);
+  }
+  return after === undefined ? events.reverse() : events;
+}

@@ -1,9 +1,9 @@
 import { gunzipSync } from 'node:zlib';
-import { ask, BINDINGS, callOperation, eventsOf, post, resultOf } from '../support/bindings';
+import { ask, BINDINGS, callOperation, eventsOf, post, resultOf, type BindingName } from '../support/bindings';
 import { forgetAll } from '../support/events';
 import { send } from '../support/http';
 import { startService, useService } from '../support/service';
-import { getEvents } from '../support/waiting';
+import { getEvents, untilWaiting } from '../support/waiting';
 
 const event = (more: object) => ({ specversion: '1.0', source: '/s', type: 't', ...more });
 const recordEvent = (url: string, more: object) =>
@@ -14,6 +14,8 @@ describe('GetEvents', () => {
   afterEach(() => forgetAll(service.log));
 
   const record = async (body: string) => resultOf(await post(service.url, body, { 'Content-Type': 'text/plain' }));
+  const recordBatch = (events: readonly object[]) =>
+    post(service.url, JSON.stringify(events.map(event)), { 'Content-Type': 'application/cloudevents-batch+json' });
   const get = async (query = '') => eventsOf(await callOperation(service.url, 'httpget', `GetEvents?${query}&`));
 
   it('takes after, limit and id from the query over GET, and from the form or the query over POST', async () => {
@@ -57,22 +59,11 @@ describe('GetEvents', () => {
     expect(answer.body).toMatch(new RegExp(`^The parameter ${name} must be `));
   });
 
-  it('brings each of 101 events once, a hundred at a time', async () => {
+  it('brings the newest hundred of 101 events', async () => {
     const ids = Array.from({ length: 101 }, (_, i) => `e${String(i)}`);
-    const batch = JSON.stringify(ids.map((id) => event({ id })));
-    await post(service.url, batch, { 'Content-Type': 'application/cloudevents-batch+json' });
-    for (const binding of BINDINGS) {
-      const newest = eventsOf(await callOperation(service.url, binding, 'GetEvents'));
-      expect(newest.map(({ id }) => id)).toEqual(ids.slice(-100));
-      const pages: string[][] = [];
-      for (let after = '0'; ;) {
-        const page = eventsOf(resultOf(await getEvents(service.url, binding, { after })));
-        if (page.length === 0) break;
-        pages.push(page.map(({ id }) => id));
-        after = page.at(-1)?.sequence ?? '';
-      }
-      expect(pages).toEqual([ids.slice(0, 100), ids.slice(100)]);
-    }
+    await recordBatch(ids.map((id) => ({ id })));
+    expect((await get()).map(({ id }) => id)).toEqual(ids.slice(-100));
+    expect((await get('after=0')).map(({ id }) => id)).toEqual(ids.slice(0, 100));
   });
 
   it('pages through 60 events of 50 KB in at most 60,000 bytes each, and dataref leads to the data left out', async () => {
@@ -135,6 +126,57 @@ describe('GetEvents', () => {
     expect(bytes.length).toBeLessThan(plain.body.length / 2);
     expect(gunzipSync(bytes).toString()).toBe(plain.body);
     expect(eventsOf(resultOf(plain))).toHaveLength(20);
+  });
+
+  const found = async (binding: BindingName, parameters: Readonly<Record<string, string>>) =>
+    eventsOf(resultOf(await getEvents(service.url, binding, parameters))).map(({ id }) => id);
+  const sequences = async () => (await get()).map(({ sequence }) => sequence);
+  const recordTypes = (...types: readonly string[]) =>
+    recordBatch(types.map((type, i) => ({ id: `${type}${String(i + 1)}`, type })));
+
+  it.each(BINDINGS)('over %s returns the events of a type, with after and limit', async (binding) => {
+    await recordTypes('a', 'b', 'a', 'a', 'ab', 'b', 'a');
+    const [first = '', last = ''] = [(await sequences())[0], (await sequences()).at(-1)];
+    expect(await found(binding, { type: 'a' })).toEqual(['a1', 'a3', 'a4', 'a7']);
+    expect(await found(binding, { type: 'a', limit: '2' })).toEqual(['a4', 'a7']);
+    expect(await found(binding, { type: 'a', limit: '2', after: first })).toEqual(['a3', 'a4']);
+    expect(await found(binding, { type: 'a', after: last })).toEqual([]);
+  });
+
+  it.each(['', 'after'])('waits until there is an event of the type: %j', async (name) => {
+    await recordTypes('b', 'c');
+    const [after = ''] = (await sequences()).slice(-1);
+    const answer = found('httpget', { type: 'a', wait: '20s', ...(name && { after }) });
+    await untilWaiting(service.url, 1);
+    await recordTypes('b', 'c', 'b');
+    await untilWaiting(service.url, 1);
+    await recordTypes('b', 'a');
+    expect(await answer).toEqual(['a2']);
+  });
+
+  it.each([
+    [{ type: '' }, 'The parameter type must be given with a value.'],
+    [{ type: 'a', id: 'b' }, 'The parameter type must be given without the parameters id and sequence.'],
+    [{ type: 'a', sequence: '1' }, 'The parameter type must be given without the parameters id and sequence.'],
+  ])('refuses %j', async (parameters, message) => {
+    const answer = await getEvents(service.url, 'httpget', parameters);
+    expect([answer.status, answer.body.trim()]).toEqual([400, message]);
+  });
+
+  it.each(BINDINGS)('over %s refuses a name that is no parameter, and names those that there are', async (binding) => {
+    const answer = await getEvents(service.url, binding, { types: 'x', limit: '1' });
+    expect(answer.status).toBe(binding.startsWith('soap') ? 500 : 400);
+    expect(answer.body).toContain(
+      'There is no parameter types. The parameters are after, limit, id, sequence, wait, type.',
+    );
+  });
+
+  it('refuses such names among the members of JSON, too, and ignores other names', async () => {
+    const headers = { 'Content-Type': 'application/json' };
+    const statusOf = async (fields: string) =>
+      (await ask(service.url, 'httppost', 'GetEvents', { fields, headers })).status;
+    expect([await statusOf('{"text":"x"}'), await statusOf('{"colour":"x"}')]).toEqual([400, 200]);
+    expect(await callOperation(service.url, 'soap12', 'GetEvents', '<colour>x</colour>')).toBe('[]');
   });
 });
 

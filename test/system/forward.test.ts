@@ -1,30 +1,129 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { readService } from '../../src/cli/compare/wsdl';
 import { HttpClient } from '../../src/cli/http-client';
 import type { EventLog } from '../../src/log/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
-import { itForwardsThroughKills } from './forwarder-kills';
 import { newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { useJetStream } from '../support/jetstream';
 import { certificateIn } from '../support/program.cjs';
 import { RECORDED_WSDL } from '../support/recorded-service';
-import { startTarget } from '../support/target';
+import { startTarget, type Received, type Target } from '../support/target';
 import { useTemporaryFolder } from '../support/temporary-folder';
-import { startTool, TOOL } from '../support/tool';
+import { startTool } from '../support/tool';
 import { describeWith } from '../support/tools';
 
 const KILLS = Number(process.env.TIMES ?? 10);
 
+/** How many events are recorded before the target has them. */
+const AHEAD = 50;
+
+/** One request in this many is answered with 503. */
+const EACH_BUSY = 71;
+
+/** When the forwarder is killed, in turn: before its request is answered, or this many milliseconds after the answer. */
+const MOMENTS = ['unanswered', 0, 1, 2, 4] as const;
+
+/** Kills the forwarder several times while events come, and checks that the target has all in order. `name` is for EVENT_LOG. */
+function itForwardsThroughKills(make: () => Promise<{ log: EventLog; name: string; folder: string }>): void {
+  it(
+    `brings each event at least once, in order, through ${String(KILLS)} kills while events come`,
+    async () => {
+      const { log, name, folder } = await make();
+      /** The events that the target has answered with 200, as they came. */
+      const taken: number[] = [];
+      /** Kills the forwarder if it is time; true: its request must not be answered. */
+      let kill = (): boolean => false;
+      const target = await startTarget((request, before) => {
+        if (kill()) return 'close';
+        if (before % EACH_BUSY === EACH_BUSY - 1) return 503;
+        taken.push(sequenceOf(request));
+        return 200;
+      });
+      const args = ['forward', target.url, '--follow', '--since', '0', '--position', join(folder, 'position')];
+      const start = () => startTool(args, { EVENT_LOG: name }, folder);
+      const recorder = startRecorder(log, target);
+
+      try {
+        for (let i = 0; i < KILLS; i++) {
+          const tool = start();
+          const wanted = target.received.length + 1 + ((i * 7) % 23);
+          const moment = MOMENTS[i % MOMENTS.length];
+          let killed: Promise<unknown> | undefined;
+          kill = () => {
+            if (target.received.length < wanted || killed !== undefined) return false;
+            killed =
+              typeof moment === 'number' ? setTimeout(moment).then(() => tool.end('SIGKILL')) : tool.end('SIGKILL');
+            return typeof moment !== 'number';
+          };
+          await eventually('the forwarder is killed', () => killed !== undefined);
+          expect(await killed).toBe('SIGKILL');
+        }
+        await recorder.stop();
+        const tool = start();
+        await eventually('the last event arrives', () => taken.at(-1) === recorder.recorded());
+        expect(await tool.end('SIGTERM')).toBe(0);
+        const [last] = await log.scan({ after: recorder.recorded() - 1, limit: 2 });
+        expect(last?.position).toBe(recorder.recorded());
+      } finally {
+        await recorder.stop();
+        await log.close();
+        await target.close();
+      }
+
+      expect(new Set(taken).size).toBe(recorder.recorded());
+      expect([0, 1]).toEqual(expect.arrayContaining(stepsOf(taken)));
+      const arrived = target.received.map(sequenceOf);
+      expect(arrived[0]).toBe(1);
+      expect([0, 1]).toEqual(expect.arrayContaining(stepsOf(arrived)));
+      // Each 503 brings an event back, and each kill at most one.
+      const repeated = arrived.length - recorder.recorded();
+      expect(repeated).toBeLessThanOrEqual(Math.ceil(arrived.length / EACH_BUSY) + KILLS);
+    },
+    60_000 + KILLS * 10_000,
+  );
+}
+
+function sequenceOf({ body }: Received): number {
+  return Number((JSON.parse(body.toString()) as { sequence: string }).sequence);
+}
+
+/** By how much each of the numbers is more than the one before it, each difference once. */
+function stepsOf(numbers: readonly number[]): number[] {
+  return [...new Set(numbers.slice(1).map((number, i) => number - (numbers[i] ?? 0)))];
+}
+
+/** Records events all the time, but stays only a limited number ahead of the target. Returns how many there are, and what stops it. */
+function startRecorder(log: EventLog, target: Target) {
+  let isOver = false;
+  let recorded = 0;
+  const recording = (async () => {
+    while (!isOver) {
+      if (recorded > target.received.length + AHEAD) {
+        await setTimeout(1);
+        continue;
+      }
+      await log.append(newEvent());
+      recorded++;
+    }
+  })();
+  return {
+    recorded: () => recorded,
+    stop() {
+      isOver = true;
+      return recording;
+    },
+  };
+}
+
 describe('a forwarder of a log in SQLite', () => {
   const folder = useTemporaryFolder();
 
-  itForwardsThroughKills(KILLS, async () => {
+  itForwardsThroughKills(async () => {
     const file = join(folder.path, 'events.db');
     return { log: await openSqliteLog({ file }), name: `sqlite:${file}`, folder: folder.path };
   });
@@ -34,86 +133,10 @@ describeWith({ 'nats-server': 'nats-server' }, 'a forwarder of a log in NATS', (
   const folder = useTemporaryFolder();
   const jetStream = useJetStream();
 
-  const opened = async () => {
+  itForwardsThroughKills(async () => {
     const options = jetStream.options();
     const log = await jetStream.opened(options);
     return { log, name: `nats://127.0.0.1:${String(jetStream.port())}/${options.stream}`, folder: folder.path };
-  };
-
-  itForwardsThroughKills(KILLS, opened);
-
-  it('knows a stream again, and one of the same name that is another', async () => {
-    const target = await startTarget();
-    const { log, name } = await opened();
-    await log.append(newEvent({ id: 'a' }), newEvent({ id: 'b' }));
-    const run = async () => {
-      const tool = startTool(
-        ['forward', target.url, '--since', '0', '--position', 'position'],
-        { EVENT_LOG: name },
-        folder.path,
-      );
-      return [await tool.ended, tool.errors().split('\n').at(-2)];
-    };
-    expect(await run()).toEqual([0, '2 events forwarded.']);
-    await log.append(newEvent({ id: 'c' }));
-    expect(await run()).toEqual([0, '1 event forwarded.']);
-    await jetStream.directly((manager) => manager.streams.purge(name.replace(/.*\//, '')));
-    await log.append(newEvent({ id: 'd' }));
-    expect(await run()).toEqual([0, '1 event forwarded.']);
-    await log.close();
-    await jetStream.directly((manager) => manager.streams.delete(name.replace(/.*\//, '')));
-    expect((await run())[0]).toBe(1);
-    expect(target.received).toHaveLength(4);
-    await target.close();
-  });
-});
-
-describeWith({ script: 'bsdutils' }, 'on a terminal', () => {
-  const folder = useTemporaryFolder();
-  let log: EventLog;
-  beforeEach(async () => {
-    log = await openSqliteLog({ file: join(folder.path, 'events.db') });
-  });
-  afterEach(() => log.close());
-
-  /** Starts the tool on a terminal; `end` presses Ctrl+C. */
-  const start = (args: string) => {
-    const child = spawn('script', ['-qec', `exec ${process.execPath} ${TOOL} ${args}`, '/dev/null'], {
-      env: { ...process.env, EVENT_LOG: `sqlite:${join(folder.path, 'events.db')}` },
-    });
-    const closed = once(child, 'close');
-    let text = '';
-    child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    const end = async (): Promise<void> => {
-      child.stdin.write('\u0003');
-      await closed;
-    };
-    return { shown: () => text, end };
-  };
-  const LINE = /2023-11-14 22:13:20\.000 +1 +test +3 B +–/;
-
-  it('forwarding shows each event with its answer, and at its end how many were forwarded', async () => {
-    let isBack = false;
-    const target = await startTarget((_request, before) => (before < 2 || isBack ? 200 : 503));
-    await log.append(...Array.from({ length: 7 }, () => newEvent({ data: '"data":"abc"' })));
-    const { shown, end } = start(`forward ${target.url} --follow --since 0`);
-    await eventually('an event is not taken', () => /Event 3 was not taken by/.test(shown()));
-    expect(shown()).toMatch(/Event 3 was not taken by .*: 503 Service Unavailable \(\d+ ms\)\. Trying again/);
-    isBack = true;
-    const lines = / \d +test +3 B +– +200 OK \(\d+ ms\)/g;
-    await eventually('all events have a line', () => shown().match(lines)?.length === 7);
-    await end();
-    expect(shown().trimEnd()).toMatch(/7 events forwarded\.$/);
-    await target.close();
-  });
-
-  it('following prints a short line for each event, or CloudEvents', async () => {
-    await log.append(newEvent({ id: 'a', data: '"data":"abc"' }));
-    const [short, json] = [start('follow --since 0'), start('follow --since 0 --json')];
-    await eventually('one prints lines', () => LINE.test(short.shown()));
-    await eventually('the other prints events', () => json.shown().includes('{"specversion":"1.0","id":"a"'));
-    await Promise.all([short.end(), json.end()]);
-    expect(short.shown()).not.toContain('specversion');
   });
 });
 
@@ -150,7 +173,7 @@ describeWith({ openssl: 'openssl' }, 'over HTTPS', () => {
   it('comparing refuses a certificate of an unknown authority, and takes that of one that is named, or any', async () => {
     const target = await startTarget(() => ({ status: 200, body: RECORDED_WSDL }), { tls });
     const read = async (trusted: { readonly ca?: string; readonly isInsecure?: boolean }) =>
-      readService(target.url, new HttpClient({ timeout: 10_000, ca: undefined, isInsecure: false, ...trusted }, 1e6));
+      readService(target.url, new HttpClient(trusted));
     await expect(read({})).rejects.toThrow(
       'its certificate is signed by itself. --ca FILE names an authority to trust',
     );
@@ -169,7 +192,7 @@ describeWith({ openssl: 'openssl' }, 'over HTTPS', () => {
     });
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
     process.env.HTTPS_PROXY = `http://us%40er:pass@127.0.0.1:${String((proxy.address() as AddressInfo).port)}`;
-    const client = new HttpClient({ timeout: 5000, isInsecure: true }, 0);
+    const client = new HttpClient({ isInsecure: true });
     const answer = await client.send(new URL('https://us:er@target.invalid/a'), { method: 'POST', body: 'x' });
     Reflect.deleteProperty(process.env, 'HTTPS_PROXY');
     expect(answer).toMatchObject({ status: 204 });

@@ -1,10 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { eventually } from '../support/eventually';
-import { send } from '../support/http';
+import { Load } from '../support/load';
 import { freePort } from '../support/program.cjs';
 import { startProcess } from '../support/process';
 import { startTarget } from '../support/target';
@@ -38,21 +37,14 @@ describe('the log of a service elsewhere', () => {
         '--key-file',
         'key',
       ];
-      const forwarder = startTool(['forward', target.url, '--follow', '--as-received', ...source], {}, here);
+      const forwarder = startTool(['forward', target.url, '--follow', ...source], {}, here);
       const follower = startTool(['follow', ...source], {}, here);
 
-      let isOver = false;
-      const recording = (async () => {
-        // Some events are larger than what is sent at a time.
-        for (let n = 1; !isOver; n++) {
-          const body = JSON.stringify({ n, pad: 'x'.repeat(n % 20 === 0 ? 300_000 : 10) });
-          const fields = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body };
-          await send(`${url}/RecordEvent`, fields).catch(() => delay(50));
-        }
-      })();
+      const load = new Load(() => url, { callers: 2, size: () => 6000 });
+      // A tool whose first request fails ends.
+      await eventually('both have begun', () => target.received.length > 0 && follower.output() !== '');
       for (let i = 0; i < KILLS; i++) {
-        const before = target.received.length;
-        await eventually('events come', () => target.received.length > before + 20);
+        await load.goesOn(20);
         if (i % 3 === 2) {
           await proxy.loseAnswer();
           continue;
@@ -63,26 +55,24 @@ describe('the log of a service elsewhere', () => {
         if (i % 2 === 1) await delay(800);
         service = await startProcess(variables, there);
       }
-      isOver = true;
-      await recording;
+      await load.stop();
 
       const log = await openSqliteLog({ file: join(there, 'events.db') });
-      const payloads: string[] = [];
-      for await (const page of log.pages({ after: 0 }))
-        payloads.push(...page.map(({ data = '' }) => data.slice('"data":'.length)));
+      const ids: string[] = [];
+      for await (const page of log.pages({ after: 0 })) ids.push(...page.map(({ id }) => id));
       await log.close();
       const lines = () => follower.output().split('\n').slice(0, -1);
       await eventually('both have the last event', () =>
-        [target.received, lines()].every(({ length }) => length >= payloads.length),
+        [target.received, lines()].every(({ length }) => length >= ids.length),
       );
       expect(await forwarder.end('SIGTERM')).toBe(0);
       expect(await follower.end('SIGTERM')).toBe(0);
       await service.end('SIGTERM');
       await target.close();
       await proxy.close();
-      const numbers = (texts: readonly string[]) => texts.map((text) => (JSON.parse(text) as { n: number }).n);
-      expect(numbers(target.received.map(({ body }) => body.toString()))).toEqual(numbers(payloads));
-      expect(lines().map((line) => (JSON.parse(line) as { data: { n: number } }).data.n)).toEqual(numbers(payloads));
+      const idsIn = (texts: readonly string[]) => texts.map((text) => (JSON.parse(text) as { id: string }).id);
+      expect(idsIn(target.received.map(({ body }) => body.toString()))).toEqual(ids);
+      expect(idsIn(lines())).toEqual(ids);
     },
     // A busy machine takes 7 s to start the service, and its readers wait up to 5 s before they ask again.
     60_000 + KILLS * 20_000,

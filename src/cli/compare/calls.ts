@@ -11,8 +11,8 @@ export interface ComparedCall extends OutgoingRequest {
   readonly name: string;
   /** The text after the endpoint's address. */
   readonly location: string;
-  /** The compared parts of the answers. */
-  readonly compares: 'all' | 'status';
+  /** Whether of the answers only the status is compared. */
+  readonly isForStatus?: boolean;
 }
 
 /** The operation that changes nothing, and one that no service has. */
@@ -27,19 +27,19 @@ export function callsOf(namespace: string, protocols: ReadonlySet<string>): Comp
   const action = (operation: string) => Contract.actionOf(namespace, operation);
   const soap11 = (name: string, soapAction: string, body = envelope(SoapVersion.soap11, namespace, HARMLESS)) => {
     const headers = { 'Content-Type': SoapVersion.soap11.contentType, SOAPAction: `"${fieldText(soapAction)}"` };
-    return { ...POST, protocol: 'SOAP 1.1', name, location: '', headers, body };
+    return { method: 'POST', protocol: 'SOAP 1.1', name, location: '', headers, body };
   };
   const soap12 = (name: string, operation: string, parameter = '') => {
     const headers = { 'Content-Type': SoapVersion.soap12.contentType + parameter };
     const body = envelope(SoapVersion.soap12, namespace, operation);
-    return { ...POST, protocol: 'SOAP 1.2', name, location: '', headers, body };
+    return { method: 'POST', protocol: 'SOAP 1.2', name, location: '', headers, body };
   };
-  const get = (name: string, operation: string): ComparedCall => {
-    return { protocol: 'HTTP GET', name, location: `/${operation}`, method: 'GET', compares: 'all' };
+  const get = (name: string, operation: string) => {
+    return { method: 'GET', protocol: 'HTTP GET', name, location: `/${operation}` };
   };
   const form = (name: string, operation: string) => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-    return { ...POST, protocol: 'HTTP POST', name, location: `/${operation}`, headers, body: '' };
+    return { method: 'POST', protocol: 'HTTP POST', name, location: `/${operation}`, headers, body: '' };
   };
   const header = '<soap:Header><t xmlns="urn:x" soap:mustUnderstand="1">1</t></soap:Header>';
   const calls: ComparedCall[] = [
@@ -59,11 +59,9 @@ export function callsOf(namespace: string, protocols: ReadonlySet<string>): Comp
   ];
   return [
     ...calls.filter(({ protocol }) => protocols.has(protocol)),
-    { protocol: 'HTTP', name: 'the service page', location: '', method: 'GET', compares: 'status' },
+    { protocol: 'HTTP', name: 'the service page', location: '', method: 'GET', isForStatus: true },
   ];
 }
-
-const POST = { method: 'POST', compares: 'all' } as const;
 
 /** An address in quotes in a header field, which takes ASCII only. */
 function fieldText(address: string): string {

@@ -79,19 +79,14 @@ function contractPart(element: XmlElement): XmlElement {
   return element.withContent(parts);
 }
 
-export interface Difference {
-  readonly places: number;
-  /** As `diff` prints them: `-` marks lines of the old text alone, `+` those of the new one. */
-  readonly lines: readonly string[];
-}
-
 const CONTEXT = 6;
 const MAX_LINES = 200;
 const MAX_LINE = 2000;
 /** How long the shortest difference is looked for, in milliseconds. */
 const TIMEOUT = 2000;
 
-export function differenceOf(old: readonly string[], other: readonly string[]): Difference {
+/** Returns the number of places that differ, and lines as `diff` prints them: `-` marks those of the old text alone, `+` those of the new one. */
+export function differenceOf(old: readonly string[], other: readonly string[]) {
   const [before, after] = [old, other].map((lines) => lines.map((line) => `${line}\n`).join(''));
   const patch = structuredPatch('', '', before ?? '', after ?? '', '', '', { context: CONTEXT, timeout: TIMEOUT });
   const hunks = patch?.hunks ?? [{ lines: [...old.map((line) => `-${line}`), ...other.map((line) => `+${line}`)] }];

@@ -19,15 +19,11 @@ type Print = (lines: readonly string[]) => Promise<void>;
 /**
  * Compares two services, each an address or the name of a file, and prints what was found as it goes.
  *
- * @throws {WsdlError} one of the WSDLs cannot be had.
+ * @throws one of the WSDLs cannot be had.
  */
-export async function compare(
-  names: Readonly<Record<'old' | 'new', string>>,
-  client: HttpClient,
-  print: Print,
-): Promise<Tally> {
-  const old = await readService(names.old, client);
-  const other = await readService(names.new, client);
+export async function compare(oldName: string, newName: string, client: HttpClient, print: Print): Promise<Tally> {
+  const old = await readService(oldName, client);
+  const other = await readService(newName, client);
   await print([`Old service: ${old.name}`, `New service: ${other.name}`, '']);
   const { places, lines } = differenceOf(old.wsdl.lines, other.wsdl.lines);
   const verdict = places === 0 ? 'a generated client sees no difference' : count(places);
@@ -98,9 +94,9 @@ function count(differences: number): string {
 
 const COMPARED_FIELDS = ['Content-Type', 'Cache-Control', 'WWW-Authenticate', 'Location', 'Retry-After'];
 
-function answerLines({ method, compares }: ComparedCall, answer: HttpAnswer): string[] {
+function answerLines({ method, isForStatus }: ComparedCall, answer: HttpAnswer): string[] {
   const first = statusText(answer.status);
-  if (compares === 'status') return [first];
+  if (isForStatus) return [first];
   // Caches keep neither answers to POST nor faults (RFC 9111, section 3).
   const isKept = method === 'GET' && answer.status === 200;
   const fields = COMPARED_FIELDS.flatMap((field) => {
@@ -112,7 +108,7 @@ function answerLines({ method, compares }: ComparedCall, answer: HttpAnswer): st
 }
 
 function bodyLines({ headers, body }: HttpAnswer): string[] {
-  const charset = Charset.ofXml(body, MediaType.parse(headers['content-type'] ?? '')?.charset);
+  const charset = Charset.ofXml(body, MediaType.parse(headers['content-type'])?.charset);
   const text = charset.decode(body) ?? body.toString('latin1');
   try {
     return canonicalLines(XmlElement.read(text));

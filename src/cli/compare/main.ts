@@ -15,20 +15,18 @@ function compareCommand(): ToolCommand {
     .version(BUILD.name, '-v, --version')
     .usage('[options] <old> <new>\n       asmx-webhook compare settings [options] <old>')
     .description('Compares the service that is to be replaced with the one that replaces it, as clients see them')
-    .argument('<old>')
-    .argument('<new>')
+    .arguments('<old> <new>')
     .addHelpText('after', `\n${NOTES}`)
     .action(async (old: string, other: string, values: ReachValues) => {
-      const { differences, failures } = await compare({ old, new: other }, await clientFor(values), printLines);
+      const { differences, failures } = await compare(old, other, await clientFor(values), printLines);
       if (failures > 0) process.exitCode = 2;
       else if (differences > 0) process.exitCode = 1;
     });
   const finding = program
-    .command('settings')
+    .command('settings <old>')
     .description(
       'Print the settings with which the new service takes the place of the old one, as lines of an .env file',
     )
-    .argument('<old>')
     .option('--write <file>', 'add them to an .env file; what the file has stays as it is')
     .addHelpText('after', `\n${NOTES}`)
     .action(async (old: string, values: ReachValues & { write?: string }) =>
@@ -56,12 +54,8 @@ interface ReachValues {
   readonly insecure?: boolean;
 }
 
-/** How long an answer may take, in milliseconds, and the most bytes that it may have. */
-const TIMEOUT = 30_000;
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-
 async function clientFor({ ca, insecure: isInsecure = false }: ReachValues): Promise<HttpClient> {
-  return new HttpClient({ ca: ca && (await textOf(ca)), isInsecure, timeout: TIMEOUT }, MAX_ANSWER_BYTES);
+  return new HttpClient({ ca: ca && (await textOf(ca)), isInsecure });
 }
 
 /** Prints the settings, or adds them to a file. */

@@ -29,10 +29,7 @@ const NOT_ENOUGH = '# The old ';
  * Adds settings to an `.env` file, which need not exist. What the file has stays as it is, also with another value: such a setting
  * has a sentence in `conflicts`.
  */
-export async function addSettings(
-  file: string,
-  lines: readonly string[],
-): Promise<{ readonly added: readonly string[]; readonly conflicts: readonly string[] }> {
+export async function addSettings(file: string, lines: readonly string[]) {
   const there = EnvFile.read(file);
   const wanted = Object.entries(new EnvFile(file, lines.join('\n')).texts);
   const conflicts = wanted

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { Charset, MediaType } from '../../http/content/media-type';
-import { XmlError } from '../../xml/handler';
 import { XmlElement } from '../../xml/xml-tree';
 import { NoAnswerError, statusText, type HttpAnswer, type HttpClient } from '../http-client';
 import { fileError, quoted } from '../terminal';
@@ -15,12 +14,7 @@ export interface ComparedService {
   readonly endpoint: URL | undefined;
 }
 
-/** For a WSDL that cannot be had or compared; the message is one line. */
-export class WsdlError extends Error {
-  override readonly name = 'WsdlError';
-}
-
-/** Reads the WSDL of a service from an address or a file. Throws a {@link WsdlError} if it cannot. */
+/** Reads the WSDL of a service from an address or a file. Throws in one line if there is none that can be compared. */
 export async function readService(text: string, client: HttpClient): Promise<ComparedService> {
   if (/^https?:\/\//i.test(text)) return fromAddress(text, client);
   const bytes = await readFile(text).catch((error: unknown) => {
@@ -34,19 +28,18 @@ export async function readService(text: string, client: HttpClient): Promise<Com
 
 async function fromAddress(text: string, client: HttpClient): Promise<ComparedService> {
   // The text may hold a password.
-  if (!URL.canParse(text)) throw new WsdlError('The address is not valid. Write it as in http://host/path.');
+  if (!URL.canParse(text)) throw new Error('The address is not valid. Write it as in http://host/path.');
   const url = new URL(text);
   url.hash = '';
   if (url.search === '') url.search = '?WSDL';
   const name = nameOf(url);
   const answer = await client.ask(url, { method: 'GET' });
-  if (answer instanceof NoAnswerError)
-    throw new WsdlError(
-      `${name} cannot be read: ${sentence(answer.message)}${url.protocol === 'https:' ? TLS_ADVICE : ''}`,
-    );
-  if (answer.status !== 200) throw new WsdlError(refusal(name, answer));
-  const { charset } = MediaType.parse(answer.headers['content-type'] ?? '') ?? {};
-  const wsdl = wsdlOf(answer.body, charset, name);
+  if (answer instanceof NoAnswerError) {
+    const reason = quoted(answer.message).replace(/\.?$/, '.');
+    throw new Error(`${name} cannot be read: ${reason}${url.protocol === 'https:' ? TLS_ADVICE : ''}`);
+  }
+  if (answer.status !== 200) throw new Error(refusal(name, answer));
+  const wsdl = wsdlOf(answer.body, MediaType.parse(answer.headers['content-type'])?.charset, name);
   url.search = '';
   return { name: nameOf(url), wsdl, endpoint: url.pathname.endsWith('.wsdl') ? undefined : url };
 }
@@ -64,33 +57,25 @@ function refusal(name: string, { status, headers: { location } }: HttpAnswer): s
   return `${answered}. Check the address. If it shows no WSDL to this machine: ${asFile}.`;
 }
 
-function sentence(message: string): string {
-  return quoted(message).replace(/\.?$/, '.');
-}
-
 /** An address as it may be shown: without user and password. */
-function nameOf(url: URL): string {
-  const shown = new URL(url);
-  shown.username = '';
-  shown.password = '';
-  return shown.href;
+function nameOf({ origin, pathname, search }: URL): string {
+  return origin + pathname + search;
 }
 
 function wsdlOf(bytes: Buffer, given: Charset | undefined, name: string): Wsdl {
   const charset = Charset.ofXml(bytes, given);
   const text = charset.decode(bytes);
-  if (text === undefined) throw new WsdlError(`${name} is not valid ${quoted(charset.name)}.`);
+  if (text === undefined) throw new Error(`${name} is not valid ${quoted(charset.name)}.`);
   try {
     return readWsdl(text);
   } catch (error) {
-    if (!(error instanceof WsdlError)) throw error;
-    throw new WsdlError(`${name} cannot be compared. ${sentence(error.message)}`);
+    throw new Error(`${name} cannot be read as a WSDL`, { cause: error });
   }
 }
 
 export type Wsdl = ReturnType<typeof readWsdl>;
 
-/** Reads what is compared of a WSDL. @throws {WsdlError} it is not a WSDL 1.1. */
+/** Reads what is compared of a WSDL. Throws in one line if it is not a WSDL 1.1. */
 export function readWsdl(text: string) {
   const root = rootOf(text);
   const services = root.children(WSDL, 'service');
@@ -122,16 +107,10 @@ function protocolOf(binding: XmlElement): string | [] {
 }
 
 function rootOf(text: string): XmlElement {
-  let root: XmlElement;
-  try {
-    root = XmlElement.read(text);
-  } catch (error) {
-    if (!(error instanceof XmlError)) throw error;
-    const isPage = /^\s*(?:<!doctype\s+html|<html)\b/i.test(text);
-    throw new WsdlError(isPage ? 'It is an HTML page, not a WSDL.' : `It cannot be read as XML: ${error.message}`);
-  }
+  if (/^\s*(?:<!doctype\s+html|<html)\b/i.test(text)) throw new Error('It is an HTML page, not a WSDL.');
+  const root = XmlElement.read(text);
   if (root.namespace !== WSDL || root.name !== 'definitions')
-    throw new WsdlError(`It is not a WSDL 1.1: its root element is ${root.name}.`);
-  if (root.children(WSDL, 'service').length === 0) throw new WsdlError('It describes no service.');
+    throw new Error(`It is not a WSDL 1.1: its root element is ${root.name}.`);
+  if (root.children(WSDL, 'service').length === 0) throw new Error('It describes no service.');
   return root;
 }

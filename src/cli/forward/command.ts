@@ -65,10 +65,8 @@ async function receivedForm({ asReceived = false, sign = [] }: Values): Promise<
   const { signerIn } = await import('./message.js');
   const contract = await Contract.load(ProcessConfig.ofTool('namespace').namespace);
   const signers = new Map<Sender, Signer>();
-  for (const { sender, file } of sign) {
-    if (signers.has(sender)) throw misuse(`--sign ${sender.shortName} is given twice.`);
-    signers.set(sender, await signerIn(file, sender));
-  }
+  for (const { sender, file } of sign) signers.set(sender, await signerIn(file, sender));
+  if (signers.size < sign.length) throw misuse('--sign names a sender twice.');
   return { contract, signers };
 }
 
@@ -85,7 +83,7 @@ function tries(text: string): number {
 
 const NOTES = `Events are posted in order, each until the address took it: with --follow as often as
 needed, otherwise at most --tries times. On a terminal --follow passes over an event that
-the address refuses or redirects, and Enter tries again at once.
+the address refuses or redirects.
 
 --event, --type, --binding, --sender, --text, --header and --until select events; an
 event must match all of them. With --follow or --position they are the only ones that are

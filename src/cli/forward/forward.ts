@@ -1,26 +1,17 @@
-import { once } from 'node:events';
-import { setTimeout } from 'node:timers/promises';
 import type { StoredEvent } from '../../events/stored-event';
 import type { PostedForm } from './message';
-import { Target } from './target';
+import { SHORT_PAUSE, Target, TRIES } from './target';
 import { LogChange, type ReadableLog } from '../../log/readable-log';
-import type { Values } from '../events-options';
-import { matcherOf, positionBefore, selectedEvents, type EventSelection } from '../tool-log';
+import type { EventSelection, Values } from '../events-options';
+import { matcherOf, positionBefore, selectedEvents } from '../tool-log';
 import { eventLine, eventsText } from '../terminal';
 import { missingBetween, PositionFile, refuseChange } from './position';
 
-/** Thrown when a target does not take an event and never will; the message is one line and says what to do. */
-class RefusedError extends Error {
-  override readonly name = 'RefusedError';
-  readonly exitCode = 3;
-}
+/** Returns the error for an event that a target does not take and never will; the text is one line and says what to do. */
+const refused = (text: string) => Object.assign(new Error(text), { exitCode: 3 });
 
-/** How often an event is posted without --follow. */
-const TRIES = 3;
-
-/** The longest pause between two tries, in milliseconds. It is shorter on a terminal, where a person is waiting. */
+/** The longest pause between two tries where nobody waits, in milliseconds. */
 const LONGEST_PAUSE = 60_000;
-const LONGEST_PAUSE_ON_TERMINAL = 2000;
 
 /**
  * Posts events to an address, in the order of the log, and each until the target takes it: at least once, since an event whose answer
@@ -28,7 +19,7 @@ const LONGEST_PAUSE_ON_TERMINAL = 2000;
  *
  * @param selection - only some events, once each; leaves the position alone.
  * @param stop - ends it after the attempt that is under way.
- * @throws {RefusedError} the target refused an event, or answered with a redirect.
+ * @throws the target refused an event, or answered with a redirect: with an exit code of its own.
  * @throws it took one in none of the tries, or selected events are missing or refused.
  */
 export async function forwardEvents(
@@ -47,8 +38,10 @@ export async function forwardEvents(
   const isWatched = follow && isTerminal;
   const target = new Target(url, form, {
     most: follow ? Infinity : tries,
-    longestPause: isTerminal ? LONGEST_PAUSE_ON_TERMINAL : LONGEST_PAUSE,
-    wait: (problem, pause) => again(problem, pause, stop),
+    longestPause: isTerminal ? SHORT_PAUSE : LONGEST_PAUSE,
+    report: (problem, pause) => {
+      console.error(`${problem} Trying again in ${(pause / 1000).toFixed(1)} s.`);
+    },
   });
   const what = kept === undefined ? 'selected events' : `events after ${String(kept.position.sequence)}`;
   console.error(`Forwarding the ${what} to ${url.origin}.`);
@@ -61,7 +54,6 @@ export async function forwardEvents(
     'position' in source ? eventsAfter(log, source, values, stop) : selectedEvents(log, source, stop, leaveOut);
   try {
     for await (const event of events) {
-      if (stop.aborted) break;
       const { outcome, text } = await target.post(event, stop);
       if (outcome === 'stopped') break;
       if (outcome === 'delivered') {
@@ -69,16 +61,16 @@ export async function forwardEvents(
         if (isTerminal) console.error(`${eventLine(event)}  ${text}`);
         continue;
       }
-      if (outcome === 'redirected' && !isWatched) throw new RefusedError(text);
+      if (outcome === 'redirected' && !isWatched) throw refused(text);
       if (outcome === 'refused' && kept !== undefined && !isWatched && !skipRefused)
-        throw new RefusedError(`${text} (--skip-refused passes over such events.)`);
+        throw refused(`${text} (--skip-refused passes over such events.)`);
       skipped++;
       console.error(text);
     }
   } catch (error) {
     if (!stop.aborted) throw error;
   } finally {
-    kept?.file?.unlock();
+    kept?.lock?.close();
     const passedOver = skipped === 0 ? '' : `, ${String(skipped)} passed over`;
     console.error(`${eventsText(delivered)} forwarded${passedOver}.`);
   }
@@ -88,19 +80,6 @@ export async function forwardEvents(
   if (delivered === 0) throw new Error('No event was found.');
 }
 
-/** Says why an attempt failed, and waits for the next one: for a time, on a terminal for Enter, or for the signal. */
-async function again(problem: string, pause: number, stop: AbortSignal): Promise<void> {
-  const { stdin, stderr } = process;
-  const canAsk = stderr.isTTY && stdin.isTTY;
-  console.error(`${problem} Trying again in ${(pause / 1000).toFixed(1)} s${canAsk ? ', or at once with Enter' : ''}.`);
-  const over = new AbortController();
-  const signal = AbortSignal.any([stop, over.signal]);
-  const enter = canAsk ? [once(stdin.resume(), 'data', { signal })] : [];
-  await Promise.race([setTimeout(pause, undefined, { signal }), ...enter]).catch(() => undefined);
-  over.abort();
-  if (canAsk) stdin.pause();
-}
-
 /**
  * Reads the position after which forwarding begins, and keeps other forwarders from it.
  *
@@ -108,7 +87,7 @@ async function again(problem: string, pause: number, stop: AbortSignal): Promise
  */
 async function keptPosition(log: ReadableLog, { position: name, since }: Values) {
   const file = name === undefined ? undefined : new PositionFile(name);
-  await file?.lock();
+  const lock = await file?.lock();
   let position = await file?.read();
   if (position === undefined) {
     const sequence = await positionBefore(log, since);
@@ -118,7 +97,7 @@ async function keptPosition(log: ReadableLog, { position: name, since }: Values)
   if (change !== undefined) refuseChange(change, position.sequence);
   // A forwarder that is killed before its first event must not begin later the next time.
   await file?.write(position);
-  return { file, position };
+  return { file, lock, position };
 }
 
 /** Reads the chosen events after a position, and keeps that of each once the next one is asked for: then it has been posted. */

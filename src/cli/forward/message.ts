@@ -112,7 +112,7 @@ function receivedMessage(
 
 /** Finds the signer of the sender whose signature was verified, or of the one that the request names. */
 function signerFor(event: StoredEvent, sent: SentFields, signers: ReadonlyMap<Sender, Signer>): Signer | undefined {
-  const { signedBy, sender } = new Arrival(event);
+  const { signedBy, sender } = Arrival.of(event);
   const senders = [Sender.named(signedBy), Sender.named(sender) ?? Sender.of(sent)];
   return senders.flatMap((one) => (one && signers.get(one)) ?? [])[0];
 }
@@ -122,7 +122,11 @@ export function signerOf({ signature }: Sender, secret: string): Signer | undefi
   const secrets = [secret.trim()];
   if (!signature.keysOf(secrets)[0]?.length) return undefined;
   const idField = signature.field.replace(/-signature$/, '-id');
-  return (sent, id, body) => signature.sign(signedId(sent[idField]) ?? id, body, secrets);
+  return (sent, id, body) => {
+    const own = sent[idField] ?? '';
+    // With a full stop in the id the signed text could be cut in another place.
+    return signature.sign(own === '' || own.includes('.') ? id : own, body, secrets);
+  };
 }
 
 /** @throws the file cannot be read, or holds no secret of the sender; the message is one line. */
@@ -130,9 +134,4 @@ export async function signerIn(file: string, sender: Sender): Promise<Signer> {
   const signer = signerOf(sender, await textOf(file));
   if (signer === undefined) throw new Error(`${file} does not hold a secret of ${sender.name}.`);
   return signer;
-}
-
-/** The id of a request, if it can be signed: with a full stop in it the signed text could be cut in another place. */
-function signedId(id: string | undefined): string | undefined {
-  return id === '' || id?.includes('.') ? undefined : id;
 }

@@ -15,25 +15,19 @@ export interface ForwardPosition {
 
 /** A file that holds a {@link ForwardPosition}, as one line of JSON. */
 export class PositionFile {
-  #lock: { close(): void } | undefined;
-
   constructor(private readonly file: string) {}
 
-  /** Keeps other forwarders from this position until {@link unlock} or the end of this process. Throws if another one does. */
-  async lock(): Promise<void> {
+  /** Keeps other forwarders from this position until the lock is closed, or this process ends. Throws if another one does. */
+  async lock(): Promise<{ close(): void }> {
     const { isBusy, lockFile } = await import('../../log/sqlite/database.js');
     try {
       // The reasons of the file system say more than those of SQLite.
       await (await open(`${this.file}.lock`, 'a')).close();
-      this.#lock ??= lockFile(`${this.file}.lock`);
+      return lockFile(`${this.file}.lock`);
     } catch (error) {
       const busy = `${this.file} is the --position of another forwarder that is running. Stop that one first.`;
       throw isBusy(error) ? new Error(busy) : fileError(this.file, 'written', error);
     }
-  }
-
-  unlock(): void {
-    this.#lock?.close();
   }
 
   /** Reads the position, if there is such a file. Throws if it does not hold one. */
@@ -43,8 +37,14 @@ export class PositionFile {
       throw fileError(this.file, 'read', error);
     });
     if (text === undefined) return undefined;
-    const position = parsePosition(text);
-    if (position !== undefined) return position;
+    try {
+      const { sequence: digits, event } = JSON.parse(text) as { sequence: unknown; event?: ForwardPosition['event'] };
+      const sequence = positionIn(String(digits));
+      // An event that is none is not the one in the log.
+      if (sequence !== undefined) return { sequence, event: event ?? undefined };
+    } catch {
+      // Refused below, as what is no position is.
+    }
     const advice = 'Choose another name, or remove it and say with --since where to begin.';
     throw new Error(`${this.file} does not hold a position, or is damaged. ${advice}`);
   }
@@ -64,17 +64,6 @@ export class PositionFile {
     } catch (error) {
       throw fileError(this.file, 'written', error);
     }
-  }
-}
-
-function parsePosition(text: string): ForwardPosition | undefined {
-  try {
-    const { sequence: digits, event } = JSON.parse(text) as Omit<ForwardPosition, 'sequence'> & { sequence: unknown };
-    const sequence = positionIn(String(digits));
-    // An event that is none is not the one in the log.
-    return sequence === undefined ? undefined : { sequence, event: event ?? undefined };
-  } catch {
-    return undefined;
   }
 }
 

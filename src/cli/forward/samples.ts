@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-type Fields = Readonly<Record<string, string>>;
-
 /** The requests of a known sender, with made-up values. */
 interface Samples {
   /** The header fields, without those of the signature. */
-  fields(event: string, id: string): Fields;
+  fields(event: string, id: string): Readonly<Record<string, string>>;
   /** The bodies, by the sender's names of the events: an object for JSON, a text for a form. */
   readonly bodies: Readonly<Record<string, (id: string, time: Date) => object | string>>;
 }

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { Contract } from '../../contract/contract';
 import { sequenceOf, StoredEvent } from '../../events/stored-event';
-import { HttpClient, NoAnswerError, statusText, type HttpAnswer, type Reach } from '../http-client';
+import { answerText, HttpClient, isTemporary, NoAnswerError, pauseAfter } from '../http-client';
 import { Sender } from '../../senders/sender';
 import { quoted } from '../../util/text';
 import { messageOf, signerOf, type PostedForm } from './message';
@@ -13,37 +13,24 @@ export interface Delivery {
   readonly text: string;
 }
 
+/** How often an event is posted by default, unless it is posted until it is taken. */
+export const TRIES = 3;
+
+/** The longest pause between two tries while a person or a program waits, in milliseconds. */
+export const SHORT_PAUSE = 2000;
+
 /** How often an event is posted to a target that does not take it. */
 export interface Tries {
   readonly most: number;
   /** The longest pause between two, in milliseconds, unless the target asks for a longer one. */
   readonly longestPause: number;
-  /** Waits between two tries, in milliseconds. `problem` is a line that says why. */
-  wait(problem: string, pause: number): Promise<unknown>;
-}
-
-/** For an attempt and its whole answer, in milliseconds. */
-const ATTEMPT_TIMEOUT = 30_000;
-
-/** The connection of a longer answer is closed. */
-const MAX_ANSWER_BYTES = 64 * 1024;
-
-/** The first pause before an event is sent again, in milliseconds. */
-const FIRST_PAUSE = 500;
-
-/** The longest that a target can make the forwarder wait with `Retry-After`, in milliseconds. */
-const LONGEST_RETRY_AFTER = 5 * 60_000;
-
-/** Statuses below 500 that say that the same request may succeed later (RFC 9110 and RFC 6585). */
-const LATER: ReadonlySet<number> = new Set([408, 429]);
-
-export function clientFor(reach: Omit<Reach, 'timeout'> = {}): HttpClient {
-  return new HttpClient({ ...reach, timeout: ATTEMPT_TIMEOUT }, MAX_ANSWER_BYTES);
+  /** Is told in a line why there is a pause, and how many milliseconds it takes. */
+  readonly report?: (problem: string, pause: number) => void;
 }
 
 /** An address to which events are posted, one after the other. */
 export class Target {
-  readonly #client = clientFor();
+  readonly #client = new HttpClient();
 
   constructor(
     private readonly url: URL,
@@ -64,14 +51,14 @@ export class Target {
     // Paths and queries of webhooks hold secrets, as users and passwords do.
     const { origin } = this.url;
     const { headers, ...message } = messageOf(event, this.url, this.form);
-    const { most, longestPause } = this.tries;
+    const { most, longestPause, report } = this.tries;
     for (let tries = 1; !stop.aborted; tries++) {
       const began = performance.now();
       const answer = await this.#client.send(this.url, { ...message, headers: headers() });
       const isAnswer = !(answer instanceof NoAnswerError);
       const status = isAnswer ? answer.status : undefined;
       const said = isAnswer ? answerText(answer, performance.now() - began) : quoted(answer.message);
-      if (isAnswer && answer.status < 500 && !LATER.has(answer.status)) {
+      if (isAnswer && !isTemporary(answer.status)) {
         if (answer.status < 300) return { outcome: 'delivered', status, text: said };
         if (answer.status >= 400)
           return { outcome: 'refused', status, text: `${name} was refused by ${origin}: ${said}` };
@@ -83,17 +70,12 @@ export class Target {
       const often = tries === 1 ? 'once' : `${String(tries)} times`;
       if (tries >= most) throw new Error(`${problem} It was tried ${often}.`);
       const retryAfter = isAnswer ? answer.headers['retry-after'] : undefined;
-      if (!stop.aborted) await this.tries.wait(problem, pauseBefore(tries, retryAfter, longestPause));
+      const pause = pauseAfter(tries, longestPause, retryAfter);
+      if (!stop.aborted) report?.(problem, pause);
+      await setTimeout(pause, undefined, { signal: stop }).catch(() => undefined);
     }
     return { outcome: 'stopped', text: '' };
   }
-}
-
-/** The target's answer on one line; the text of one that took the event, or redirects it, says nothing more. */
-export function answerText({ status, body }: HttpAnswer, milliseconds: number): string {
-  const text = status < 400 ? '' : quoted(body.toString().trim());
-  const first = `${statusText(status)} (${milliseconds.toFixed(0)} ms)`;
-  return first + (text === '' ? '' : `: ${text}`);
 }
 
 /** The address of a redirect as a message may show it; what is relative stays on the same host. */
@@ -101,27 +83,6 @@ function placeOf(location: string | undefined): string {
   if (location === undefined) return '';
   return ` to ${URL.canParse(location) ? quoted(new URL(location).origin) : 'another path'}`;
 }
-
-/**
- * How long to wait after a number of attempts, in milliseconds: twice as long each time, up to the longest, less random jitter of up
- * to a half, so that forwarders that lost the same target do not come back together. `Retry-After` makes it longer.
- */
-export function pauseBefore(attempts: number, retryAfter: string | undefined, longest: number): number {
-  const pause = Math.min(FIRST_PAUSE * 2 ** (attempts - 1), longest);
-  const asked = retryAfter === undefined ? 0 : (retryAfterMilliseconds(retryAfter) ?? 0);
-  return Math.max(pause * (1 - Math.random() / 2), Math.min(asked, LONGEST_RETRY_AFTER));
-}
-
-/** Reads `Retry-After` (RFC 9110, section 10.2.3), seconds or a date. */
-function retryAfterMilliseconds(text: string): number | undefined {
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const time = / GMT$/.test(text) ? Date.parse(text) : NaN;
-  return Number.isNaN(time) ? undefined : time - Date.now();
-}
-
-/** Tries for each event, and the longest pause between two of them, in milliseconds. */
-const TRIES = 3;
-const LONGEST_PAUSE = 2000;
 
 /** How a program has events posted. */
 interface PostOptions {
@@ -145,10 +106,8 @@ export async function postEvents(
   options: PostOptions,
   stop: AbortSignal,
 ): Promise<{ readonly sequence: string; readonly status: number }[]> {
-  const wait = (_problem: string, pause: number) =>
-    setTimeout(pause, undefined, { signal: stop }).catch(() => undefined);
   const form = await formOf(namespace, options);
-  const target = new Target(new URL(url), form, { most: TRIES, longestPause: LONGEST_PAUSE, wait });
+  const target = new Target(new URL(url), form, { most: TRIES, longestPause: SHORT_PAUSE });
   const answers: { sequence: string; status: number }[] = [];
   for await (const page of pages) {
     for (const event of page) {

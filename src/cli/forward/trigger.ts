@@ -1,15 +1,9 @@
 import { ProcessConfig } from '../../config/process-config';
 import { Callers } from '../../http/callers';
 import { Sender } from '../../senders/sender';
-import { namedFile, oneOf, targetAddress } from '../events-options';
+import { namedFile, oneOf, targetAddress, type Values } from '../events-options';
 import { misuse, quoted, textOf } from '../terminal';
 import { option, ToolCommand } from '../tool-command';
-
-interface Values {
-  readonly to?: URL;
-  readonly secretFile?: string;
-  readonly data?: string;
-}
 
 export function triggerCommand(): ToolCommand {
   return new ToolCommand('trigger')
@@ -31,7 +25,7 @@ export function triggerCommand(): ToolCommand {
 async function trigger(name: string, given: string | undefined, { to, secretFile, data }: Values): Promise<void> {
   const { eventsOf, sampleOf } = await import('./samples.js');
   const { signerIn, signerOf } = await import('./message.js');
-  const { answerText, clientFor } = await import('./target.js');
+  const { answerText, HttpClient } = await import('../http-client.js');
   const sender = Sender.named(name);
   const events = eventsOf(name);
   const event = given ?? events[0] ?? '';
@@ -42,12 +36,13 @@ async function trigger(name: string, given: string | undefined, { to, secretFile
     );
   const { id, body, headers } = sample;
   const isOwn = to === undefined;
-  const [ownSigner] = isOwn ? secretsOfService(sender).flatMap((secret) => signerOf(sender, secret) ?? []) : [];
+  const ownSecrets = isOwn ? (ProcessConfig.ofTool('access').access[sender.signature.setting] ?? []) : [];
+  const [ownSigner] = ownSecrets.flatMap((secret) => signerOf(sender, secret) ?? []);
   const signer = secretFile === undefined ? ownSigner : await signerIn(secretFile, sender);
   const url = to ?? serviceAddress();
   const began = performance.now();
   // As `--ready`, the certificate of this machine's service has another name.
-  const answer = await clientFor({ isInsecure: isOwn, isDirect: isOwn }).ask(url, {
+  const answer = await new HttpClient({ isInsecure: isOwn, isDirect: isOwn }).ask(url, {
     method: 'POST',
     headers: { ...headers, ...signer?.(headers, id, body) },
     body,
@@ -57,10 +52,6 @@ async function trigger(name: string, given: string | undefined, { to, secretFile
   const line = `${sender.name} ${quoted(event)} to ${url.origin}, ${how}: ${said}`;
   if (answer instanceof Error || answer.status >= 300) throw new Error(line);
   console.log(line);
-}
-
-function secretsOfService({ signature }: Sender): readonly string[] {
-  return ProcessConfig.ofTool('access').access[signature.setting] ?? [];
 }
 
 function serviceAddress(): URL {

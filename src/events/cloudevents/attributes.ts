@@ -43,20 +43,11 @@ const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
 const QUOTED = '"(?:[^"\\\\\\p{Cc}]|\\\\\\P{Cc})*"';
 const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?: *;(?: *${TOKEN}=(?:${TOKEN}|${QUOTED}))?)* *$`, 'u');
 
-/** Whether a text is a URI (RFC 3986, section 3), that is, has a scheme. */
-function isUri(text: string): boolean {
-  return SCHEME.test(text) && isUriReference(text);
-}
-
 /** Whether a text is a URI or a relative reference (RFC 3986, section 4.1). */
-function isUriReference(text: string): boolean {
-  return URI_TEXT.test(text) && URL.canParse(text, 'http://host/');
-}
+const isUriReference = (text: string): boolean => URI_TEXT.test(text) && URL.canParse(text, 'http://host/');
 
 /** Whether a text is a media type (RFC 2046 and RFC 9110, section 8.3.1), without tabs, which no attribute may hold. */
-export function isMediaType(text: string): boolean {
-  return MEDIA_TYPE.test(text);
-}
+export const isMediaType = (text: string): boolean => MEDIA_TYPE.test(text);
 
 /** Says what is wrong with the value of an attribute, if anything is. */
 type Check = (value: unknown) => string | undefined;
@@ -82,7 +73,7 @@ const CONTEXT: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['time', text((time) => parseTime(time) !== undefined, 'must be a time as in RFC 3339')],
   ['subject', anyText],
   ['datacontenttype', text(isMediaType, 'must be a media type (RFC 2046)')],
-  ['dataschema', text(isUri, 'must be an absolute URI (RFC 3986)')],
+  ['dataschema', text((uri) => SCHEME.test(uri) && isUriReference(uri), 'must be an absolute URI (RFC 3986)')],
   ['data', () => 'is reserved for the payload: give the attribute another name'],
 ]);
 

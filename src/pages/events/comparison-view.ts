@@ -55,7 +55,7 @@ function attributesOf({ attributes, position }: StoredEvent): ShownText {
 }
 
 function arrivalText(event: StoredEvent): ShownText {
-  const { method, target, remoteAddress, signedBy, headers } = new Arrival(event);
+  const { method, target, remoteAddress, signedBy, headers } = Arrival.of(event);
   const request = [method, target].filter((part) => part !== undefined).join(' ');
   return fieldLines([
     ['Request', request === '' ? undefined : request],

@@ -62,7 +62,7 @@ export async function eventView(event: StoredEvent, filter: Filter, address: End
 async function dataOf(event: StoredEvent) {
   const data = EventData.of(event);
   if (data === undefined) return undefined;
-  const arrival = new Arrival(event);
+  const arrival = Arrival.of(event);
   const sent = arrival.header('content-type');
   const { isForm, isMultipart } = MediaType.parse(sent) ?? {
     isForm: sent === undefined && arrival.target?.includes('?'),
@@ -81,7 +81,7 @@ function attributesOf({ position, recordedAt }: StoredEvent, attributes: Readonl
 const ABOVE: ReadonlySet<string> = new Set(['specversion', 'id', 'type', 'binding', 'sequence']);
 
 function arrivalView(event: StoredEvent) {
-  const { method, target, remoteAddress, signedBy, keyName, sender, headers } = new Arrival(event);
+  const { method, target, remoteAddress, signedBy, keyName, sender, headers } = Arrival.of(event);
   return {
     // Lines break after the slashes of a path.
     request: method && shownText(`${method} ${target ?? ''}`, PAIRS_BYTES).replace(/(?<!<)\//g, '/<wbr>'),

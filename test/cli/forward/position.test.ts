@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import timers from 'node:timers/promises';
 import { PositionFile } from '../../../src/cli/forward/position';
 import { forwardEvents } from '../../../src/cli/forward/forward';
 import { openMemoryLog } from '../../../src/log/memory/event-log';
@@ -87,6 +88,35 @@ describe('the file of a position', () => {
     it('is past the events after the last that was chosen', async () => {
       expect(await forwarded({ type: 'another' })).toEqual([0, undefined]);
       expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 2 });
+    });
+
+    it.each([
+      ['two seconds on a terminal', true, 2000],
+      ['a minute', undefined, 60_000],
+    ])('stays where the target does not take an event, with pauses of up to %s', async (_what, isTTY, longest) => {
+      const { isTTY: was } = process.stderr;
+      Object.assign(process.stderr, { isTTY });
+      jest.spyOn(Math, 'random').mockReturnValue(0);
+      const pauses = jest.spyOn(timers, 'setTimeout').mockResolvedValue(undefined);
+      const problem = expect.stringContaining('It was tried 9 times.') as string;
+      expect(await forwarded({ tries: 9 }, () => 503)).toEqual([9, problem]);
+      Object.assign(process.stderr, { isTTY: was });
+      expect(Math.max(...pauses.mock.calls.map(([pause = 0]) => pause))).toBe(longest);
+      expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 0 });
+    });
+
+    it('is refused to others until forwarding has ended', async () => {
+      const stop = new AbortController();
+      const lock = () => new PositionFile(path('p.json')).lock();
+      let other: Promise<unknown> | undefined;
+      const ask = () => {
+        other ??= lock().catch(String);
+        void other.then(() => stop.abort());
+        return 204;
+      };
+      await forwarded({ follow: true }, ask, stop);
+      expect(await other).toMatch(/p\.json is the --position of another forwarder that is running\./);
+      (await lock()).close();
     });
 
     it('lets no event be posted once the one before it cannot be kept there', async () => {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { newEvent } from '../../support/events';
-import { pauseBefore, Target } from '../../../src/cli/forward/target';
+import { Target } from '../../../src/cli/forward/target';
+import { pauseAfter } from '../../../src/cli/http-client';
 import { servingBytes } from '../serving';
 
 describe('the pause before an event is sent again', () => {
@@ -10,7 +11,7 @@ describe('the pause before an event is sent again', () => {
   const pauses = (attempts: number, retryAfter?: string): number[] =>
     [0.999_999_999, 0].map((random) => {
       jest.spyOn(Math, 'random').mockReturnValue(random);
-      return Math.round(pauseBefore(attempts, retryAfter, 60_000));
+      return Math.round(pauseAfter(attempts, 60_000, retryAfter));
     });
 
   it('doubles with each attempt, up to a minute, less a random part of up to a half', () => {
@@ -54,7 +55,7 @@ it('a second answer to one event is not taken for the answer to the next', async
       socket.write(answer(answers.shift() ?? 500));
     });
   });
-  const target = new Target(url, {}, { most: 1, longestPause: 0, wait: () => Promise.resolve() });
+  const target = new Target(url, {}, { most: 1, longestPause: 0 });
   const post = async () => (await target.post({ ...newEvent(), position: 1 }, new AbortController().signal)).outcome;
   expect([await post(), await post()]).toEqual(['delivered', 'refused']);
 });

@@ -189,7 +189,7 @@ describe('SIGHUP', () => {
     const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
     const events = await log.scan({ after: 0, limit: 10 });
     await log.close();
-    expect(events.map((event) => new Arrival(event).keyName)).toEqual(['shop', 'shop']);
+    expect(events.map((event) => Arrival.of(event).keyName)).toEqual(['shop', 'shop']);
     expect(JSON.stringify(events)).not.toContain('key-of-all');
   });
 });

@@ -95,21 +95,6 @@ describe('the program that compares two services', () => {
     expect(output).toContain('A client sees 1 difference.\n');
   });
 
-  it('shows calls as one text with a mark at the lines that differ', async () => {
-    const { output } = await replaced(body(/GET \/HelloWorld/, 'Hello World', 'Hello'));
-    expect(output).toContain(`HelloWorld over HTTP GET: 1 difference
-  --- old
-  +++ new
-    200 OK
-    Content-Type: text/xml; charset=utf-8
-    Cache-Control: private, max-age=0
-
-  - <{http://tempuri.org/}string>Hello</{http://tempuri.org/}string>
-  + <{http://tempuri.org/}string>Hello World</{http://tempuri.org/}string>
-HelloWorld over HTTP POST: same
-`);
-  });
-
   it('prints nothing that a terminal obeys', async () => {
     const { code, output } = await replaced((answer) => ({
       ...answer,

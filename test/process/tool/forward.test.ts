@@ -12,7 +12,7 @@ import { startTarget, type Received, type Target } from '../../support/target';
 import { DELIVERIES, SECRETS } from '../../support/deliveries';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { startTool, type RunningTool } from '../../support/tool';
-import { runToolHere, startToolHere, type ToolHere } from '../../support/tool-here';
+import { runToolHere, startToolHere } from '../../support/tool-here';
 
 const SECRET = `whsec_${Buffer.from('a key of 24 bytes, 1 2 3').toString('base64')}`;
 const OTHER_SECRET = `whsec_${Buffer.from('another key of 24 bytes!').toString('base64')}`;
@@ -42,9 +42,6 @@ describe('forwarding', () => {
       options,
     );
   const forwardOnTerminal = (...args: readonly string[]) => forward(args, {}, { isTerminal: true });
-  /** Forwards in a process, which can be killed. */
-  const forwardElsewhere = (...args: readonly string[]) =>
-    startTool(['forward', target?.url ?? '', ...args], logAt('events.db'), folder.path);
   const idOf = ({ body }: Received) => (JSON.parse(body.toString()) as { id: string }).id;
   const ids = () => target?.received.map(idOf);
   const received = (count: number) =>
@@ -146,39 +143,13 @@ describe('forwarding', () => {
     target = await startTarget(() => 503);
     await record('a', 'b');
     const reason = 'Event 1 was not taken by URL: 503 Service Unavailable (1 ms). It was tried';
-    for (const args of [
-      ['--since', '0', '--position', 'position'],
-      ['--event', 'a', '--event', 'b'],
-      ['--text', 'a'],
-    ]) {
-      const before = target.received.length;
-      const [code, ...lines] = await endOf(forward(args));
-      expect([code, lines.at(-1)]).toEqual([1, `${reason} 3 times.`]);
-      expect(target.received).toHaveLength(before + 3);
-    }
-    expect(await savedSequence()).toBe(0);
+    const [code, ...lines] = await endOf(forward(['--event', 'a', '--event', 'b']));
+    expect([code, lines.at(-1)]).toEqual([1, `${reason} 3 times.`]);
+    expect(ids()).toEqual(['a', 'a', 'a']);
     expect((await endOf(forward(['--since', '0', '--tries', '1']))).at(-1)).toBe(`${reason} once.`);
   });
 
   describe('on a terminal', () => {
-    it('tries again at once with Enter, and otherwise at most two seconds later', async () => {
-      target = await startTarget((_request, before) =>
-        before === 0 ? { status: 503, headers: { 'Retry-After': '300' } } : before < 7 ? 503 : 200,
-      );
-      await record('a');
-      const tool = forwardOnTerminal('--follow', '--since', '0');
-      await tool.said('Trying again in 300.0 s, or at once with Enter.');
-      for (let tries = 2; tries < 9; tries++) {
-        tool.type('');
-        await received(tries);
-        if (tries < 8) await eventually('it waits', () => tool.errors().match(/Trying again/g)?.length === tries);
-      }
-      await tool.said('200 OK');
-      expect(await tool.end('SIGINT')).toBe(0);
-      const pauses = [...tool.errors().matchAll(/Trying again in ([\d.]+) s/g)].map(([, pause]) => Number(pause));
-      expect(Math.max(...pauses.slice(1))).toBeLessThanOrEqual(2);
-    });
-
     it.each([
       [404, 'refused by .*: 404 Not Found'],
       [302, 'redirected by .*: 302 Found'],
@@ -197,28 +168,14 @@ describe('forwarding', () => {
 
   it('goes on when its output is no longer read', async () => {
     target = await startTarget((_request, before) => (before % 2 === 0 ? 503 : 200));
-    const tool = forwardElsewhere('--follow', '--since', '0');
+    const args = ['forward', target.url, '--follow', '--since', '0'];
+    const tool = startTool(args, logAt('events.db'), folder.path);
     await tool.said('Forwarding');
     tool.stopListening();
     await record('a', 'b');
     await received(4);
     expect(ids()).toEqual(['a', 'a', 'b', 'b']);
     expect(await tool.end('SIGTERM')).toBe(0);
-  });
-
-  it('ends after the event that is on its way, and keeps it as forwarded', async () => {
-    let tool: ToolHere | undefined = undefined as ToolHere | undefined;
-    let ended: Promise<unknown> | undefined;
-    target = await startTarget(() => {
-      ended = tool?.end('SIGTERM');
-      return { status: 200, body: 'x'.repeat(60_000) };
-    });
-    await record('a', 'b');
-    tool = forward(['--follow', '--since', '0', '--position', 'position']);
-    expect(await tool.ended).toBe(0);
-    await ended;
-    expect(ids()).toEqual(['a']);
-    expect(await savedSequence()).toBe(1);
   });
 
   it('ends with code 3 at an event that is refused, without what follows', async () => {
@@ -338,22 +295,6 @@ describe('forwarding', () => {
   describe('with --position', () => {
     const KEPT = ['--position', 'position'];
 
-    it.each([[[]], [['--follow']]])(
-      'posts what a search finds after it, and no event twice: %j',
-      async (follow: string[]) => {
-        target = await startTarget();
-        await record('a', 'b', 'c');
-        const args = [...KEPT, '--since', '0', '--text', '"b"', ...follow];
-        for (let i = 0; i < 2; i++) {
-          const tool = forward(args);
-          await eventually('it has looked at all', async () => (await savedSequence().catch(() => 0)) === 3);
-          if (follow.length > 0) await tool.end('SIGTERM');
-          expect(await tool.ended).toBe(0);
-        }
-        expect(ids()).toEqual(['b']);
-      },
-    );
-
     it('begins with what is recorded afterwards, and goes on there, also where nothing was forwarded yet', async () => {
       target = await startTarget();
       await record('a');
@@ -364,31 +305,6 @@ describe('forwarding', () => {
       expect(await endOf(forward(KEPT))).toEqual([0, after(1), '2 events forwarded.']);
       expect([ids(), await savedSequence()]).toEqual([['b', 'c'], 3]);
       expect(await endOf(forward([...KEPT, '--since', '0']))).toEqual([0, after(3), '0 events forwarded.']);
-    });
-
-    it('reports no event that was forgotten before it began, also where it ended before the first one', async () => {
-      target = await startTarget((_request, before) => (before === 0 ? 503 : 200));
-      await record('a', 'b', 'c');
-      await keepNewest(1);
-      const tool = forwardElsewhere('--since', '0', ...KEPT);
-      await tool.said('was not taken');
-      await tool.end('SIGKILL');
-      expect(await endOf(forward(KEPT))).toEqual([0, after(2), '1 event forwarded.']);
-    });
-
-    it('is refused while another forwarder goes on from it', async () => {
-      target = await startTarget();
-      await record('a');
-      const first = forwardElsewhere('--follow', '--since', '0', ...KEPT);
-      await received(1);
-      expect(await endOf(forward(['--follow', ...KEPT]))).toEqual([
-        1,
-        'position is the --position of another forwarder that is running. Stop that one first.',
-      ]);
-      await first.end('SIGKILL');
-      await record('b');
-      expect(await forward(KEPT).ended).toBe(0);
-      expect(ids()).toEqual(['a', 'b']);
     });
 
     it('says which events the log has forgotten, and goes on', async () => {
@@ -404,9 +320,6 @@ describe('forwarding', () => {
         '2 events forwarded.',
       ]);
       expect(ids()).toEqual(['a', 'd', 'e']);
-      await record('f');
-      await keepNewest(1);
-      expect(await endOf(forward(KEPT))).toHaveLength(3);
     });
 
     /** Makes the log forget all events but the newest. */

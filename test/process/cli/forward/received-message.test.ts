@@ -179,8 +179,7 @@ describe('a request that is sent as it arrived', () => {
   };
   const forwarded = async (event: StoredEvent, path: string, signers?: ReceivedForm['signers']): Promise<Received> => {
     const asReceived = { contract: await Contract.load(NAMESPACE), signers };
-    const tries = { most: 1, longestPause: 0, wait: () => Promise.resolve() };
-    const target = new Target(new URL(receiver.url + path), { asReceived }, tries);
+    const target = new Target(new URL(receiver.url + path), { asReceived }, { most: 1, longestPause: 0 });
     expect((await target.post(event, new AbortController().signal)).outcome).toBe('delivered');
     return receiver.received.at(-1) as Received;
   };
