@@ -7,7 +7,7 @@ import { AdminPages } from '../http/admin';
 import { Callers } from '../http/callers';
 import { RateLimit } from '../http/rate-limit';
 import type { Logger } from '../telemetry/logger';
-import { Observer } from '../telemetry/observer';
+import { createObserver } from '../telemetry/observer';
 import { Secrets } from '../util/secrets';
 import { Reports } from './reports';
 import { WorkerProcess, type End } from './worker';
@@ -33,7 +33,7 @@ export async function supervise(
   announce: (url: string) => void,
   manager: ServiceManager,
 ): Promise<void> {
-  const { admin, limits } = config;
+  const { admin, limits, log } = config;
   // Workers accept connections themselves: one that the supervisor hands to a dying worker hangs until its caller gives up.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   // JSON, the default between processes, has neither NaN nor maps.
@@ -42,7 +42,7 @@ export async function supervise(
   const callers = new Callers(config);
   const access = new AccessControl(config, callers);
   const secrets = new Secrets(AccessControl.secretsIn(config));
-  const observer = new Observer(logger, reports.own, (request) => callers.address(request), config.log.access, secrets);
+  const observer = createObserver(logger, reports.own, (request) => callers.address(request), log.access, secrets);
   const lost = lostFiles(observer.lost);
   const supervisor = new Supervisor(config.workers, logger, () => {
     const worker = new WorkerProcess(config.environmentOfWorkers, {

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics } from 'prom-client';
-import { Metrics } from '../../src/telemetry/metrics';
 import { Reports } from '../../src/workers/reports';
+import { idleMetrics } from '../support/metrics';
 import { dashboard, dashboardQueries, ruleQueries, type Query } from '../support/queries';
 
 /** What Prometheus adds to every series. */
@@ -13,12 +13,10 @@ type Known = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
 
 /** The metrics of a service and of a supervisor after something of everything that queries look for has happened. */
 async function knownMetrics(): Promise<Known> {
-  const zero = () => 0;
-  const state = { inFlight: zero, waiting: zero, connections: zero, events: zero, bytes: zero, isReady: zero };
-  const metrics = new Metrics(state);
+  const metrics = idleMetrics();
   collectDefaultMetrics({ register: metrics.registry });
-  metrics.call('soap11', 'RecordEvent', 'failed', 5);
-  metrics.refusal('busy');
+  metrics.calls.add('soap11', 'RecordEvent', 'failed', 0.005);
+  metrics.refusals.inc({ reason: 'busy' });
   const known = new Map<string, Map<string, Set<string>>>();
   const text = `${await metrics.registry.metrics()}\n${await new Reports().metrics()}`;
   for (const [, name = '', labels = ''] of text.matchAll(/^(\w+)(?:\{(.*)\})? /gm)) {
