@@ -25,7 +25,7 @@ import { startServers } from './http/servers';
 import { webhookService } from './service/webhook-service';
 import { createLogger } from './telemetry/logger';
 import { Metrics } from './telemetry/metrics';
-import { Observer } from './telemetry/observer';
+import { createObserver, type Observer } from './telemetry/observer';
 import type { Refusals } from './telemetry/refused-calls';
 import { Secrets } from './util/secrets';
 import { memoized } from './util/text';
@@ -53,7 +53,7 @@ export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   const router = Router({ strict: true });
   routeOperations(router, endpoint);
   router.use(eventsPages(endpoint));
-  router.use(await documents(endpoint, soap));
+  router.use(documents(endpoint, soap));
   const withoutSoap = router as unknown as Handler;
   const path = endpoint.path.toLowerCase();
   const isEndpoint = (given: string): boolean => given === endpoint.path || given.toLowerCase() === path;
@@ -96,7 +96,7 @@ export async function startApp(
   if (sizeWarning !== undefined) logger.warn(sizeWarning);
   const secrets = new Secrets(AccessControl.secretsIn(config));
   const addressOf = (request: IncomingMessage) => callers.address(request);
-  const observer: Observer = new Observer(logger, metrics, addressOf, config.log.access, secrets);
+  const observer: Observer = createObserver(logger, metrics, addressOf, config.log.access, secrets);
   const callers = new Callers(config, observer.hint);
   const lost: Observer['lost'] = supervisor
     ? (problem) => {
@@ -120,7 +120,7 @@ export async function startApp(
     rate,
     access,
     admission,
-    bodies: new BodyReader(config.maxRequestBytes, limits),
+    bodies: new BodyReader(config),
     reader: new ReaderThreads(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     mediaType: memoized(MediaType.parse),
     observer,

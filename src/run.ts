@@ -22,9 +22,7 @@ export async function runService(): Promise<void> {
   const config = ProcessConfig.ofService((warning) => warnings.push(warning));
   const logger = createLogger(config.log.level);
   const { eventLog } = config;
-  const manager = new ServiceManager((reason) => {
-    logger.warn({ reason }, 'the service manager could not be notified');
-  });
+  const manager = new ServiceManager((reason) => logger.warn({ reason }, 'the service manager could not be notified'));
   const isNewLog = eventLog.isMissing?.() === true;
   const announce = (url: string): void => {
     // For people, and for scripts that wait for it; every other line is JSON.
@@ -33,11 +31,7 @@ export async function runService(): Promise<void> {
     for (const warning of [eventLog.warning?.(), ...warnings]) if (warning !== undefined) logger.warn(warning);
     for (const warning of AccessControl.warningsFor(config)) logger.warn({ host: config.host }, warning);
     manager.notify('READY=1');
-    for (const signal of STOP_SIGNALS) {
-      process.once(signal, () => {
-        manager.notify('STOPPING=1');
-      });
-    }
+    for (const signal of STOP_SIGNALS) process.once(signal, () => manager.notify('STOPPING=1'));
   };
   if (config.workers === 1) await runAlone(config, logger, announce, manager);
   else if (cluster.isWorker) await runWorker(config, logger);
@@ -53,11 +47,10 @@ async function runAlone(
   const service = await startService(config, logger);
   const { log, app } = service;
   const stop = stopOnSignals(app, logger, () => log.close());
-  let reloading = Promise.resolve();
-  const reloadNext = () => (reloading = reloading.then(() => reload(config, service, logger)));
-  manager.onHangUp(reloadNext, () => {
-    stop('SIGHUP');
-  });
+  manager.onHangUp(
+    () => reload(config, service, logger),
+    () => stop('SIGHUP'),
+  );
   announce(app.url);
   logStart(app, config, logger);
 }
@@ -143,19 +136,14 @@ function stopOnSignals(app: App, logger: Logger, cleanUp: () => Promise<void>) {
         logger.exit(0);
       }, fail);
   };
-  for (const signal of STOP_SIGNALS)
-    process.on(signal, () => {
-      stop(signal);
-    });
+  for (const signal of STOP_SIGNALS) process.on(signal, () => stop(signal));
   return stop;
 }
 
 /** Reads the settings again. If they cannot be used, a log line says why, and nothing changes. */
 async function reload(config: ProcessConfig, { app, log }: RunningService, logger: Logger): Promise<void> {
   try {
-    const next = ProcessConfig.ofService((warning) => {
-      logger.warn(warning);
-    });
+    const next = ProcessConfig.ofService((warning) => logger.warn(warning));
     await app.reload(next);
     const needRestart = ProcessConfig.needRestart(config, next, log.retain(next.eventLogSettings.retention));
     for (const warning of AccessControl.warningsFor(next)) logger.warn({ host: config.host }, warning);

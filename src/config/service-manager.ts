@@ -17,18 +17,17 @@ export class ServiceManager {
     this.#environment = NOTIFY_SOCKET === undefined ? undefined : { NOTIFY_SOCKET, PATH };
   }
 
-  /** Reloads on SIGHUP. A terminal that closes sends it, too, and under Windows nothing else does: then this process stops. */
+  /** Reloads on SIGHUP, once at a time. A terminal that closes sends it, too, and under Windows nothing else does: then this process stops. */
   onHangUp(reload: () => Promise<void>, stop: () => void): void {
     const hadTerminal = isatty(1);
+    let reloading = Promise.resolve();
     process.on('SIGHUP', () => {
       if (process.platform === 'win32' || (hadTerminal && !isatty(1))) {
         stop();
         return;
       }
       this.notify('RELOADING=1');
-      void reload().then(() => {
-        this.notify('READY=1');
-      });
+      reloading = reloading.then(reload).then(() => this.notify('READY=1'));
     });
   }
 

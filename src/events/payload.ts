@@ -126,20 +126,20 @@ export class EventData {
     }
   }
 
-  /** The fields in their order, if the payload is what the service makes of a form, with files or without. */
+  /** The values in their order, each with its field, if the payload is what the service makes of a form, with files or without. */
   form(): FormEntries | undefined {
     const members = this.kind === 'json' ? new JsonText(this.encoded).members() : undefined;
     if (members === undefined) return undefined;
     const fields = [...members].map(([name, { value }]) => [name, [JSON.parse(value) as FormValue].flat()] as const);
-    return fields.every(([, values]) => values.length > 0 && values.every(isFormValue)) ? fields : undefined;
+    if (!fields.every(([, values]) => values.length > 0 && values.every(isFormValue))) return undefined;
+    return fields.flatMap(([name, values]) => values.map((value) => [name, value] as const));
   }
 }
 
 /** A text; or a file, or a text that could not be decoded. */
 type FormValue = string | { readonly filename?: string; readonly contentType?: string; readonly base64: string };
 
-/** The fields of a form, each with all its values. */
-type FormEntries = readonly (readonly [name: string, values: readonly FormValue[]])[];
+type FormEntries = readonly (readonly [name: string, value: FormValue])[];
 
 function isFormValue(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value === 'string';

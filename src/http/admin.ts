@@ -19,6 +19,9 @@ const HEALTH = ['/healthz', '/readyz'] as const;
 /** In the format of Prometheus. */
 const METRICS = '/metrics';
 
+/** Most connections of an address of its own. They have descriptors that callers cannot use up. */
+const MAX_CONNECTIONS = 50;
+
 type Path = '/' | (typeof HEALTH)[number] | typeof METRICS;
 
 /** The pages for the operator: health, readiness and metrics. */
@@ -39,9 +42,7 @@ export class AdminPages {
   /** Resolves to the reason why the service is not ready, or to undefined if it is. Callers at the same time share one check. */
   async problem(): Promise<string | undefined> {
     if (this.#stopping) return 'stopping';
-    this.#checking ??= this.check().finally(() => {
-      this.#checking = undefined;
-    });
+    this.#checking ??= this.check().finally(() => (this.#checking = undefined));
     try {
       await within(
         this.#checking,
@@ -59,17 +60,14 @@ export class AdminPages {
     return new Map([...this.#at(HEALTH), ...(checkReader ? this.#at([METRICS], checkReader) : [])]);
   }
 
-  /**
-   * Starts a server for the operator alone, with `/`, which lists the pages. Throws as `HttpServer.listen`.
-   *
-   * @param check - throws why a request is refused.
-   */
+  /** Starts a server for the operator, with `/`, which lists the pages. Throws as `HttpServer.listen`; `check` throws why a request is refused. */
   async listen(
     address: NonNullable<Config['admin']>,
     options: Pick<ServerOptions, 'limits' | 'rate' | 'observer'>,
     check: (request: HttpRequest) => void,
   ) {
-    const server = new HttpServer({ ...options, pages: this.#at(['/', ...HEALTH, METRICS], check) });
+    const limits = { ...options.limits, maxConnections: Math.min(options.limits.maxConnections, MAX_CONNECTIONS) };
+    const server = new HttpServer({ ...options, limits, pages: this.#at(['/', ...HEALTH, METRICS], check) });
     const port = await server.listen(address, 'ADMIN_');
     return {
       url: `http://${Callers.localAuthority(address.host, port)}/`,

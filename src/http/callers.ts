@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isIP, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { parse as parseForwarded } from 'forwarded-parse';
 import ipaddr from 'ipaddr.js';
@@ -143,25 +143,22 @@ function forwardedHops({ headers: { forwarded = '' } }: IncomingMessage): Hop[] 
     element = element === undefined ? piece : `${piece},${element}`;
     if ((piece.match(/(?<!\\)"/g)?.length ?? 0) % 2 === 1) isQuoted = !isQuoted;
     if (isQuoted) continue;
-    const [hop] = parsedHops(element.trim());
-    if (hop === undefined) break;
-    hops.unshift(hop);
+    try {
+      hops.unshift(...parseForwarded(element.trim()));
+    } catch {
+      break;
+    }
     element = undefined;
   }
   return hops;
 }
 
-function parsedHops(element: string): Hop[] {
-  try {
-    return parseForwarded(element);
-  } catch {
-    return [];
-  }
-}
-
 function list(value: string | string[] | undefined): string[] {
-  const items = value === undefined ? [] : String(value).split(',');
-  return items.map((item) => item.trim());
+  return value === undefined
+    ? []
+    : String(value)
+        .split(',')
+        .map((item) => item.trim());
 }
 
 /** Joins host and port (RFC 3986, section 3.2): an IPv6 address stands in brackets. */
@@ -169,15 +166,12 @@ function authority(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
 }
 
-const AUTHORITY = /^(?:[\w.~-]+|\[(?<ipv6>[\da-f:.]+)\])(?::\d{0,5})?$/i;
+const AUTHORITY = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
 /** No name of a host is longer (RFC 1035, section 2.3.4). */
 const MAX_AUTHORITY_LENGTH = 255;
 
 /** Whether a `Host` value is an authority (RFC 9110, section 7.2): a name or address, with or without a port. */
 export function isAuthority(host: string): boolean {
-  const match = host.length > MAX_AUTHORITY_LENGTH ? null : AUTHORITY.exec(host);
-  if (match === null) return false;
-  const ipv6 = match.groups?.ipv6;
-  return (ipv6 === undefined || isIPv6(ipv6)) && URL.canParse(`http://${host}`);
+  return host.length <= MAX_AUTHORITY_LENGTH && AUTHORITY.test(host) && URL.canParse(`http://${host}`);
 }

@@ -1,9 +1,9 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { X509Certificate } from 'node:crypto';
 import { HTTP_ERRORS, type RequestError } from './errors';
-import type { HttpRequest } from './request';
+import type { HttpResponse } from './response';
 
 /** Most requests of one connection that may wait for the answers before theirs. */
 const MAX_WAITING = 64;
@@ -19,7 +19,7 @@ const LINGER = 1000;
 
 /** One connection, from its acceptance until it is closed. */
 export class Connection {
-  last: ServerResponse<HttpRequest> | undefined;
+  last: HttpResponse | undefined;
   /** Set by {@link close}: the requests that arrived are answered, then the connection ends. */
   isEnding = false;
   /** Belongs to no request, and is sent after the last answer. */
@@ -28,7 +28,7 @@ export class Connection {
   #http: Socket | undefined;
   #checkPeer: ((socket: Socket) => void) | undefined;
   /** The response that has the socket, or had it last. */
-  #current: ServerResponse | undefined;
+  #current: HttpResponse | undefined;
   #waiting = 0;
   readonly #acceptedAt = performance.now();
   /** `bytesWritten` at the last sweep that saw progress, and the time of that sweep. */
@@ -77,19 +77,14 @@ export class Connection {
     this.#checkPeer?.(socket);
     // Node calls it after an answer with which the connection ends.
     socket.destroySoon = this.#end.bind(this, socket);
-    socket.once('close', () => {
-      this.total.waiting -= this.#waiting;
-    });
+    socket.once('close', () => (this.total.waiting -= this.#waiting));
   }
 
   /**
    * Takes a request that arrived. Calls `begin` once the answers before its response are sent (pipelining, RFC 9112, section 9.3.2);
    * never, if the caller goes or the connection ends before.
    */
-  received<Response extends ServerResponse<HttpRequest>>(
-    response: Response,
-    begin: (response: Response) => void,
-  ): void {
+  received(response: HttpResponse, begin: (response: HttpResponse) => void): void {
     const previous = this.last;
     this.last = response;
     if (response.socket !== null) {
@@ -149,9 +144,7 @@ export class Connection {
     if (this.#error !== undefined && this.last?.writableFinished !== false) socket.write(lastAnswer(this.#error));
     socket.end();
     const timer = setTimeout(() => socket.destroy(), LINGER).unref();
-    socket.once('close', () => {
-      clearTimeout(timer);
-    });
+    socket.once('close', () => clearTimeout(timer));
   }
 
   destroy(): void {
@@ -189,6 +182,8 @@ export class Connections {
   /** Connections in their TLS handshake, by both ends of their sockets. */
   readonly #handshakes = new Map<string, Connection>();
   waiting = 0;
+  /** Whether each ends with its next answer. */
+  areEnding = false;
   readonly #sweep: NodeJS.Timeout;
 
   /** Calls `refused` before it closes a connection whose peer reads nothing for `sendTimeout` ms. */

@@ -8,7 +8,7 @@ import { HTTP_ERRORS, RequestError } from './errors';
 import { Turns } from './content/unstreamed-message';
 import { MessageMemory, type HttpRequest } from './request';
 import type { RateLimit } from './rate-limit';
-import { SMALL_ANSWER, type HttpResponse } from './response';
+import type { HttpResponse } from './response';
 import { memoized } from '../util/text';
 
 /** The pages and the handler of a server, and its limits. */
@@ -31,17 +31,12 @@ export class RequestListener {
   readonly #isAuthority = memoized(isAuthority);
   readonly #idPrefix = randomBytes(6).toString('hex');
   #requests = 0;
-  #isEnding = false;
 
   constructor(
     private readonly options: ServerOptions,
     private readonly connections: Connections,
   ) {
-    this.#answers = new MessageMemory(options.limits.maxBodyMemory, SMALL_ANSWER);
-  }
-
-  end(): void {
-    this.#isEnding = true;
+    this.#answers = new MessageMemory(options.limits.maxBodyMemory);
   }
 
   /** Answers a request that arrived. */
@@ -53,18 +48,15 @@ export class RequestListener {
     request.id = this.#idOf(request);
     response.memory = this.#answers;
     response.discards = this.#discards;
-    if (this.#isEnding || isLast(request)) response.shouldKeepAlive = false;
+    if (this.connections.areEnding || isLast(request)) response.shouldKeepAlive = false;
     connection.received(response, this.#begin);
   }
 
   readonly #begin = (response: HttpResponse): void => {
     const { req: request } = response;
     const answered = this.options.observer?.answered;
-    if (answered !== undefined) {
-      response.once('close', () => {
-        answered(request, response, performance.now() - request.receivedAt);
-      });
-    }
+    if (answered !== undefined)
+      response.once('close', () => answered(request, response, performance.now() - request.receivedAt));
     request.normalizeTarget();
     const problem = protocolProblem(request) ?? this.#hostProblem(request);
     if (problem !== undefined) {
@@ -92,9 +84,7 @@ export class RequestListener {
   #dispatch(request: HttpRequest, response: HttpResponse): void {
     const { path, method } = request;
     const { pages, handler } = this.options;
-    const unhandled = (error?: unknown): void => {
-      this.#refuse(response, error ?? HTTP_ERRORS.nothingHere());
-    };
+    const unhandled = (error?: unknown) => this.#refuse(response, error ?? HTTP_ERRORS.nothingHere());
     const page = pages.get(path);
     if (page !== undefined) page(request, response).catch(unhandled);
     // Browsers ask for it beside any document: no refusal.

@@ -103,30 +103,25 @@ function normalized(path: string): string {
   return posix.normalize(unescaped.replace(/\/\.\.?$/, '$&/'));
 }
 
+/** Messages of at most this many bytes do not count: a connection has one at a time. */
+export const SMALL_MESSAGE = 4096;
+
 /** Counts the bytes of large messages that are held: bodies until their calls are answered, answers until they are sent. */
 export class MessageMemory {
   readonly #counted = new WeakMap<ServerResponse, number>();
   bytes = 0;
 
-  /** @param uncounted - messages with at most this many bytes do not count */
-  constructor(
-    readonly maxBytes: number,
-    private readonly uncounted: number,
-  ) {}
+  constructor(readonly maxBytes: number) {}
 
   /** Counts the message of a request with this size, until its response is closed. Returns false if there is no room for more than before. */
   resize(response: ServerResponse, bytes: number): boolean {
     const before = this.#counted.get(response);
-    const counted = bytes > this.uncounted ? bytes : 0;
+    const counted = bytes > SMALL_MESSAGE ? bytes : 0;
     const added = counted - (before ?? 0);
     // A response that is closed already does not say so again.
     if (added === 0 || response.closed || response.destroyed) return true;
     if (added > 0 && this.bytes + added > this.maxBytes) return false;
-    if (before === undefined) {
-      response.once('close', () => {
-        this.release(response);
-      });
-    }
+    if (before === undefined) response.once('close', () => this.release(response));
     this.bytes += added;
     this.#counted.set(response, counted);
     return true;

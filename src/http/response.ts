@@ -1,4 +1,4 @@
-import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { ServerResponse, type OutgoingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -9,9 +9,6 @@ import type { HttpRequest, MessageMemory } from './request';
 
 /** A cache may keep a reply for one caller, and asks before it uses it again. */
 const CACHE_CONTROL = 'private, max-age=0';
-
-/** Smaller answers are not counted: a connection has one at a time. */
-export const SMALL_ANSWER = 4096;
 
 /** Bytes of an answer that the socket is given at a time: TLS holds them a second time, encrypted. */
 const PART_BYTES = 65_536;
@@ -73,12 +70,10 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
    * further `headers` must name Accept-Encoding too. Throws as {@link reply}.
    */
   replyCompressed(contentType: string, body: string, headers?: OutgoingHttpHeaders): void | Promise<void> {
-    if (body.length < MIN_LENGTH) {
-      this.reply(200, contentType, body, headers);
-      return;
-    }
-    const fields = { Vary: 'Accept-Encoding', ...headers };
-    if (this.req.headers['accept-encoding'] === undefined || new Negotiator(this.req).encoding(CODINGS) !== 'gzip') {
+    const isLong = body.length >= MIN_LENGTH;
+    const fields = isLong ? { Vary: 'Accept-Encoding', ...headers } : headers;
+    const isAsked = isLong && this.req.headers['accept-encoding'] !== undefined;
+    if (!isAsked || new Negotiator(this.req).encoding(CODINGS) !== 'gzip') {
       this.reply(200, contentType, body, fields);
       return;
     }
@@ -122,7 +117,8 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   #end(status: number, fields: OutgoingHttpHeaders, body?: string | Buffer): void {
-    if (hasMuchToCome(this.req)) {
+    // NaN, if it comes in chunks.
+    if (!this.req.complete && !(this.req.bodyLength <= MAX_DROPPED)) {
       fields.Connection = 'close';
       stopReading(this.req, this.discards ?? new Turns());
     }
@@ -155,18 +151,11 @@ declare global {
 }
 /* eslint-enable */
 
-/** Requests of which at most this many bytes are unread keep their connection. */
+/** Requests with at most this many bytes, read or not, keep their connection. */
 const MAX_DROPPED = 65_536;
 
 /** How many bytes of a larger one are read and dropped, so that a sender that only writes gets to read the answer. */
 const MAX_DISCARDED = 4 * 1024 * 1024;
-
-/** Whether so much of a request may still arrive that its connection is better closed than kept. */
-function hasMuchToCome({ complete, headers }: IncomingMessage): boolean {
-  if (complete) return false;
-  const length = headers['content-length'];
-  return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) > MAX_DROPPED;
-}
 
 /** Reads the rest of all such requests a piece at a time, and drops it. */
 function stopReading(request: HttpRequest, turns: Turns): void {

@@ -30,18 +30,15 @@ export class HttpServer {
     Server<typeof HttpRequest, typeof HttpResponse> | TlsServer<typeof HttpRequest, typeof HttpResponse>;
   readonly #options: ServerOptions;
   readonly #connections: Connections;
-  readonly #listener: RequestListener;
   #authorities: readonly string[];
 
   constructor(options: ServerOptions) {
     const { limits, tls } = options;
     this.#options = options;
     this.#authorities = tls?.ca ?? [];
-    this.#connections = new Connections(limits.sendTimeout, ({ accepted }, error) => {
-      this.#report(error, accepted, undefined);
-    });
-    this.#listener = new RequestListener(options, this.#connections);
+    this.#connections = new Connections(limits.sendTimeout, ({ accepted }, error) => this.#report(error, accepted));
     const connections = this.#connections;
+    const listener = new RequestListener(options, connections);
     class Request extends HttpRequest {
       constructor(socket: Socket) {
         super(socket, connections.of(socket)?.isFull);
@@ -56,13 +53,13 @@ export class HttpServer {
       IncomingMessage: Request,
       ServerResponse: HttpResponse,
     };
-    const answer = this.#listener.receive.bind(this.#listener);
+    const answer = listener.receive.bind(listener);
     if (tls === undefined) this.#server = createServer(settings, answer);
     else {
       const mutual = { requestCert: tls.ca !== undefined, rejectUnauthorized: tls.ca !== undefined };
       const handshakeTimeout = limits.headersTimeout;
       this.#server = createTlsServer({ ...settings, ...tls, ...mutual, handshakeTimeout }, answer);
-      this.#server.on('secureConnection', this.#connections.secured.bind(this.#connections));
+      this.#server.on('secureConnection', connections.secured.bind(connections));
     }
     // 100 Continue is sent by the reader of the body, so that a body that will be refused is never asked for.
     this.#server.on('checkContinue', answer);
@@ -72,9 +69,7 @@ export class HttpServer {
     // Node ignores the fields after these, or refuses them itself from 22 on: one more than allowed tells that there are too many.
     Object.assign(this.#server, { httpAllowHalfOpen: true, maxHeadersCount: MAX_FIELDS + 1 });
     this.#server.on('connection', this.#connected.bind(this));
-    this.#server.on('clientError', (error: ParserError, socket) => {
-      this.#unreadable(error, socket as Socket);
-    });
+    this.#server.on('clientError', (error: ParserError, socket) => this.#unreadable(error, socket as Socket));
   }
 
   get connections(): number {
@@ -115,7 +110,7 @@ export class HttpServer {
   }
 
   /** Reports what was refused without a request. */
-  #report(error: RequestError, socket: Socket | undefined, status: number | undefined): void {
+  #report(error: RequestError, socket?: Socket, status?: number): void {
     this.#options.observer?.refused(error, status, socket?.remoteAddress);
   }
 
@@ -192,9 +187,7 @@ export class HttpServer {
     // Node gives every worker the first one's keys, with which a client of a removed TLS_CLIENT_CA could resume its session.
     if ('setTicketKeys' in server) server.setTicketKeys(randomBytes(48));
     // Without a listener, one connection that cannot be accepted would end the process.
-    server.on('error', ({ message }) => {
-      this.#report(HTTP_ERRORS.notAccepted(message), undefined, undefined);
-    });
+    server.on('error', ({ message }) => this.#report(HTTP_ERRORS.notAccepted(message)));
     return (server.address() as AddressInfo).port;
   }
 
@@ -205,7 +198,7 @@ export class HttpServer {
   async close(idleTimeout = 0, deadline = performance.now() + STOP_TIMEOUT): Promise<void> {
     const server = this.#server;
     const connections = this.#connections;
-    this.#listener.end();
+    connections.areEnding = true;
     for (const connection of connections.all) connection.announceEnd();
     const closed = new Promise((resolve) => {
       // http.Server would close idle connections at once. Calls back also if it did not listen.

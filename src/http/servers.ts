@@ -9,9 +9,6 @@ import type { ServerOptions } from './request-listener';
 import { HttpServer, STOP_TIMEOUT } from './server';
 import { reasonOf } from '../util/errors';
 
-/** Maximum connections of the admin address, which have descriptors of their own. */
-const ADMIN_CONNECTIONS = 50;
-
 /**
  * Starts to listen on the public address, and on that of the operator if there is one. `checkMetricsReader` throws if the caller may
  * not read the metrics on the public one, `checkOperator` if a request may not come to the operator's. Throws if it cannot listen, or a TLS file cannot be used.
@@ -28,11 +25,8 @@ export async function startServers(
   const { rate, observer } = served;
   // Of several workers the supervisor has the metrics, and the operator's address.
   const isAlone = config.workers === 1;
-  const adminLimits = { ...limits, maxConnections: Math.min(limits.maxConnections, ADMIN_CONNECTIONS) };
   const admin =
-    isAlone && config.admin
-      ? await pages.listen(config.admin, { limits: adminLimits, rate, observer }, checkOperator)
-      : undefined;
+    isAlone && config.admin ? await pages.listen(config.admin, { limits, rate, observer }, checkOperator) : undefined;
   const publicPages = pages.ofPublicAddress(isAlone && !admin ? checkMetricsReader : undefined);
   const server = new HttpServer({ ...served, pages: publicPages, limits, tls });
   const port = await server.listen(config).catch(async (error: unknown) => {
@@ -44,11 +38,7 @@ export async function startServers(
     url: `${tls ? 'https' : 'http'}://${Callers.localAuthority(host, port)}`,
     adminUrl: admin?.url,
     connections: () => server.connections,
-    /**
-     * Uses these TLS files. That there is TLS, and that callers need a certificate, stays as it was at the start.
-     *
-     * @throws they cannot be used; then the ones from before stay in use.
-     */
+    /** Uses these TLS files, or throws and keeps the earlier ones. Whether there is TLS, and callers need a certificate, stays as it was. */
     async reloadTls(next = config.tls): Promise<void> {
       if (!config.tls || !next) return;
       const { clientCa } = config.tls;

@@ -7,9 +7,9 @@ function newLine(depth: number): string {
   return `\n${'  '.repeat(Math.min(depth, MAX_DEPTH))}`;
 }
 
-/** A comment, a CDATA section, a processing instruction, a tag, a declaration, or text. */
+/** A comment, a CDATA section, a processing instruction, a tag, a declaration, or text; last, all from what is cut. */
 const TOKEN =
-  /<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>|<\?[^]*?\?>|<[^\s"'<>!?](?:[^"'<>]|"[^"]*"|'[^']*')*>|<!(?!--)[^<>[\]]*>|[^<]+/y;
+  /<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>|<\?[^]*?\?>|<[^\s"'<>!?](?:[^"'<>]|"[^"]*"|'[^']*')*>|<!(?!--)[^<>[\]]*>|[^<]+|<[^]*/g;
 
 /**
  * Indents the elements of a document, or of what may stand in an element; elements inside a text keep their white space. Returns
@@ -26,12 +26,9 @@ export function indentedXml(xml: string, isCut = false): string | undefined {
   const add = (token: string, staysInLine: boolean): void => {
     text += staysInLine ? token : newLine(open.length - 1) + token;
   };
-  for (let position = 0; position < xml.length; position = TOKEN.lastIndex) {
-    TOKEN.lastIndex = position;
-    const token = TOKEN.exec(xml)?.[0];
-    if (token === undefined) return text + xml.slice(position);
+  for (const [token] of xml.matchAll(TOKEN)) {
     const isInText = open.at(-1) === true;
-    if (!token.startsWith('<') || token.startsWith('<![CDATA[')) {
+    if (!/^<(?!!\[CDATA)/.test(token) || !token.endsWith('>')) {
       if (!isInText && token.trim() === '') continue;
       open[open.length - 1] = true;
       text += token;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Eta } from 'eta';
 import helmet from 'helmet';
@@ -18,10 +18,8 @@ export const SECURITY_HEADERS = helmet({
 export interface HtmlPage {
   readonly contentType: string;
   readonly body: string;
-  readonly headers: Readonly<Record<'Content-Security-Policy', string>>;
+  readonly headers?: Readonly<Record<string, string>>;
 }
-
-export const HTML = 'text/html; charset=utf-8';
 
 const SHARED = join(__dirname, 'templates');
 
@@ -36,25 +34,18 @@ export function pageWriter(
   folder: string,
   styles: readonly string[],
 ) {
+  const files = new Map(
+    [SHARED, folder].flatMap((one) => readdirSync(one).map((name) => [name, readText(join(one, name))] as const)),
+  );
+  const textOf = (name: string) => files.get(name) ?? '';
   const eta = new Eta();
-  for (const one of [SHARED, folder]) {
-    for (const file of readdirSync(one).filter((name) => name.endsWith('.eta')))
-      eta.loadTemplate(`@${file.slice(0, -'.eta'.length)}`, readText(join(one, file)));
-  }
-  const textOf = (name: string) => {
-    const own = join(folder, name);
-    return readText(existsSync(own) ? own : join(SHARED, name));
-  };
-  // White space is for those who edit the sheets.
-  const style = styles
-    .map(textOf)
-    .join('')
-    .replace(/\s*([{};,])\s*/g, '$1');
+  for (const [name, text] of files) if (name.endsWith('.eta')) eta.loadTemplate(`@${name.slice(0, -4)}`, text);
+  const style = styles.map(textOf).join('');
   return (template: string, names: readonly string[] = []) => {
     const scripts = names.map(textOf);
     const headers = { 'Content-Security-Policy': contentPolicy(style, scripts) };
     return (title: string | undefined, endpointUrl: string, values: object): HtmlPage => ({
-      contentType: HTML,
+      contentType: 'text/html; charset=utf-8',
       body: eta.render(`@${template}`, {
         contract,
         section,

@@ -13,7 +13,7 @@ interface ReceivedRequest {
   readonly target: string | undefined;
   /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret, or do not go to another target. */
   readonly headers: Arrival['headers'];
-  readonly body: (() => Buffer) | undefined;
+  readonly body: Buffer | undefined;
 }
 
 const CLOUD_EVENTS = /^\s*application\/cloudevents/i;
@@ -35,15 +35,15 @@ export function receivedRequest(event: StoredEvent, contract: Contract): Receive
   if (arrival.header('host') === undefined || CLOUD_EVENTS.test(contentType ?? '')) {
     const others = headers.filter(([name]) => name !== 'content-type');
     const own = [...others, ['content-type', 'application/cloudevents+json; charset=utf-8'] as const];
-    return { method: 'POST', target: undefined, headers: own, body: () => structuredEvent(event) };
+    return { method: 'POST', target: undefined, headers: own, body: structuredEvent(event) };
   }
   if (binding === 'soap11' || binding === 'soap12')
-    return { method, target, headers: withUtf8(headers), body: () => soapBody(data, arrival, contract, binding) };
+    return { method, target, headers: withUtf8(headers), body: soapBody(data, arrival, contract, binding) };
   if (arrival.method === 'GET' || arrival.method === 'HEAD')
     return { method: arrival.method, target, headers, body: undefined };
   if (data === undefined || arrival.sentAs === 'query') return { method, target, headers, body: undefined };
   const fields = data.kind === 'bytes' ? headers : withUtf8(headers);
-  return { method, target, headers: fields, body: () => httpBody(data, arrival, event) };
+  return { method, target, headers: fields, body: httpBody(data, arrival, event) };
 }
 
 /** Writes an event as a CloudEvent in the JSON format, without the attribute that the log added. */
@@ -77,7 +77,7 @@ function httpBody(data: EventData, arrival: Arrival, event: StoredEvent): Buffer
   if (data.kind === 'text' && dataTypeOf(event)?.isJson) return Buffer.from(`"${data.encoded}"`);
   if (data.kind !== 'json' || arrival.sentAs === 'json') return data.bytes();
   const mediaType = MediaType.parse(arrival.header('content-type'));
-  if (mediaType?.isMultipart) return multipartBody(data.encoded, mediaType) ?? data.bytes();
+  if (mediaType?.isMultipart) return multipartBody(data.form(), mediaType) ?? data.bytes();
   return (mediaType?.isForm ? formBody(data.form()) : undefined) ?? data.bytes();
 }
 
@@ -87,29 +87,26 @@ export function dataTypeOf({ attributes }: StoredEvent): MediaType | undefined {
   return typeof datacontenttype === 'string' ? MediaType.parse(datacontenttype) : undefined;
 }
 
+type Form = ReturnType<EventData['form']>;
+
 /** Only forms of another type have files. */
-function formBody(fields: ReturnType<EventData['form']>): Buffer | undefined {
-  const texts = fields?.flatMap(([name, values]) =>
-    values.flatMap((value): [string, string][] => (typeof value === 'string' ? [[name, value]] : [])),
+function formBody(fields: Form): Buffer | undefined {
+  const texts = fields?.flatMap(([name, value]): [string, string][] =>
+    typeof value === 'string' ? [[name, value]] : [],
   );
   return texts && Buffer.from(new URLSearchParams(texts).toString());
 }
 
-/** Writes the JSON of a form with files as the form that it was. Returns undefined for anything else. */
-export function multipartBody(json: string, { boundary }: MediaType): Buffer | undefined {
-  const members = new JsonText(json).members();
-  if (boundary === undefined || members === undefined) return undefined;
-  const parts = [...members].flatMap(([name, { value }]) =>
-    [JSON.parse(value) as unknown].flat().map((part) => [name, part] as const),
-  );
+/** Writes a form with files. Returns undefined for what is none. */
+export function multipartBody(fields: Form, { boundary }: MediaType): Buffer | undefined {
+  if (boundary === undefined || fields === undefined) return undefined;
   const pieces: (string | Buffer)[] = [];
-  for (const [name, part] of parts) {
-    const { filename, contentType: type, base64 } = Object(part) as Partial<Record<string, unknown>>;
-    if (typeof part !== 'string' && typeof base64 !== 'string') return undefined;
+  for (const [name, value] of fields) {
+    const file = typeof value === 'string' ? undefined : value;
     pieces.push(`--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"`);
-    if (typeof filename === 'string') pieces.push(`; filename="${quoted(filename)}"`);
-    if (typeof type === 'string') pieces.push(`\r\nContent-Type: `, Buffer.from(type, 'latin1'));
-    pieces.push('\r\n\r\n', typeof part === 'string' ? part : Buffer.from(String(base64), 'base64'), '\r\n');
+    if (file?.filename !== undefined) pieces.push(`; filename="${quoted(file.filename)}"`);
+    if (file?.contentType !== undefined) pieces.push(`\r\nContent-Type: `, Buffer.from(file.contentType, 'latin1'));
+    pieces.push('\r\n\r\n', typeof value === 'string' ? value : Buffer.from(value.base64, 'base64'), '\r\n');
   }
   pieces.push(`--${boundary}--\r\n`);
   return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
@@ -132,8 +129,5 @@ function withUtf8(headers: Arrival['headers']): Arrival['headers'] {
 
 /** Escapes the characters, of a byte each, that request targets may contain and URLs may not. */
 function encodedTarget(target: string): string {
-  return target.replace(
-    /[^!$-~]/g,
-    (character) => `%${Buffer.from(character, 'latin1').toString('hex').toUpperCase()}`,
-  );
+  return target.replace(/[^!$-~]/g, (one) => `%${Buffer.from(one, 'latin1').toString('hex').toUpperCase()}`);
 }

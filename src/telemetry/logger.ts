@@ -1,4 +1,4 @@
-import pino, { type DestinationStream, type Logger as PinoLogger } from 'pino';
+import pino, { type DestinationStream, type Logger as PinoLogger, type LoggerOptions } from 'pino';
 import SonicBoom from 'sonic-boom';
 import { visible } from '../util/text';
 
@@ -16,19 +16,18 @@ const EXIT_TIMEOUT = 1000;
 
 /** Returns a logger that writes to standard output by default. */
 export function createLogger(level: string, stream?: DestinationStream): Logger {
-  const options = {
+  const options: LoggerOptions = {
     level,
     base: { pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     // Messages may quote a caller, too; the texts that they quote are short.
     serializers: { msg: (message: unknown) => (typeof message === 'string' ? visible(message) : message) },
+    formatters: { level: (label) => ({ level: label }), log: withLogText },
   };
-  const formatters = { level: (label: string) => ({ level: label }), log: withLogText };
-  if (stream !== undefined)
-    return Object.assign(pino({ ...options, formatters }, stream), { exit: (code: number) => process.exit(code) });
+  if (stream !== undefined) return Object.assign(pino(options, stream), { exit: (code: number) => process.exit(code) });
   // Reading the descriptor makes a pipe non-blocking: a write that hangs would keep the process from ending.
   const output = new SonicBoom({ fd: process.stdout.fd, maxLength: MAX_WAITING });
-  const logger = pino({ ...options, formatters }, output);
+  const logger = pino(options, output);
   // The next line tries again.
   output.on('error', () => undefined);
   let lost = 0;
@@ -52,9 +51,8 @@ const MAX_CHARACTERS = 300;
 
 /** Shortens the texts among the fields of a line, and escapes what is not visible in them. */
 function withLogText(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? logText(value) : value]),
-  );
+  const entries = Object.entries(fields);
+  return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'string' ? logText(value) : value]));
 }
 
 function logText(text: string): string {

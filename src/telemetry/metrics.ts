@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { BUILD } from '../config/package-info';
-import { REFUSALS, type RequestError } from '../http/errors';
+import { REFUSALS } from '../http/errors';
 import { within } from '../util/promises';
 
 /** How a call ended: with a result, refused for what it was, or failed although it was valid. */
@@ -21,14 +21,15 @@ const STATE_TIMEOUT = 1500;
 export class Metrics {
   readonly registry = new Registry();
   readonly #registers = [this.registry];
-  readonly #calls = new CallDurations(this.registry);
-  readonly #refusals = new Counter({
+  /** The calls of operations, each timed from its header to its end. */
+  readonly calls = new CallDurations(this.registry);
+  readonly refusals = new Counter({
     name: 'webhook_refusals_total',
     help: 'Requests and connections refused',
     labelNames: ['reason'],
     registers: this.#registers,
   });
-  readonly #retentionFailures = this.#counter(
+  readonly retentionFailures = this.#counter(
     'webhook_retention_failures_total',
     'Steps of retention that failed; each is tried again within seconds',
   );
@@ -50,7 +51,7 @@ export class Metrics {
   /** @param state - of a process that answers calls. */
   constructor(state?: MeasuredState) {
     // A rate needs a series before the first refusal.
-    for (const reason of REFUSALS) this.#refusals.inc({ reason }, 0);
+    for (const reason of REFUSALS) this.refusals.inc({ reason }, 0);
     if (state === undefined) return;
     const registers = this.#registers;
     new Gauge({
@@ -81,24 +82,11 @@ export class Metrics {
     gauge('webhook_log_bytes', 'Bytes that the log takes up', state.bytes, 'max');
   }
 
-  /** Counts a call by the time from its header to its end. Each text has few values. */
-  call(binding: string, operation: string, outcome: CallOutcome, milliseconds: number): void {
-    this.#calls.add(binding, operation, outcome, milliseconds / 1000);
-  }
-
-  refusal(reason: RequestError['refusal']): void {
-    this.#refusals.inc({ reason });
-  }
-
   commit(commit: { readonly events: number; readonly recorded: number; readonly milliseconds: number }): void {
     this.#recorded.inc(commit.recorded);
     this.#duplicates.inc(commit.events - commit.recorded);
     this.#commitSeconds.observe(commit.milliseconds / 1000);
     this.#commitEvents.observe(commit.events);
-  }
-
-  retentionFailed(): void {
-    this.#retentionFailures.inc();
   }
 
   #counter(name: string, help: string): Counter {
@@ -127,7 +115,8 @@ class CallDurations {
     registry.registerMetric(this as unknown as Histogram);
   }
 
-  add(binding: string, operation: string, outcome: string, seconds: number): void {
+  /** Counts a call. Each text has few values. */
+  add(binding: string, operation: string, outcome: CallOutcome, seconds: number): void {
     let series = this.#series.find(
       ({ labels }) => labels.outcome === outcome && labels.operation === operation && labels.binding === binding,
     );

@@ -58,13 +58,11 @@ export class RefusedCalls {
   readonly #byReason = new Map<RefusedCall['refusal'], RefusedCall[]>();
   readonly #perMinute = new Map<number, number>();
   readonly #prefix = randomBytes(6).toString('hex');
-  readonly #cut: (text: string) => string;
   #size = 0;
   #added = 0;
 
-  constructor({ cut } = new Secrets()) {
-    this.#cut = cut;
-  }
+  /** @param cut - returns a text without secrets. */
+  constructor(private readonly cut = new Secrets().cut) {}
 
   /** Returns the refusals of several processes as if one had refused them. */
   static merged(all: readonly Refusals[]): Refusals {
@@ -87,7 +85,7 @@ export class RefusedCalls {
       path: path && this.#kept(path),
       status,
       refusal,
-      reason: detached(shortened(this.#cut(reason), MAX_REASON)),
+      reason: detached(shortened(this.cut(reason), MAX_REASON)),
       requestId: requestId && this.#kept(requestId),
       method: request?.method,
       sender: request && Sender.of(request.headers)?.name,
@@ -120,13 +118,13 @@ export class RefusedCalls {
 
   /** A shortened copy of a part of a request, which would stay in memory otherwise. */
   #kept(text: string): string {
-    return detached(shortened(this.#cut(text)));
+    return detached(shortened(this.cut(text)));
   }
 
   #keptHeaders(headers: IncomingMessage['headers']): RefusedCall['headers'] {
     const fields: [string, string][] = [];
     // Whole texts need no copy.
-    const short = (text: string) => (shortened(this.#cut(text)) === text ? text : this.#kept(text));
+    const short = (text: string) => (shortened(this.cut(text)) === text ? text : this.#kept(text));
     let left = MAX_HEADERS;
     for (const name in headers) {
       if (Secrets.mayBeIn(name)) continue;

@@ -14,9 +14,7 @@ export class Deferred<T = void> {
 export async function within<T>(promise: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(late());
-    }, milliseconds);
+    timer = setTimeout(() => reject(late()), milliseconds);
   });
   try {
     return await Promise.race([promise, timeout]);

@@ -33,13 +33,9 @@ export class Remote<Functions extends Callable<Functions>> {
     thread: Worker | MessagePort,
     described?: (error: unknown) => string,
   ): Remote<Functions> {
-    const remote = new Remote<Functions>((message) => {
-      thread.postMessage(message);
-    }, described);
+    const remote = new Remote<Functions>((message) => thread.postMessage(message), described);
     thread.on('message', remote.receive).on('error', remote.end);
-    thread.on('exit', () => {
-      remote.end(new Error('a thread of the service has ended'));
-    });
+    thread.on('exit', () => remote.end(new Error('a thread of the service has ended')));
     return remote;
   }
 

@@ -14,7 +14,8 @@ export function parseDuration(text: string): number | undefined {
   return (weeks * 7 + days) * d + hours * h + minutes * m + seconds * s;
 }
 
-const TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+const TIME =
+  /^(\d{4}-\d\d-\d\d)[Tt]((?:[01]\d|2[0-3]):[0-5]\d):([0-5]\d|60)(?:(\.\d{1,3})\d*)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
  * Reads a time as RFC 3339 writes it (section 5.6), in milliseconds since 1970-01-01T00:00Z. Leap seconds count as the second after
@@ -23,17 +24,13 @@ const TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|
 export function parseTime(text: string): number | undefined {
   const match = TIME.exec(text);
   if (match === null) return undefined;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
-  const [fraction = '', sign, offsetHour = 0, offsetMinute = 0] = match.slice(7);
-  if (hour > 23 || minute > 59 || second > 60 || Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
-  const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * (sign === '-' ? -1 : 1);
-  date.setUTCHours(hour, minute - offset);
-  if (date.getUTCFullYear() < 0 || date.getUTCFullYear() > 9999) return undefined;
-  if (second === 60 && !date.toISOString().includes('T23:59')) return undefined;
-  return date.getTime() + second * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'));
+  const [, day = '', minute = '', second = '', fraction = '', zone = ''] = match;
+  // Date.parse takes 30 February for 2 March.
+  if (new Date(Date.parse(day) || 0).toISOString().slice(0, 10) !== day) return undefined;
+  const time = new Date(`${day}T${minute}:00${fraction}${zone.toUpperCase()}`);
+  if (time.getUTCFullYear() < 0 || time.getUTCFullYear() > 9999) return undefined;
+  if (second === '60' && !time.toISOString().includes('T23:59')) return undefined;
+  return time.getTime() + Number(second) * 1000;
 }
 
 /** Writes a time for a person, in UTC: `2026-11-22 14:02:07.123`. */

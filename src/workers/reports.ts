@@ -10,6 +10,7 @@ export class Reports {
   readonly #workers = new Set<ReportingWorker>();
   /** The metrics of this process. */
   readonly own = new Metrics();
+  readonly contentType = this.own.registry.contentType;
   readonly #processes = new Gauge({
     name: 'webhook_workers',
     help: 'Worker processes by whether they answered when these metrics were read',
@@ -20,15 +21,9 @@ export class Reports {
   #left = NO_REPORT;
   #merging = Promise.resolve();
 
-  get contentType(): string {
-    return this.own.registry.contentType;
-  }
-
   add(worker: ReportingWorker): void {
     this.#workers.add(worker);
-    void worker.ended.then(() => {
-      this.#merging = this.#merging.then(() => this.#merge(worker));
-    });
+    void worker.ended.then(() => (this.#merging = this.#merging.then(() => this.#merge(worker))));
   }
 
   /** Never rejects: leaves out the report of another build in another form. */
@@ -46,14 +41,12 @@ export class Reports {
   }
 
   async metrics(): Promise<string> {
-    // Taken together, so that a worker that ends meanwhile is counted once.
-    const { figures: counted } = this.#left;
     const reports = await this.#reports();
     for (const state of ['answering', 'silent'] as const) {
       this.#processes.set({ state }, reports.filter((report) => report.state === state).length);
     }
     const own = await this.own.registry.getMetricsAsJSON();
-    return AggregatorRegistry.aggregate([counted, ...reports.map(({ figures }) => figures), own]).metrics();
+    return AggregatorRegistry.aggregate([...reports.map(({ figures }) => figures), own]).metrics();
   }
 
   /** @throws {Error} no worker says that it can take events. */
@@ -69,22 +62,22 @@ export class Reports {
 
   /** The refusals of all workers and, from `own`, those of this process. */
   async refusals(own: () => Refusals): Promise<Refusals> {
-    const left = this.#left;
     const reports = await this.#reports();
-    return RefusedCalls.merged([own(), ...[left, ...reports].map(({ refusals }) => refusals)]);
+    return RefusedCalls.merged([own(), ...reports.map(({ refusals }) => refusals)]);
   }
 
-  /** The report of each worker: a fresh one, or, if it does not answer, the counts of its last one. */
-  #reports() {
-    return Promise.all(
-      [...this.#workers].map(async (worker) => {
-        const ended = worker.ended.then(() => 'ended' as const);
-        const late = () => Promise.race([ended, Promise.resolve('silent' as const)]);
-        const report = await Promise.race([worker.report(), ended]).catch(late);
-        if (typeof report === 'object') return { ...report, state: 'answering' as const };
-        return { ...countersOf(worker.lastReport), state: report };
-      }),
+  /** What the workers that have ended left, and the report of each other: a fresh one, or, if it does not answer, the counts of its last. */
+  async #reports() {
+    await this.#merging;
+    // Taken together, so that a worker that ends meanwhile is counted once.
+    const left = { ...this.#left, state: 'ended' };
+    const reports = [...this.#workers].map((worker) =>
+      worker.report().then(
+        (report) => ({ ...report, state: 'answering' }),
+        () => ({ ...countersOf(worker.lastReport), state: 'silent' }),
+      ),
     );
+    return [left, ...(await Promise.all(reports))];
   }
 }
 

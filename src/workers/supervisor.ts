@@ -7,7 +7,7 @@ import { AdminPages } from '../http/admin';
 import { Callers } from '../http/callers';
 import { RateLimit } from '../http/rate-limit';
 import type { Logger } from '../telemetry/logger';
-import { Observer } from '../telemetry/observer';
+import { createObserver } from '../telemetry/observer';
 import { Secrets } from '../util/secrets';
 import { Reports } from './reports';
 import { WorkerProcess, type End } from './worker';
@@ -33,7 +33,7 @@ export async function supervise(
   announce: (url: string) => void,
   manager: ServiceManager,
 ): Promise<void> {
-  const { admin, limits } = config;
+  const { admin, limits, log } = config;
   // Workers accept connections themselves: one that the supervisor hands to a dying worker hangs until its caller gives up.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   // JSON, the default between processes, has neither NaN nor maps.
@@ -42,14 +42,12 @@ export async function supervise(
   const callers = new Callers(config);
   const access = new AccessControl(config, callers);
   const secrets = new Secrets(AccessControl.secretsIn(config));
-  const observer = new Observer(logger, reports.own, (request) => callers.address(request), config.log.access, secrets);
+  const observer = createObserver(logger, reports.own, (request) => callers.address(request), log.access, secrets);
   const lost = lostFiles(observer.lost);
   const supervisor = new Supervisor(config.workers, logger, () => {
     const worker = new WorkerProcess(config.environmentOfWorkers, {
       refusals: () => reports.refusals(observer.refusals),
-      lost: (problem) => {
-        lost(worker, problem);
-      },
+      lost: (problem) => lost(worker, problem),
     });
     reports.add(worker);
     return worker;
@@ -79,18 +77,16 @@ export async function supervise(
 
 /** Reports the first loss of the log's files and the last return: each worker notices by itself, and tells when it has opened them. */
 export function lostFiles(report: (problem: string | undefined) => void) {
-  const told = new Map<unknown, string | undefined>();
+  const losers = new Set<unknown>();
   let isLost = false;
-  const update = () => {
-    const problem = [...told.values()].find((one) => one !== undefined);
-    if (told.size === 0 || (problem !== undefined) === isLost) return;
+  return (worker: Pick<WorkerProcess, 'ended'>, problem: string | undefined): void => {
+    if (problem === undefined) losers.delete(worker);
+    else losers.add(worker);
+    // The one that takes its place tells what it finds.
+    void worker.ended.then(() => losers.delete(worker));
+    if (isLost === losers.size > 0) return;
     isLost = !isLost;
     report(problem);
-  };
-  return (worker: Pick<WorkerProcess, 'ended'>, problem: string | undefined): void => {
-    told.set(worker, problem);
-    update();
-    void worker.ended.then(() => told.delete(worker)).then(update);
   };
 }
 
@@ -106,8 +102,6 @@ export class Supervisor {
   readonly #running = new Set<SupervisedWorker>();
   #stopping = false;
   #exitCode = 0;
-  #renewing: Promise<boolean> | undefined;
-  #renewAgain = false;
 
   constructor(
     count: number,
@@ -145,31 +139,19 @@ export class Supervisor {
     this.#exitIfAlone();
   }
 
-  /** Replaces every worker. If that is asked for while it is under way, it is done once more afterwards. Resolves to whether none failed. */
-  renew(): Promise<boolean> {
-    this.#renewAgain = true;
-    this.#renewing ??= this.#renewWhileAsked().finally(() => (this.#renewing = undefined));
-    return this.#renewing;
-  }
-
-  async #renewWhileAsked(): Promise<boolean> {
-    let isRenewed = false;
-    while (this.#renewAgain && !this.#stopping) {
-      this.#renewAgain = false;
-      isRenewed = true;
-      for (const place of this.#places) {
-        // One that is starting may have read its files before they changed.
-        while (place.start !== undefined) await place.start;
-        // One that waits to be started will be new anyway.
-        if (this.#stopping || place.ready === undefined) continue;
-        const end = await this.#startIn(place);
-        if (end === undefined || place.ready === undefined) continue;
-        if (!this.#stopping) this.logger.error({ cause: end.cause }, 'the workers were not replaced');
-        isRenewed = false;
-        break;
-      }
+  /** Replaces every worker. Resolves to whether none failed. */
+  async renew(): Promise<boolean> {
+    for (const place of this.#places) {
+      // One that is starting may have read its files before they changed.
+      while (place.start !== undefined) await place.start;
+      // One that waits to be started will be new anyway.
+      if (this.#stopping || place.ready === undefined) continue;
+      const end = await this.#startIn(place);
+      if (end === undefined || place.ready === undefined) continue;
+      if (!this.#stopping) this.logger.error({ cause: end.cause }, 'the workers were not replaced');
+      return false;
     }
-    return isRenewed;
+    return true;
   }
 
   /** Starts a worker whenever the place has none. */
@@ -224,9 +206,7 @@ export class Supervisor {
       this.logger.error({ worker: worker.pid }, 'a worker did not end in time and is killed');
       worker.kill();
     }, milliseconds);
-    void worker.ended.then(() => {
-      clearTimeout(timer);
-    });
+    void worker.ended.then(() => clearTimeout(timer));
     return timer;
   }
 }

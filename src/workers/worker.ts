@@ -50,12 +50,8 @@ export class SupervisorProcess {
   constructor() {
     // A terminal sends SIGHUP to the whole process group; it is meant for the supervisor alone.
     process.on('SIGHUP', () => undefined);
-    process.on('message', (message) => {
-      this.#remote.receive(message);
-    });
-    process.once('disconnect', () => {
-      this.#remote.end(new Error('the supervisor has ended'));
-    });
+    process.on('message', this.#remote.receive);
+    process.once('disconnect', () => this.#remote.end(new Error('the supervisor has ended')));
   }
 
   /** Notifies the supervisor that this process is ready to answer. */
@@ -77,9 +73,7 @@ export class SupervisorProcess {
 
   /** Leaves it to the supervisor to say that files are lost or back, once for all; to this process if the supervisor cannot. */
   lost(problem: string | undefined, own: (problem: string | undefined) => void): void {
-    this.#remote.ask('lost', problem).catch(() => {
-      own(problem);
-    });
+    this.#remote.ask('lost', problem).catch(() => own(problem));
   }
 }
 
@@ -124,9 +118,7 @@ export class WorkerProcess {
         this.#isReady = true;
         this.#url.resolve(url);
       },
-      leave: (report) => {
-        this.lastReport = report;
-      },
+      leave: (report) => void (this.lastReport = report),
     });
     try {
       this.#worker = cluster.fork({ ...environment });
@@ -134,9 +126,7 @@ export class WorkerProcess {
       failed(error as Error);
       return;
     }
-    this.#worker.on('message', (message) => {
-      this.#remote.receive(message);
-    });
+    this.#worker.on('message', this.#remote.receive);
     // Not `disconnect`: Node leaves it out if a signal ends a process in the middle of a message.
     this.#worker.process.once('close', (code: number | null, signal: string | null) => {
       this.#remote.end(new Error('the worker has ended'));

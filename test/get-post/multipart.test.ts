@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { EventData } from '../../src/events/payload';
 import { multipartPayload } from '../../src/get-post/multipart';
 import { multipartBody } from '../../src/pages/received-request';
 import { MediaType } from '../../src/http/content/media-type';
@@ -163,9 +164,8 @@ it('what Node writes of any form is read as it is, and written again to the byte
         const body = Buffer.from(await response.arrayBuffer());
         const read = formOf(body, type);
         expect(read).toEqual(expected);
-        expect(multipartBody(JSON.stringify(read), MediaType.parse(type) as MediaType)?.toString('latin1')).toBe(
-          body.toString('latin1'),
-        );
+        const fields = new EventData(`"data":${JSON.stringify(read)}`).form();
+        expect(multipartBody(fields, MediaType.parse(type) as MediaType)?.equals(body)).toBe(true);
       },
     ),
     { numRuns: 30 },

@@ -46,9 +46,19 @@ it('any other path is not that of an operation, and records nothing', async () =
   for (const character of ['X', '-', '%2D', '..', '\\', ''])
     for (const method of ['GET', 'POST'])
       expect(await exchange(`${PATH.replace('.', character)}/RecordEvent`, { method })).toMatch(/^HTTP\/1\.1 404 /);
-  for (const target of [`${PATH}%2FHelloWorld`, `${PATH}/..`, `${PATH}/../HelloWorld`, '/%77ebhooks', `/other${PATH}`])
+  for (const target of [
+    `${PATH}%2FHelloWorld`,
+    `${PATH}/..`,
+    `${PATH}/../HelloWorld`,
+    `${PATH};/HelloWorld`,
+    '/%77ebhooks',
+    `/other${PATH}`,
+  ])
     expect(await exchange(target)).toMatch(/^HTTP\/1\.1 404 /);
-  expect(await exchange(`${PATH}/%E0%A4`)).toMatch(/^HTTP\/1\.1 500 [^]*%E0%A4 Web Service method name is not valid/);
+  for (const name of ['%E0%A4', 'constructor'])
+    expect(await exchange(`${PATH}/${name}`)).toMatch(
+      new RegExp(`^HTTP/1.1 500 [^]*${name} Web Service method name is not valid`),
+    );
   expect((await service.log.stats()).events).toBe(0);
 });
 

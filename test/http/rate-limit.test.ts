@@ -8,9 +8,7 @@ beforeEach(() => {
   jest.useFakeTimers();
   address = '192.0.2.1';
 });
-afterEach(() => {
-  jest.useRealTimers();
-});
+afterEach(() => jest.useRealTimers());
 
 const limitOf = (calls: number, milliseconds = 60_000, maxClients?: number) =>
   new RateLimit({ calls, milliseconds }, { address: () => address }, maxClients);

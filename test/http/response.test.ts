@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import { HttpRequest, MessageMemory } from '../../src/http/request';
-import { HttpResponse, SMALL_ANSWER } from '../../src/http/response';
+import { HttpResponse } from '../../src/http/response';
 
-function answered(bytes: number, memory = new MessageMemory(1_000_000, SMALL_ANSWER)) {
+function answered(bytes: number, memory = new MessageMemory(1_000_000)) {
   const request = new HttpRequest(new Socket());
   request.complete = true;
   const response = new HttpResponse(request);

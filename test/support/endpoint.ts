@@ -54,7 +54,7 @@ export async function startEndpoint(operations: Service, given?: Contract) {
     callers,
     mediaType: MediaType.parse,
     admission: new Admission(limits),
-    bodies: new BodyReader(config.maxRequestBytes, limits),
+    bodies: new BodyReader(config),
     reader: new ReaderThreads(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     rate: new RateLimit(undefined, callers),
     access: new AccessControl(config, callers),

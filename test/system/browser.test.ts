@@ -52,13 +52,7 @@ describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
     await page.goto(operationPage('GetEvents'));
     await page.getByLabel('limit').fill('1');
     const { answer: events } = await invoke(page);
-    expect(events.split('\n').slice(0, 5)).toEqual([
-      '<?xml version="1.0" encoding="utf-8"?>',
-      '<string xmlns="http://tempuri.org/">',
-      '  [',
-      '    {',
-      '      "specversion": "1.0",',
-    ]);
+    expect(events).toContain('<string xmlns="http://tempuri.org/">\n  [\n    {\n      "specversion": "1.0",\n');
     expect(events).toContain(`      "id": "${id}",\n`);
     expect(events).toContain('"data": "&lt;note&gt;Füße &amp; &lt;b&gt;more&lt;/b&gt;&lt;/note&gt;"\n');
   });
@@ -167,20 +161,6 @@ describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
     expect(await key.inputValue()).toBe('');
   });
 
-  it('work without JavaScript: record the body as they say, and show the raw answer', async () => {
-    const page = await open(operationPage('RecordEvent'), { javaScriptEnabled: false });
-    expect(await page.locator('noscript').innerText()).toContain('recorded as {"body":"…"}');
-    await bodyOn(page).fill('<order>17</order>');
-    await page.getByRole('button', { name: 'Invoke' }).click();
-    await page.waitForURL('**/RecordEvent');
-    const id = UUID.exec(await page.locator('body').innerText())?.[0];
-    expect(await lastEvent()).toMatchObject({ id, data: { body: '<order>17</order>' } });
-    // A field that would not send the key does not ask for it.
-    await page.goto(operationPage('RecordEvent', guarded));
-    expect(await page.getByLabel('Key to').isHidden()).toBe(true);
-    expect(await page.locator('noscript').innerText()).toContain('enter any name and the key');
-  });
-
   it('send the fields of a form by their names', async () => {
     const endpoint = await startEndpoint(
       { Fill: { access: 'open', run: (_call, { tag, action }) => Promise.resolve(JSON.stringify({ tag, action })) } },
@@ -191,16 +171,6 @@ describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
     await page.getByLabel('action').fill('7');
     const { answer } = await invoke(page);
     expect(answer.replace(/\s/g, '')).toContain('{"tag":"one","action":7}');
-  });
-
-  it('can be used with the keyboard alone', async () => {
-    const page = await open(operationPage('HelloWorld'));
-    await tabTo(page, 'Invoke');
-    await page.keyboard.press('Enter');
-    expect((await shown(page)).answer).toContain('Hello World');
-    await tabTo(page, 'Raw');
-    await page.keyboard.press('Space');
-    expect(await page.getByRole('button', { name: 'Raw' }).getAttribute('aria-pressed')).toBe('true');
   });
 
   it('copy a sample, and the answer, to the clipboard', async () => {
@@ -224,23 +194,6 @@ describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
     expect(await announcement.textContent()).toBe('');
   });
 
-  it('cover no button with what they say about a copy, on a small screen', async () => {
-    const page = await open(operationPage('HelloWorld'), { viewport: { width: 390, height: 700 } });
-    await invoke(page);
-    await stopClock(page);
-    for (const button of await page.locator('[data-copy]').all()) {
-      await button.click();
-      await page.locator('#announcement:not(:empty)').waitFor({ state: 'attached' });
-      const covered = await page.evaluate<string[]>(`[...document.querySelectorAll('button, a')]
-        .map((button) => [button, button.getBoundingClientRect()])
-        .filter(([, { left, top, bottom, width }]) => left >= 0 && width > 0 && top >= 0 && bottom <= innerHeight)
-        .filter(([button, { left, right, top, bottom }]) =>
-          !button.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2)))
-        .map(([button]) => button.outerHTML)`);
-      expect(covered).toEqual([]);
-    }
-  });
-
   it.each(SCREENS)('pass an accessibility check and fit the screen, %s at %i pixels', async (colorScheme, width) => {
     const page = await open(service.url, { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
     for (const [state, url, prepare] of [
@@ -257,12 +210,3 @@ describeWith({ [BROWSER]: BROWSER }, 'the service pages in a browser', () => {
     }
   });
 });
-
-/** Presses Tab until the focus is on what has this text. */
-async function tabTo(page: Page, text: string): Promise<void> {
-  for (let presses = 0; presses < 30; presses++) {
-    await page.keyboard.press('Tab');
-    if ((await page.evaluate('document.activeElement.textContent.trim()')) === text) return;
-  }
-  throw new Error(`Tab does not reach ${text}`);
-}

@@ -6,7 +6,7 @@ import type { SearchQuery } from '../../src/log/queries';
 import { Deferred } from '../../src/util/promises';
 import { startService, type TestService } from '../support/service';
 import { newEvent } from '../support/events';
-import { IMAGES } from '../support/images';
+import { PNG } from '../support/images';
 import { describeWith } from '../support/tools';
 
 const HOSTILE =
@@ -55,9 +55,9 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
       const title = await page.title();
       await setHidden(page, true);
       await record('one');
-      await expectTitle(page, `(1) ${title}`);
+      await eventually('the title counts it', async () => (await page.title()) === `(1) ${title}`);
       await Promise.all(Array.from({ length: 70 }, () => record('many')));
-      await expectTitle(page, /^\(\d+\+\) Events/);
+      await eventually('it counts all', async () => /^\(\d+\+\) Events/.test(await page.title()));
       expect(await state(page)).toBe('live');
       await setHidden(page, false);
       expect(await page.title()).toBe(title);
@@ -156,27 +156,6 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
     ]);
     expect(await page.locator('#rows .day').count()).toBe(1);
     expect(await page.getByRole('link', { name: 'Older' }).isVisible()).toBe(false);
-  });
-
-  it('show images by their bytes, and an icon', async () => {
-    for (const image of Object.values(IMAGES)) await record(image, 'application/octet-stream');
-    const svg = '<svg xmlns="http://www.w3.org/2000/svg" onload="document.title=1"></svg>';
-    await record(svg, 'image/svg+xml');
-    const page = await open('?events');
-    const widths = (sources: string) =>
-      page.evaluate<number[]>(`Promise.all([${sources}].map((src) => {
-        const image = Object.assign(new Image(), { src });
-        return image.decode().then(() => image.naturalWidth);
-      }))`);
-    expect((await widths('document.querySelector("link[rel=icon]").href'))[0]).toBeGreaterThan(0);
-    const { length } = Object.values(IMAGES);
-    for (let position = 1; position <= length; position++) {
-      await page.goto(`${service.url}?event=${String(position)}`);
-      expect(await widths('...[...document.images].map(({ src }) => src)')).toEqual([1]);
-    }
-    await page.goto(`${service.url}?event=${String(length + 1)}`);
-    expect(await page.getByRole('img').count()).toBe(0);
-    expect(await page.title()).toMatch(/^Event/);
   });
 
   it('fold and colour JSON, all of which is there without JavaScript', async () => {
@@ -286,13 +265,8 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
   it('scroll bytes to the side on a small screen, as each line has an offset', async () => {
     await record('\u0000'.repeat(64), 'application/octet-stream');
     const page = await open('?event=1', { viewport: { width: 390, height: 900 } });
-    const text = page.locator('#data-text');
-    const lines = (await text.textContent())?.split('\n').length;
-    const height = 'getComputedStyle(document.querySelector("#data-text"))';
-    const shown = await page.evaluate<number>(
-      `(document.querySelector('#data-text').clientHeight - parseFloat(${height}.paddingTop) * 2) / parseFloat(${height}.lineHeight)`,
-    );
-    expect(Math.round(shown)).toBe(lines);
+    const data = "document.querySelector('#data-text')";
+    expect(await page.evaluate(`${data}.scrollWidth > ${data}.clientWidth`)).toBe(true);
   });
 
   it('copy a command as it is, and the data with the characters that the page shows as code points', async () => {
@@ -327,12 +301,11 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
       const sender = { 'User-Agent': 'Sender/1 '.repeat(30), 'X-GitHub-Delivery': '7' };
       const wrong = { 'Content-Type': 'application/cloudevents+json', ...sender };
       await send(`${service.url}/RecordEvent`, { method: 'POST', headers: wrong, body: HOSTILE.repeat(30) });
-      const image = IMAGES['image/png'] ?? '';
-      await record(image, 'image/png');
+      await record(PNG, 'image/png');
       await record(JSON.stringify({ [HOSTILE]: ['x'.repeat(300), 18], more: { deep: [[[1]]] } }), 'application/json');
       const form = new FormData();
       form.set('payload', '{"action":"opened","issue":{"number":17}}');
-      form.set('file', new Blob([image]), `${'picture '.repeat(20)}.png`);
+      form.set('file', new Blob([PNG]), `${'picture '.repeat(20)}.png`);
       await fetch(`${service.url}/RecordEvent`, { method: 'POST', body: form });
       // JSON, more than is shown, a repeated key, an image, folds, a form.
       const events = [2, 4, 5, 6, 7, 8].map((position) => `event=${String(position)}`);
@@ -350,23 +323,15 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
       }
       // Pages that refuse.
       const guarded = await startService({ READ_KEYS: 'a-key-to-read-with' });
-      for (const [name, url] of Object.entries({ wrong: `${service.url}?events&from=yesterday`, key: guarded.url })) {
-        await page.goto(name === 'key' ? `${url}?events` : url);
+      const refused = { wrong: `${service.url}?events&from=yesterday`, key: `${guarded.url}?events` };
+      for (const [name, url] of Object.entries(refused)) {
+        await page.goto(url);
         await expectFit(page, `events-${name}-${colorScheme}-${String(width)}`);
       }
-      await guarded.stop();
     },
     90_000,
   );
 });
-
-/** Waits until a page has a title. */
-async function expectTitle(page: Page, title: string | RegExp): Promise<void> {
-  await eventually(`the title is ${String(title)}`, async () => {
-    const now = await page.title();
-    return typeof title === 'string' ? now === title : title.test(now);
-  });
-}
 
 /** Makes a page believe that it is hidden, or seen again. */
 async function setHidden(page: Page, hidden: boolean): Promise<void> {

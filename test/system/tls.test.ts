@@ -105,9 +105,7 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
         let text = '';
         const socket = response.socket as TLSSocket;
         response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-        response.on('end', () => {
-          resolve({ text, socket });
-        });
+        response.on('end', () => resolve({ text, socket }));
       })
         .on('error', reject)
         .end();
@@ -314,25 +312,6 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await untilConnections(service, 2);
     await untilConnections(service, 1);
     reader.destroy();
-  });
-
-  it('leaves calls that wait alone, tells them of events, and notices when their callers go', async () => {
-    const service = await startService({ ...variables(), REQUEST_TIMEOUT: '1s' });
-    const untilWaiting = (calls: number) => untilGauge(service, 'webhook_calls_waiting', calls);
-    const wait = async () => {
-      const socket = await openTls(service);
-      socket.write(bytesOf(service, '/GetEvents?after=0&wait=60s'));
-      return socket;
-    };
-    const [leaving, ending] = [await wait(), await wait()];
-    const told = send(`${service.url}/GetEvents?after=0&wait=60s`);
-    await untilWaiting(3);
-    leaving.destroy();
-    await untilWaiting(2);
-    ending.end();
-    await untilWaiting(1);
-    await send(`${service.url}/RecordEvent`);
-    expect((await told).body).toContain('"sequence":"00000000000000000001"');
   });
 
   it('answers a caller that is slow to agree on TLS when it stops, and closes silent connections, also in their handshake', async () => {

@@ -15,8 +15,8 @@ type Known = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
 async function knownMetrics(): Promise<Known> {
   const metrics = idleMetrics();
   collectDefaultMetrics({ register: metrics.registry });
-  metrics.call('soap11', 'RecordEvent', 'failed', 5);
-  metrics.refusal('busy');
+  metrics.calls.add('soap11', 'RecordEvent', 'failed', 0.005);
+  metrics.refusals.inc({ reason: 'busy' });
   const known = new Map<string, Map<string, Set<string>>>();
   const text = `${await metrics.registry.metrics()}\n${await new Reports().metrics()}`;
   for (const [, name = '', labels = ''] of text.matchAll(/^(\w+)(?:\{(.*)\})? /gm)) {

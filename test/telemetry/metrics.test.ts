@@ -73,7 +73,6 @@ describe('GET /metrics', () => {
     const metrics = await metricsAt(failing.url);
     expect(metrics.get(calls('httpget', 'RecordEvent', 'failed'))).toBe(1);
     expect(metrics.get('webhook_ready')).toBe(0);
-    await failing.stop();
   });
 
   it('is only on ADMIN_PORT where that is set, and health on both', async () => {
@@ -85,8 +84,6 @@ describe('GET /metrics', () => {
       for (const page of ['/healthz', '/readyz']) expect((await send(new URL(page, url).href)).status).toBe(200);
     }
     expect((await send(new URL('/webhooks/Services/WebHooks.asmx/HelloWorld', admin).href)).status).toBe(404);
-    await apart.stop();
-    await expect(send(admin)).rejects.toThrow('ECONNREFUSED');
   });
 });
 

@@ -1,20 +1,29 @@
 import { HTTP_ERRORS } from '../../src/http/errors';
+import { forgetDue } from '../../src/log/background';
 import { createLogger } from '../../src/telemetry/logger';
-import { Observer } from '../../src/telemetry/observer';
+import { createObserver } from '../../src/telemetry/observer';
+import { Secrets } from '../../src/util/secrets';
 import { idleMetrics } from '../support/metrics';
 
-const observerOf = (write: (line: string) => void) =>
-  new Observer(createLogger('info', { write }), idleMetrics(), () => undefined, false);
+interface Line {
+  readonly msg: string;
+  readonly omitted?: number;
+}
+
+/** An observer with the lines that it writes. */
+const observed = (metrics = idleMetrics()) => {
+  const lines: Line[] = [];
+  const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as Line) });
+  return { lines, ...createObserver(logger, metrics, () => undefined, false, new Secrets()) };
+};
 
 it('a flood of refusals is logged as twenty lines a second, and the next line says how many were left out', () => {
   jest.useFakeTimers({ now: 1_000_000_000_000, doNotFake: ['performance'] });
-  let lines: { msg: string; omitted?: number }[] = [];
-  const observed = observerOf((line) => void lines.push(JSON.parse(line) as { msg: string }));
+  const { lines, refused } = observed();
   const flood = (refusals: number) => {
-    lines = [];
-    for (let i = 0; i < refusals; i++) observed.refused(HTTP_ERRORS.key('There is no key.'), 401, '192.0.2.1');
+    for (let i = 0; i < refusals; i++) refused(HTTP_ERRORS.key('There is no key.'), 401, '192.0.2.1');
     jest.advanceTimersByTime(1000);
-    return lines.map(({ msg, omitted }) => [msg, omitted]);
+    return lines.splice(0).map(({ msg, omitted }) => [msg, omitted]);
   };
   const others = Array<unknown>(19).fill(['refused', undefined]);
   expect(flood(100)).toEqual([['refused', undefined], ...others]);
@@ -24,10 +33,25 @@ it('a flood of refusals is logged as twenty lines a second, and the next line sa
 });
 
 it('a hint is logged once', () => {
-  const lines: unknown[] = [];
-  const { hint } = observerOf((line) => lines.push(JSON.parse(line)));
+  const { lines, hint } = observed();
   for (const key of ['addressing', 'namespace', 'addressing', 'namespace']) hint(key, `about ${key}`);
   expect(lines).toMatchObject(
     ['addressing', 'namespace'].map((key) => ({ level: 'warn', hint: key, msg: `about ${key}` })),
   );
+});
+
+it('one line says that retention fails, and one that it works again; a metric counts each failure', async () => {
+  const metrics = idleMetrics();
+  const { lines, retained } = observed(metrics);
+  const steps = [true, false, false, true, false, true];
+  const end = new AbortController();
+  const step = () => {
+    if (steps.length === 0) end.abort();
+    return steps.shift() === false ? Promise.reject(new Error('database is locked')) : Promise.resolve(false);
+  };
+  await forgetDue({ step, idlePause: 1, busyPause: 1 }, () => ({ maxEvents: 1 }), retained, end.signal);
+  const fails = { level: 'error', msg: 'retention fails, no events are forgotten', reason: 'database is locked' };
+  const works = { level: 'info', msg: 'retention works again' };
+  expect(lines).toMatchObject([fails, works, fails, works]);
+  expect((await metrics.retentionFailures.get()).values[0]?.value).toBe(3);
 });

@@ -17,54 +17,52 @@ const call = (time: number, more: Partial<RefusedCall> = {}): Omit<RefusedCall, 
 });
 
 /** What is kept of a call with these header fields. */
-const kept = (headers: Record<string, string>) => {
+const kept = (headers: Record<string, string>, more?: Partial<RefusedCall>) => {
   const calls = new RefusedCalls();
-  calls.add(call(1), { method: 'POST', headers });
+  calls.add(call(1, more), { method: 'POST', headers });
   return calls.list().calls[0];
 };
 
+const listOf = (...given: readonly ReturnType<typeof call>[]) => {
+  const calls = new RefusedCalls();
+  for (const one of given) calls.add(one);
+  return calls.list();
+};
+
+/** Calls at the times from one to another. */
+const callsAt = (first: number, last: number, more?: Partial<RefusedCall>) =>
+  Array.from({ length: last - first + 1 }, (_, i) => call(first + i, more));
+
 describe('the refused calls', () => {
   it('are the last hundred, newest first, each with an id of its own', () => {
-    const calls = new RefusedCalls();
-    const times = () => calls.list().calls.map(({ time }) => time);
-    expect(times()).toEqual([]);
-    for (let time = 1; time <= 3; time++) calls.add(call(time));
-    expect(calls.list().calls).toMatchObject([call(3), call(2), call(1)]);
-    for (let time = 4; time <= 250; time++) calls.add(call(time));
-    expect(times()).toEqual(Array.from({ length: 100 }, (_, i) => 250 - i));
-    const other = new RefusedCalls();
-    other.add(call(1));
-    const ids = [...calls.list().calls, ...other.list().calls].map(({ id }) => id);
+    const { calls } = listOf(...callsAt(1, 250));
+    expect(calls).toMatchObject(callsAt(151, 250).reverse());
+    const ids = [...calls, ...listOf(call(1)).calls].map(({ id }) => id);
     expect(new Set(ids).size).toBe(101);
   });
 
   it('with a rare reason outlive a flood with another one, also of another process', () => {
-    const calls = new RefusedCalls();
-    const other = new RefusedCalls();
-    for (let time = 1; time <= 3; time++) calls.add(call(time, { refusal: 'signature' }));
-    for (let time = 4; time <= 500; time++) calls.add(call(time, { refusal: 'rate' }));
-    for (let time = 501; time <= 700; time++) other.add(call(time, { refusal: 'rate' }));
-    for (const { calls: found } of [calls.list(), RefusedCalls.merged([calls.list(), other.list()])]) {
-      expect(found).toHaveLength(100);
-      expect(found.slice(-3).map(({ time }) => time)).toEqual([3, 2, 1]);
+    const one = listOf(...callsAt(1, 3, { refusal: 'signature' }), ...callsAt(4, 500, { refusal: 'rate' }));
+    const other = listOf(...callsAt(501, 700, { refusal: 'rate' }));
+    for (const { calls } of [one, RefusedCalls.merged([one, other])]) {
+      expect(calls).toHaveLength(100);
+      expect(calls.slice(-3).map(({ time }) => time)).toEqual([3, 2, 1]);
     }
   });
 
   it('are all counted in each of the last 60 minutes, the current one among them', () => {
-    const calls = new RefusedCalls();
-    for (let minute = 0; minute < 500; minute++) for (let i = 0; i < 3; i++) calls.add(call(minute * MINUTE + i));
-    const refusals = calls.list();
+    const times = Array.from({ length: 1500 }, (_, i) => Math.floor(i / 3) * MINUTE);
+    const refusals = listOf(...times.map((time) => call(time)));
     const now = 499 * MINUTE + 30_000;
     expect([0, 30].map((minutes) => callsInLastHour(refusals, now + minutes * MINUTE))).toEqual([180, 90]);
     expect([...refusals.perMinute]).toEqual(Array.from({ length: 60 }, (_, i) => [440 + i, 3]));
   });
 
   it('keep only so much of a text', () => {
-    const calls = new RefusedCalls();
     const long = 'x'.repeat(100_000);
-    calls.add(call(1, { reason: long, path: long, remoteAddress: long, requestId: long }));
-    expect(JSON.stringify(calls.list()).length).toBeLessThan(1700);
-    expect(calls.list().calls[0]?.reason).toMatch(/^x{500}…$/);
+    const call = kept({}, { reason: long, path: long, remoteAddress: long, requestId: long });
+    expect(JSON.stringify(call).length).toBeLessThan(1700);
+    expect(call?.reason).toMatch(/^x{500}…$/);
   });
 
   it('keep the header fields, but none that may hold a secret', () => {
@@ -85,15 +83,11 @@ describe('the refused calls', () => {
   });
 
   it('of several processes are put together by time, and their numbers are added up', () => {
-    const of = (...times: number[]) => {
-      const calls = new RefusedCalls();
-      for (const time of times) calls.add(call(time));
-      return calls.list();
-    };
-    const refusals = RefusedCalls.merged([of(2, 4, 6), of(3, 5)]);
+    const [some, others] = [listOf(call(2), call(4), call(6)), listOf(call(3), call(5))];
+    const refusals = RefusedCalls.merged([some, others]);
     expect(refusals.calls.map(({ time }) => time)).toEqual([6, 5, 4, 3, 2]);
     expect(callsInLastHour(refusals, 7)).toBe(5);
-    const many = of(...Array.from({ length: 100 }, (_, i) => 1000 + i));
-    expect(RefusedCalls.merged([of(2, 4, 6), many]).calls).toEqual(many.calls);
+    const many = listOf(...callsAt(1000, 1099));
+    expect(RefusedCalls.merged([some, many]).calls).toEqual(many.calls);
   });
 });

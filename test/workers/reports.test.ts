@@ -55,9 +55,9 @@ describe('the figures of several workers', () => {
     [busy, idle] = [new MeasuredWorker(7), new MeasuredWorker(0)];
     for (const worker of [busy, idle]) {
       reports.add(worker);
-      worker.metrics.call('soap11', 'RecordEvent', 'ok', 5);
+      worker.metrics.calls.add('soap11', 'RecordEvent', 'ok', 0.005);
       worker.metrics.commit({ events: 3, recorded: 2, milliseconds: 1 });
-      worker.metrics.refusal('key');
+      worker.metrics.refusals.inc({ reason: 'key' });
     }
   });
 

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { ServiceManager } from '../../src/config/service-manager';
 import { Deferred } from '../../src/util/promises';
 import { lostFiles, Supervisor } from '../../src/workers/supervisor';
 import type { End, WorkerProcess } from '../../src/workers/worker';
@@ -36,9 +37,7 @@ class FakeWorker implements Pick<WorkerProcess, 'ready' | 'ended' | 'pid' | 'ret
 describe('the supervisor', () => {
   let workers: FakeWorker[];
   let supervisor: Supervisor;
-  afterEach(() => {
-    supervisor.stop();
-  });
+  afterEach(() => supervisor.stop());
   /** Starts two workers, of which the first is ready; the second has been forked. */
   const start = async (limits: Partial<Record<'start' | 'shortLife', number>>) => {
     workers = [];
@@ -99,7 +98,19 @@ it('of the files of the log, the first loss and the last return are said, also i
   await ended(lives);
   lost(next, undefined);
   lost(next, 'replaced');
-  lost(new FakeWorker(), undefined);
   await ended(next);
+  lost(new FakeWorker(), undefined);
   expect(said).toStrictEqual(['moved', undefined, 'gone', undefined, 'replaced', undefined]);
+});
+
+it('SIGHUP reloads once at a time, however often it comes', async () => {
+  const reloads: Deferred[] = [];
+  const reload = () => (reloads[reloads.push(new Deferred()) - 1] as Deferred).promise;
+  new ServiceManager(() => undefined).onHangUp(reload, () => undefined);
+  for (let times = 0; times < 2; times++) process.emit('SIGHUP');
+  await setImmediate();
+  expect(reloads).toHaveLength(1);
+  reloads[0]?.resolve();
+  await eventually('it reloads again', () => reloads.length === 2);
+  process.removeAllListeners('SIGHUP');
 });

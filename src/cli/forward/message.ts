@@ -100,14 +100,13 @@ function receivedMessage(
     if (!FIELD_NAME.test(name) || !FIELD_VALUE.test(value)) continue;
     sent[name] = sent[name] === undefined ? value : `${sent[name]}, ${value}`;
   }
-  const bytes = body?.();
   const sign = signers && signerFor(event, sent, signers);
   const queries = [search.slice(1), query].filter((part) => part !== '').join('&');
   return {
     method,
     path: (suffix === '' ? pathname : pathname.replace(/\/$/, '') + suffix) + (queries === '' ? '' : `?${queries}`),
-    body: bytes,
-    headers: () => ({ ...sent, ...(bytes && sign?.(sent, id, bytes)) }),
+    body,
+    headers: () => ({ ...sent, ...(body && sign?.(sent, id, body)) }),
   };
 }
 

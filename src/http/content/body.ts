@@ -1,16 +1,13 @@
 import { createInflateRaw, createUnzip } from 'node:zlib';
 import type { Config } from '../../config/config';
 import { HTTP_ERRORS, RequestError } from '../errors';
-import { MessageMemory, type HttpRequest } from '../request';
+import { MessageMemory, SMALL_MESSAGE, type HttpRequest } from '../request';
 import { GrowingBuffer, Turns } from './unstreamed-message';
 import type { HttpResponse } from '../response';
 import { Semaphore } from '../../util/promises';
 import { Charset } from './media-type';
 
 const EMPTY = Buffer.alloc(0);
-
-/** Bodies of up to this many bytes do not count. */
-const SMALL_BODY = 4096;
 
 /** How many bodies are decoded at once: each decoder takes some 50 KB, which nothing counts. Node has four threads for them. */
 const DECODERS = 4;
@@ -20,13 +17,6 @@ const CODINGS: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate']);
 /** Values of `Content-Encoding` that code nothing: some senders write encodings of MIME. Others write a character set. */
 const NOT_CODINGS = new Set(['', 'identity', 'none', '7bit', '8bit', 'binary', 'base64', 'quoted-printable']);
 
-/** The most bytes of a body, as it arrives and after `Content-Encoding` is undone, and what is said of one with more. */
-interface BodyLimit {
-  readonly maxBytes: number;
-  refusal(this: void): RequestError;
-  readonly isUnproved?: true;
-}
-
 /** Reads request bodies whole, within a limit for each and one for all large bodies that are held at the same time. */
 export class BodyReader {
   /** The part of a limit that callers share who have proved nothing: they use up no more of what others need. */
@@ -34,25 +24,18 @@ export class BodyReader {
     return Math.ceil(limit / 4);
   }
 
-  readonly #limit: BodyLimit;
   readonly #memory: MessageMemory;
   /** Those of the same bodies whose callers have proved nothing. */
   readonly #unproved: MessageMemory;
   readonly #decoding = new Semaphore(DECODERS);
   readonly #turns = new Turns();
-  readonly #maxAwaited: number;
   /** How many bodies of callers who have proved nothing are awaited. */
   #awaited = 0;
 
-  /**
-   * @param maxBytes - most bytes of one body, as it arrives and decoded.
-   * @param limits - most bytes of all large ones whose calls are not answered yet, and most connections.
-   */
-  constructor(maxBytes: number, limits: Pick<Config['limits'], 'maxBodyMemory' | 'maxConnections'>) {
-    this.#limit = { maxBytes, refusal: () => HTTP_ERRORS.bodyTooLarge(maxBytes) };
-    this.#memory = new MessageMemory(limits.maxBodyMemory, SMALL_BODY);
-    this.#unproved = new MessageMemory(BodyReader.shareOf(limits.maxBodyMemory), SMALL_BODY);
-    this.#maxAwaited = BodyReader.shareOf(limits.maxConnections);
+  constructor(private readonly config: Pick<Config, 'maxRequestBytes' | 'limits'>) {
+    const { maxBodyMemory } = config.limits;
+    this.#memory = new MessageMemory(maxBodyMemory);
+    this.#unproved = new MessageMemory(BodyReader.shareOf(maxBodyMemory));
   }
 
   /**
@@ -64,27 +47,26 @@ export class BodyReader {
    * cut short (400), or no memory is left for it (503). What remains of it is then not read.
    */
   read(request: HttpRequest, response: HttpResponse, unproved?: number): Promise<Buffer> {
-    if (unproved === undefined) return this.#read(request, response, this.#limit);
-    if (this.#awaited >= this.#maxAwaited) return Promise.reject(HTTP_ERRORS.unproved('bodies that are awaited'));
+    if (unproved === undefined) return this.#read(request, response);
+    if (this.#awaited >= BodyReader.shareOf(this.config.limits.maxConnections))
+      return Promise.reject(HTTP_ERRORS.unproved('bodies that are awaited'));
     this.#awaited++;
-    const own = { maxBytes: unproved, refusal: () => HTTP_ERRORS.keyInHeader(unproved) };
-    const limit = unproved < this.#limit.maxBytes ? own : this.#limit;
-    return this.#read(request, response, { ...limit, isUnproved: true }).finally(() => this.#awaited--);
+    return this.#read(request, response, unproved).finally(() => this.#awaited--);
   }
 
-  #read(request: HttpRequest, response: HttpResponse, limit: BodyLimit): Promise<Buffer> {
-    const { headers } = request;
-    const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
+  #read(request: HttpRequest, response: HttpResponse, unproved?: number): Promise<Buffer> {
+    const { headers, bodyLength } = request;
     if (!request.hasBody || request.isBodyMissing) return Promise.resolve(EMPTY);
-    if (length !== undefined && length > limit.maxBytes) return Promise.reject(limit.refusal());
+    const error = this.#tooLarge(bodyLength, unproved);
+    if (error !== undefined) return Promise.reject(error);
     const field = headers['content-encoding'];
     const coding = field === undefined ? 'identity' : codingIn(field);
     if (coding !== 'identity' && !CODINGS.has(coding)) return Promise.reject(HTTP_ERRORS.contentCoding(coding));
-    const isSmall = length !== undefined && length <= SMALL_BODY;
-    const refusal = isSmall ? undefined : (bytes: number) => this.#refusal(bytes, limit, response);
-    const arrived = request.takeBody(refusal, limit.isUnproved && this.#turns);
+    const refusal =
+      bodyLength <= SMALL_MESSAGE ? undefined : (bytes: number) => this.#refusal(bytes, response, unproved);
+    const arrived = request.takeBody(refusal, unproved === undefined ? undefined : this.#turns);
     if (headers.expect !== undefined) response.sendContinue();
-    return coding === 'identity' ? arrived : this.#decode(arrived, coding, limit, response);
+    return coding === 'identity' ? arrived : this.#decode(arrived, coding, response, unproved);
   }
 
   /** The caller of a body that was read has proved who it is. */
@@ -98,24 +80,30 @@ export class BodyReader {
     this.#unproved.release(response);
   }
 
-  /** Counts the bytes of a body. Returns why it may not have that many. */
-  #refusal(
-    bytes: number,
-    { maxBytes, refusal, isUnproved }: BodyLimit,
-    response: HttpResponse,
-  ): RequestError | undefined {
-    const isCounted = bytes <= maxBytes && this.#memory.resize(response, bytes);
-    if (isCounted && (!isUnproved || this.#unproved.resize(response, bytes))) return undefined;
-    this.release(response);
-    if (bytes > maxBytes) return refusal();
-    return isUnproved ? HTTP_ERRORS.unproved('large bodies') : HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
+  /** Why a body may not have that many bytes, as it arrives or decoded. */
+  #tooLarge(bytes: number, unproved = Infinity): RequestError | undefined {
+    const { maxRequestBytes } = this.config;
+    if (bytes > unproved && unproved < maxRequestBytes) return HTTP_ERRORS.keyInHeader(unproved);
+    return bytes > maxRequestBytes ? HTTP_ERRORS.bodyTooLarge(maxRequestBytes) : undefined;
   }
 
-  async #decode(arrived: Promise<Buffer>, coding: string, limit: BodyLimit, response: HttpResponse): Promise<Buffer> {
+  /** Counts the bytes of a body. Returns why it may not have that many. */
+  #refusal(bytes: number, response: HttpResponse, unproved?: number): RequestError | undefined {
+    const error = this.#tooLarge(bytes, unproved);
+    const isCounted = error === undefined && this.#memory.resize(response, bytes);
+    if (isCounted && (unproved === undefined || this.#unproved.resize(response, bytes))) return undefined;
+    this.release(response);
+    if (error !== undefined) return error;
+    return unproved === undefined
+      ? HTTP_ERRORS.bodyMemory(this.#memory.maxBytes)
+      : HTTP_ERRORS.unproved('large bodies');
+  }
+
+  async #decode(arrived: Promise<Buffer>, coding: string, response: HttpResponse, unproved?: number): Promise<Buffer> {
     const coded = await arrived;
     let body: Buffer | undefined;
     try {
-      const refusal = (bytes: number) => this.#refusal(Math.max(bytes, coded.length), limit, response);
+      const refusal = (bytes: number) => this.#refusal(Math.max(bytes, coded.length), response, unproved);
       body = await this.#decoding.run(() => decoded(coded, coding, refusal));
     } catch (error) {
       if (error instanceof RequestError) throw error;
@@ -125,7 +113,7 @@ export class BodyReader {
       throw HTTP_ERRORS.undecodable(coding);
     }
     const whole = body ?? coded;
-    this.#refusal(whole.length, limit, response);
+    this.#refusal(whole.length, response, unproved);
     return whole;
   }
 }

@@ -79,14 +79,13 @@ export class Charset {
     [Buffer.from([0xfe, 0xff]), this.#utf16be],
   ];
 
-  readonly name: string;
   readonly isKnown: boolean;
-  readonly #encoding: string | undefined;
   readonly #isUtf16: boolean;
 
-  private constructor(name: string, encoding: string | undefined) {
-    this.name = name;
-    this.#encoding = encoding;
+  private constructor(
+    readonly name: string,
+    private readonly encoding: string | undefined,
+  ) {
     this.isKnown = encoding !== undefined;
     this.#isUtf16 = encoding?.startsWith('utf-16') === true;
   }
@@ -137,20 +136,20 @@ export class Charset {
 
   /** Decodes bytes, without their byte order mark. Returns undefined if they are not valid in this character set. */
   decode(body: Buffer): string | undefined {
-    return this.#encoding === 'utf-8' ? decodeUtf8(body) : this.#inOrderOf(body).decoder()?.(body);
+    return this.encoding === 'utf-8' ? decodeUtf8(body) : this.#inOrderOf(body).decoder()?.(body);
   }
 
   /** Decodes invalid bytes: UTF-16 with U+FFFD, all else as UTF-8 or as Windows-1252, in which any bytes are a text. */
   decodeAnyway(body: Buffer): string {
     const text = this.#isUtf16 ? undefined : decodeUtf8(body);
-    return text ?? new (encodings().TextDecoder)(this.#isUtf16 ? this.#encoding : 'windows-1252').decode(body);
+    return text ?? new (encodings().TextDecoder)(this.#isUtf16 ? this.encoding : 'windows-1252').decode(body);
   }
 
   /** Returns a function that decodes one text after another; undefined if the character set is not known. */
   decoder(): Decoder | undefined {
-    if (this.#encoding === undefined) return undefined;
-    if (this.#encoding === 'utf-8') return decodeUtf8;
-    const decoder = new (encodings().TextDecoder)(this.#encoding, { fatal: true });
+    if (this.encoding === undefined) return undefined;
+    if (this.encoding === 'utf-8') return decodeUtf8;
+    const decoder = new (encodings().TextDecoder)(this.encoding, { fatal: true });
     return (bytes) => {
       try {
         return decoder.decode(bytes);

@@ -19,10 +19,14 @@ export class UnstreamedMessage extends IncomingMessage {
   #isBypassed = false;
   #gathering: Gathering | undefined;
 
+  /** The bytes of its body, before a content coding is undone; NaN if it comes in chunks. */
+  get bodyLength(): number {
+    return this.headers['transfer-encoding'] === undefined ? Number(this.headers['content-length'] ?? 0) : NaN;
+  }
+
   /** Whether it has a body that is not empty. */
   get hasBody(): boolean {
-    const length = this.headers['content-length'];
-    return length === undefined ? this.headers['transfer-encoding'] !== undefined : Number(length) !== 0;
+    return this.bodyLength !== 0;
   }
 
   /**

@@ -65,10 +65,9 @@ export function curlCommand(event: StoredEvent, address: EndpointAddress, file: 
   if (method === 'HEAD') options.unshift('-I');
   else if (method !== 'GET' && (method !== 'POST' || body === undefined)) options.unshift('-X', method);
   const words = [base + target, ...options];
-  const bytes = body?.();
-  if (bytes === undefined) return command('curl', words);
-  const raw = [...words, '--data-raw', bytes.toString('latin1')];
-  const inline = bytes.length <= MAX_INLINE ? command('curl', raw) : undefined;
-  const isDownload = EventData.of(event)?.bytes().equals(bytes) === true;
+  if (body === undefined) return command('curl', words);
+  const raw = [...words, '--data-raw', body.toString('latin1')];
+  const inline = body.length <= MAX_INLINE ? command('curl', raw) : undefined;
+  const isDownload = EventData.of(event)?.bytes().equals(body) === true;
   return inline ?? (isDownload ? command('curl', [...words, '--data-binary', `@${file}`]) : undefined);
 }

@@ -4,8 +4,8 @@ import { sequenceOf, type StoredEvent } from '../../events/stored-event';
 import { letOthersRun } from '../../util/promises';
 import { dataTypeOf } from '../received-request';
 import { dataText, MAX_BYTES, type ShownText } from './data-view';
-import { addressQuery, filterValues, type Filter } from './list-query';
-import { countText, longMarkup, timeView } from './markup';
+import { eventLink, type Filter } from './list-query';
+import { counted, countText, longMarkup, timeView } from './markup';
 
 /** Most lines of each text that are compared, and most characters of a text that is not data. */
 const MAX_LINES = 20_000;
@@ -17,41 +17,36 @@ const MAX_EDITS = 300;
 /** Equal lines that are shown before and after a difference; others are counted. */
 const CONTEXT = 5;
 
+/** What is shown of an event without data. */
+const NOTHING = { kind: '', text: '', isCut: false };
+
 /** Shows the differences between two events, opened from the list of a filter. What a sender wrote is HTML. */
 export async function comparisonView(before: StoredEvent, after: StoredEvent, filter: Filter) {
-  const both = [before, after] as const;
-  const parts = [
-    { id: 'data', title: 'Data', texts: dataOf(before, after), maxBytes: MAX_BYTES },
-    { id: 'attributes', title: 'Attributes', texts: both.map(attributesOf), maxBytes: 8 * MAX_CHARACTERS },
-    { id: 'arrival', title: 'How they arrived', texts: both.map(arrivalText), maxBytes: 8 * MAX_CHARACTERS },
-  ];
-  const shown = [];
-  for (const { id, title, texts, maxBytes } of parts) {
-    const both = texts.map(firstLines);
-    const [one = '', other = ''] = both.map(({ text }) => text);
-    const difference = await differenceView(one, other, maxBytes);
-    const isCut = difference.isCut || both.some((text) => text.isCut);
-    shown.push({ id, title, ...difference, isCut });
-  }
-  const events = both.map(({ position, recordedAt }) => ({
-    position: String(position),
-    href: `?${addressQuery({ event: position, ...filterValues(filter) })}`,
-    ...timeView(recordedAt),
-  }));
-  return { events, parts: shown };
+  const both = [before, after];
+  return {
+    events: both.map(({ position, recordedAt }) => ({ ...eventLink(position, filter), ...timeView(recordedAt) })),
+    parts: [
+      await partView('data', 'Data', dataOf(both), MAX_BYTES),
+      await partView('attributes', 'Attributes', both.map(attributesOf), 8 * MAX_CHARACTERS),
+      await partView('arrival', 'How they arrived', both.map(arrivalText), 8 * MAX_CHARACTERS),
+    ],
+  };
+}
+
+async function partView(id: string, title: string, texts: readonly ShownText[], maxBytes: number) {
+  const [before = NOTHING, after = NOTHING] = texts.map(firstLines);
+  const difference = await differenceView(before.text, after.text, maxBytes);
+  return { id, title, ...difference, isCut: difference.isCut || before.isCut || after.isCut };
 }
 
 /** Texts may be equal where what they stand for is not: their kinds come first then. */
-function dataOf(...events: readonly StoredEvent[]): ShownText[] {
+function dataOf(events: readonly StoredEvent[]): ShownText[] {
   const shown = events.map((event) => {
     const data = EventData.of(event);
-    return data && dataText(data, dataTypeOf(event)?.isJson);
+    return data === undefined ? NOTHING : dataText(data, dataTypeOf(event)?.isJson);
   });
-  const kinds = new Set(shown.flatMap((one) => one?.kind ?? []));
-  return shown.map((one) => {
-    const { kind, text, isCut } = one ?? { kind: '', text: '', isCut: false };
-    return { text: kinds.size > 1 ? `${kind}\n${text}` : text, isCut };
-  });
+  const haveOneKind = new Set(shown.filter((one) => one !== NOTHING).map(({ kind }) => kind)).size < 2;
+  return haveOneKind ? shown : shown.map(({ kind, text, isCut }) => ({ text: `${kind}\n${text}`, isCut }));
 }
 
 function attributesOf({ attributes, position }: StoredEvent): ShownText {
@@ -85,6 +80,7 @@ function firstLines({ text, isCut }: ShownText): ShownText {
 
 /** Shows texts line by line: lines of the first alone after a minus, those of the other alone after a plus. */
 async function differenceView(before: string, after: string, maxBytes: number) {
+  if (before === after) return { html: undefined, isCut: false };
   // Few services are asked to compare.
   const { diffLines } = await import('diff');
   // Too different: all lines of one, then all of the other.
@@ -95,7 +91,6 @@ async function differenceView(before: string, after: string, maxBytes: number) {
   await letOthersRun();
   const linesOf = (kind: 'removed' | 'added') => changes.flatMap((one) => (one[kind] ? linesIn(one.value) : [])).length;
   const counts = { removed: countText(linesOf('removed')), added: countText(linesOf('added')) };
-  if (linesOf('removed') + linesOf('added') === 0) return { html: undefined, isCut: false };
   const pieces: string[] = [];
   let left = maxBytes;
   for (const [i, { value, added, removed }] of changes.entries()) {
@@ -106,8 +101,7 @@ async function differenceView(before: string, after: string, maxBytes: number) {
     const tail = lines.length - (i === changes.length - 1 ? 0 : CONTEXT);
     const skipped = isEqual ? tail - head : 0;
     for (const [n, part] of (skipped > 0 ? [lines.slice(0, head), lines.slice(tail)] : [lines]).entries()) {
-      if (n === 1)
-        pieces.push(`<span class="comment">${countText(skipped)} equal line${skipped === 1 ? '' : 's'}</span>\n`);
+      if (n === 1) pieces.push(`<span class="comment">${counted(skipped, 'equal line')}</span>\n`);
       const text = part.map((line) => `${isEqual ? ' ' : sign} ${line}\n`).join('');
       // Lines that differ show their carriage returns.
       const { html, isCut } = await longMarkup(isEqual ? text : text.replaceAll('\r\n', '\u240D\n'), left);

@@ -55,8 +55,7 @@ export function dataText(data: EventData, isJson = false): ShownText & { readonl
 async function fieldsView(form: NonNullable<ReturnType<EventData['form']>>) {
   let [left, imagesLeft, files] = [MAX_BYTES, MAX_IMAGE_BYTES, 0];
   const shown = (text: string): Markup => markup(text, MAX_FIELD_BYTES);
-  const all = form.flatMap(([name, values]) => values.map((value) => ({ name, value })));
-  const valueView = async (value: (typeof all)[number]['value']) => {
+  const valueView = async (value: (typeof form)[number][1]) => {
     if (typeof value === 'string') {
       const json = jsonIn(value);
       return json === undefined ? shown(value) : { ...(await longMarkup(json, left)), isJson: true };
@@ -68,13 +67,13 @@ async function fieldsView(form: NonNullable<ReturnType<EventData['form']>>) {
     return { ...shown([filename, contentType].join(' ')), file: { number: files++, size, image } };
   };
   const fields: { readonly name: Markup; readonly value: Markup }[] = [];
-  for (const { name, value } of all.slice(0, MAX_VALUES)) {
+  for (const [name, value] of form.slice(0, MAX_VALUES)) {
     if (left <= 0) break;
     const field = { name: shown(name), value: await valueView(value) };
     left -= Buffer.byteLength(field.name.html + field.value.html);
     fields.push(field);
   }
-  return { fields, isCut: fields.length < all.length };
+  return { fields, isCut: fields.length < form.length };
 }
 
 /** The JSON that a text of a form is, indented. Undefined if it is none or long. */
@@ -102,14 +101,12 @@ function imageView(base64: string, maxBytes: number) {
   return { format, url: isShown ? `data:image/${format.toLowerCase()};base64,${base64}` : undefined };
 }
 
-const BYTES_IN_LINE = 16;
-
 function hexDump(bytes: Buffer): string {
   const lines: string[] = [];
-  for (let offset = 0; offset < bytes.length; offset += BYTES_IN_LINE) {
-    const line = bytes.subarray(offset, offset + BYTES_IN_LINE);
+  for (let offset = 0; offset < bytes.length; offset += 16) {
+    const line = bytes.subarray(offset, offset + 16);
     const hex = [line.subarray(0, 8), line.subarray(8)].map((half) => hexText(half).padEnd(23)).join('  ');
-    const text = [...line].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('');
+    const text = line.toString('latin1').replace(/[^ -~]/g, '.');
     lines.push(`${offset.toString(16).padStart(8, '0')}  ${hex}  |${text}|`);
   }
   return lines.join('\n');

@@ -11,8 +11,6 @@ import { CHUNK, EMPTY_LINE, EventFeed, piecesOf, type Reserve } from './event-fe
 import { downloadHeaders } from './event-view';
 import { isNarrowed, listQuery } from './list-query';
 
-export type PageTicket = ReturnType<Endpoint['admission']['ticket']>;
-
 /** Events change all the time and are private. */
 export const NO_STORE = { 'Cache-Control': 'no-store' };
 
@@ -52,10 +50,9 @@ function downloadQuery(parameters: URLSearchParams) {
 }
 
 function wholeNumber(parameters: URLSearchParams, name: string, most: number): number | undefined {
-  const text = parameters.get(name) || undefined;
-  const value = Number(text);
-  if (text === undefined) return undefined;
-  if (/^\d+$/.test(text) && value <= most) return value;
+  const text = parameters.get(name) ?? '';
+  if (text === '') return undefined;
+  if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
   throw HTTP_ERRORS.invalidInput(`${name} must be a whole number up to ${String(most)}.`);
 }
 
@@ -79,7 +76,7 @@ export class Downloads {
   async send(
     response: HttpResponse,
     parameters: URLSearchParams,
-    ticket: PageTicket,
+    ticket: ReturnType<Endpoint['admission']['ticket']>,
     check: () => void,
   ): Promise<void> {
     const query = downloadQuery(parameters);
@@ -112,7 +109,7 @@ export class Downloads {
     const { filter, place, id, limit, isSearch } = query;
     if (id !== undefined) yield* this.#named(id, place.after ?? 0, Math.min(limit, MAX_NAMED), reserve);
     else if (isSearch) yield* this.#searched(query, reserve, stop);
-    else yield* this.#feed.between(place.after ?? 0, newest, { since: filter.from, limit }, reserve);
+    else yield* this.#feed.between(place.after ?? 0, newest, reserve, { since: filter.from, limit });
     // Programs know by it that the answer was not cut off.
     yield EMPTY_LINE;
   }
@@ -122,7 +119,7 @@ export class Downloads {
     for (let [after, left] = [start, limit]; left > 0; left--) {
       const position = (await this.log.read({ id, after, ...ONE }))[0]?.position;
       if (position === undefined) return;
-      yield* this.#feed.between(position - 1, position, {}, reserve);
+      yield* this.#feed.between(position - 1, position, reserve);
       after = position;
     }
   }
@@ -138,7 +135,7 @@ export class Downloads {
       if (text.length < CHUNK) continue;
       const pieces = piecesOf(text, reserve);
       text = '';
-      for (let piece; (piece = pieces.shift()) !== undefined;) yield piece;
+      yield* pieces;
     }
     yield* piecesOf(text, reserve);
   }

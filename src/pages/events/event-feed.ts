@@ -69,8 +69,7 @@ export class EventFeed {
   constructor(private readonly log: EventLog) {}
 
   /** Reads the next events after one position and up to another: small ones together, a large one alone, once there is room for it. */
-  async #next(after: number, until: number, reserve: Reserve, selected: Selected = {}): Promise<Lines> {
-    const { since, limit = Infinity } = selected;
+  async #next(after: number, until: number, reserve: Reserve, { since, limit = Infinity }: Selected): Promise<Lines> {
     const query = { after, before: until + 1, since, limit: Math.min(200, limit), maxBytes: CHUNK };
     const page = await this.log.read(query);
     const large = page.findIndex(({ dataOmitted }) => dataOmitted !== undefined);
@@ -83,7 +82,7 @@ export class EventFeed {
   }
 
   /** Reads all events after one position and up to another. */
-  async *between(after: number, until: number, selected: Selected, reserve: Reserve): AsyncGenerator<Buffer> {
+  async *between(after: number, until: number, reserve: Reserve, selected: Selected = {}): AsyncGenerator<Buffer> {
     for (let left = selected.limit ?? Infinity; left > 0 && after < until;) {
       const { last, count, pieces } = await this.#next(after, until, reserve, { ...selected, limit: left });
       after = last;
@@ -111,7 +110,7 @@ export class EventFeed {
           after = lines.last;
         } else if (after < this.#last) {
           const next = [...this.#kept.keys()].find((position) => position > after) ?? this.#last;
-          yield* this.between(after, next, {}, reserve);
+          yield* this.between(after, next, reserve);
           after = next;
         } else {
           const left = after < newest ? SILENCE : until - performance.now();
@@ -134,7 +133,7 @@ export class EventFeed {
       await delay(GATHERING);
       this.#newest = Math.max(found, await this.log.newest());
     }
-    const lines = await this.#next(this.#last, this.#newest, () => undefined);
+    const lines = await this.#next(this.#last, this.#newest, () => undefined, {});
     this.#drop(KEPT_BYTES);
     this.#kept.set(this.#last, lines);
     this.#keptBytes += lines.bytes;

@@ -8,7 +8,7 @@ import { dataTypeOf } from '../received-request';
 import { Sender } from '../../senders/sender';
 import { curlCommand, forwardCommand, type EndpointAddress } from './commands';
 import { dataView } from './data-view';
-import { addressQuery, filterValues, isNarrowed, type Filter } from './list-query';
+import { addressQuery, eventLink, filterValues, isNarrowed, type Filter } from './list-query';
 import { MediaType } from '../../http/content/media-type';
 import { replaceInvisible } from '../../util/text';
 import { bindingView, type Pair, pairs, PAIRS_BYTES, shownText, timeView } from './markup';
@@ -22,7 +22,7 @@ export async function neighbours(log: EventLog, position: number, type: string |
   const find = async (place: 'after' | 'before') => {
     const { events, reached, more } = await log.search({ ...filter, [place]: position, limit: 1 });
     const [found] = events;
-    if (found !== undefined) return `?${addressQuery({ event: found.position, ...values })}`;
+    if (found !== undefined) return eventLink(found.position, filter).href;
     // The list goes on with a search that did not come to its end in time.
     return more && reached ? `?${addressQuery({ events: '', ...values, [place]: reached.position })}` : undefined;
   };
@@ -37,9 +37,7 @@ export async function neighbours(log: EventLog, position: number, type: string |
 /** Shows an event that was opened from the list of a filter. What a sender wrote is HTML; links have only the query. */
 export async function eventView(event: StoredEvent, filter: Filter, address: EndpointAddress) {
   const { position } = event;
-  const attributes = attributesIn(event);
-  const files = fileNames(event);
-  const download = (what: string) => `?${addressQuery({ event: position, download: what })}`;
+  const attributes = JSON.parse(event.attributes) as Readonly<Record<string, unknown>>;
   return {
     position,
     id: shownText(event.id),
@@ -51,11 +49,10 @@ export async function eventView(event: StoredEvent, filter: Filter, address: End
     keys: keysOf(event),
     data: await dataOf(event),
     arrival: arrivalView(event),
-    curl: curlCommand(event, address, files.data),
+    curl: curlCommand(event, address, fileNames(event).data),
     forward: forwardCommand(event, address),
     forwardAsReceived: forwardCommand(event, address, '--as-received'),
-    files,
-    downloads: { event: download('event'), data: download('data'), file: download('file') },
+    download: `?${addressQuery({ event: position })}&download=`,
     list: `?${addressQuery({ events: '', ...filterValues(filter) })}`,
     isNarrowed: isNarrowed(filter),
     filter: filterValues(filter),
@@ -71,10 +68,6 @@ async function dataOf(event: StoredEvent) {
     isForm: sent === undefined && arrival.target?.includes('?'),
   };
   return dataView(data, { isForm, isMultipart, isJson: dataTypeOf(event)?.isJson });
-}
-
-function attributesIn({ attributes }: StoredEvent) {
-  return JSON.parse(attributes) as Readonly<Record<string, unknown>>;
 }
 
 /** Those that the top of the page has too are apart. */
@@ -122,17 +115,13 @@ function keysOf({ idempotencyKey, webhookId }: StoredEvent): Pair[] {
 export function downloadOf(what: string, event: StoredEvent) {
   const names = fileNames(event);
   if (what === 'event')
-    return {
-      name: names.event,
-      contentType: 'application/cloudevents+json',
-      body: Buffer.from(StoredEvent.json(event)),
-    };
+    return { name: names.event, contentType: 'application/cloudevents+json', body: StoredEvent.json(event) };
   const data = EventData.of(event);
   const contentType = 'application/octet-stream';
   if (what === 'data') return data && { name: names.data, contentType, body: data.bytes() };
-  const [, number] = /^file(\d{1,3})$/.exec(what) ?? [];
-  const values = number === undefined ? [] : (data?.form() ?? []).flatMap(([, fieldValues]) => fieldValues);
-  const file = values.filter((value) => typeof value !== 'string')[Number(number)];
+  const number = Number(/^file(\d{1,3})$/.exec(what)?.[1]);
+  const files = data?.form()?.flatMap(([, value]) => (typeof value === 'string' ? [] : value));
+  const file = files?.[number];
   const name = replaceInvisible(file?.filename || `${names.data}-${what}`, () => '_').replace(/[/\\\s]/g, '_');
   return file && { name, contentType, body: Buffer.from(file.base64, 'base64') };
 }

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type OutgoingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { Router } from 'express';
 import { Caller } from '../../access/caller';
@@ -6,17 +6,17 @@ import { positionIn, StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import { letOthersRun } from '../../util/promises';
-import { HTML, pageWriter, SECURITY_HEADERS } from '../page-writer';
+import { pageWriter, SECURITY_HEADERS } from '../page-writer';
 import type { Endpoint } from '../../call/incoming-call';
 import { comparisonView } from './comparison-view';
 import { downloadHeaders, downloadOf, eventView, neighbours } from './event-view';
-import { listQuery, parametersOf, type ListQuery } from './list-query';
+import { eventLink, listQuery, parametersOf, type ListQuery } from './list-query';
 import { Downloads, NO_STORE, ONE } from './downloads';
-import { eventLink, listView } from './list-view';
+import { listView } from './list-view';
 import type { EndpointAddress } from './commands';
-import { isRateSpan, rateView, refusedInLastHour } from './rate-view';
+import { rateView, refusedInLastHour } from './rate-view';
 import { refusalsView } from './refusal-view';
-import { eventsText } from './markup';
+import { counted } from './markup';
 
 /**
  * Serves the pages of the events over `GET` and `HEAD`: `?events` lists and searches them, `?events=rate` counts them,
@@ -24,21 +24,9 @@ import { eventsText } from './markup';
  * event, `?event=SEQUENCE&with=SEQUENCE` compares two. Leaves other queries to the next handler.
  */
 export function eventsPages(endpoint: Endpoint): Router {
-  const pages = new EventsPages(endpoint);
-  const router = Router({ strict: true });
-  // Not `get`: Express would answer OPTIONS itself, without the methods of the handlers that follow.
-  router.all(endpoint.path, (request, response, next) => {
-    const parameters = parametersOf(request.url);
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (!isRead || (!parameters.has('events') && !parameters.has('event'))) next();
-    else SECURITY_HEADERS(request, response, () => void pages.answer(response, parameters).catch(next));
-  });
-  return router;
-}
-
-function preparedPages({ contract }: Endpoint) {
+  const { log, config, contract, path, callers, rate, access, admission, refusals } = endpoint;
   const page = pageWriter(contract, 'events', join(__dirname, 'templates'), ['style.css', 'events.css']);
-  return {
+  const pages = {
     list: page('list', ['keys.js', 'times.js', 'live.js', 'copy.js']),
     event: page('event', ['keys.js', 'times.js', 'copy.js', 'data.js']),
     comparison: page('comparison', ['keys.js', 'times.js']),
@@ -46,141 +34,135 @@ function preparedPages({ contract }: Endpoint) {
     refusals: page('refusals', ['times.js', 'live.js']),
     problem: page('problem'),
   };
-}
+  const downloads = new Downloads(log);
+  // A search may take long, and must leave most slots to calls.
+  const most = Math.max(1, Math.floor(config.limits.maxInFlight / 4));
+  let inProgress = 0;
 
-class EventsPages {
-  readonly #needsKey: boolean;
-  readonly #pages: ReturnType<typeof preparedPages>;
-  readonly #downloads: Downloads;
-  #inProgress = 0;
-
-  constructor(private readonly endpoint: Endpoint) {
-    this.#needsKey = endpoint.access.rules.credentials.record.includes('key');
-    this.#pages = preparedPages(endpoint);
-    this.#downloads = new Downloads(endpoint.log);
-  }
+  const router = Router({ strict: true });
+  // Not `get`: Express would answer OPTIONS itself, without the methods of the handlers that follow.
+  router.all(path, (request, response, next) => {
+    const parameters = parametersOf(request.url);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (!isRead || (!parameters.has('events') && !parameters.has('event'))) next();
+    else SECURITY_HEADERS(request, response, () => void answer(response, parameters).catch(next));
+  });
+  return router;
 
   /**
    * Answers with a page or a download, or with a page that says why not.
    *
    * @throws the same, once it is answered; not for an event that was forgotten, which is no refusal.
    */
-  async answer(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
-    const { rate, access, admission } = this.endpoint;
+  async function answer(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
     const check = () => {
       Caller.checkViewer(response.req, access);
     };
+    const ticket = admission.ticket(response);
     try {
       rate.count(response.req);
       check();
-      const ticket = admission.ticket(response);
-      try {
-        ticket.takeSlot();
-        if (parameters.get('events') === 'export') await this.#downloads.send(response, parameters, ticket, check);
-        else await this.#show(response, parameters);
-      } finally {
-        ticket.giveBack();
-      }
+      ticket.takeSlot();
+      if (parameters.get('events') === 'export') await downloads.send(response, parameters, ticket, check);
+      else await show(response, parameters);
     } catch (error) {
-      if (!response.headersSent) await this.#refuse(response, error);
+      if (!response.headersSent) await refuse(response, error);
       if (response.statusCode !== 404) throw error;
+    } finally {
+      ticket.giveBack();
     }
   }
 
-  async #show(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
-    const { log, config, refusals } = this.endpoint;
-    // A search may take long, and must leave most slots to calls.
-    const most = Math.max(1, Math.floor(config.limits.maxInFlight / 4));
-    if (this.#inProgress >= most) throw HTTP_ERRORS.pagesInFlight(most);
-    this.#inProgress++;
+  async function show(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
+    if (inProgress >= most) throw HTTP_ERRORS.pagesInFlight(most);
+    inProgress++;
     try {
       const event = parameters.get('event');
       const tab = parameters.get('events');
-      if (event !== null) await this.#showEvent(response, event, parameters);
-      else if (tab === 'find') await this.#find(response, parameters);
-      else if (tab === 'rate') {
-        const per = parameters.get('per') ?? 'minute';
-        if (!isRateSpan(per)) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');
-        await this.#send(response, 'rate', 'Rate', await rateView(log, per, Date.now(), await refusals()));
-      } else if (tab === 'refusals') {
-        const view = await refusalsView(await refusals(), parameters.get('reason') || undefined, Date.now());
-        await this.#send(response, 'refusals', 'Refusals', view);
-      } else await this.#showList(response, listQuery(parameters));
+      if (event !== null) await showEvent(response, event, parameters);
+      else if (tab === 'find') await find(response, parameters);
+      else if (tab === 'rate')
+        await send(response, 'rate', 'Rate', await rateView(log, parameters.get('per') ?? 'minute', await refusals()));
+      else if (tab === 'refusals')
+        await send(response, 'refusals', 'Refusals', await refusalsView(await refusals(), parameters.get('reason')));
+      else await showList(response, listQuery(parameters));
     } finally {
-      this.#inProgress--;
+      inProgress--;
     }
   }
 
-  async #send(
+  async function send(
     response: HttpResponse,
-    page: keyof ReturnType<typeof preparedPages>,
+    name: keyof typeof pages,
     title: string,
     values: object,
     status = 200,
-  ) {
-    const { callers, path } = this.endpoint;
-    const { body, headers } = this.#pages[page](title, callers.baseUrl(response.req) + path, values);
-    const fields = { ...NO_STORE, ...headers };
+    more?: OutgoingHttpHeaders,
+  ): Promise<void> {
+    const { contentType, body, headers } = pages[name](title, callers.baseUrl(response.req) + path, values);
+    const fields = { ...NO_STORE, ...headers, ...more };
     // Encoding a page of megabytes takes as long as writing it.
     await letOthersRun();
-    if (status !== 200) response.reply(status, HTML, body, fields);
-    else await response.replyCompressed(HTML, body, { ...fields, Vary: `${callers.vary}, Accept-Encoding` });
+    if (status !== 200) response.reply(status, contentType, body, fields);
+    else await response.replyCompressed(contentType, body, { ...fields, Vary: `${callers.vary}, Accept-Encoding` });
   }
 
   /** @param named - the events whose sequence or id is the number that is searched for. */
-  async #showList(response: HttpResponse, query: ListQuery, named: readonly number[] = []): Promise<void> {
-    const { log, refusals } = this.endpoint;
+  async function showList(response: HttpResponse, query: ListQuery, named: readonly number[] = []): Promise<void> {
+    const { filter, problem } = query;
+    const address = addressOf(response);
     const [stats, refused, list] = await Promise.all([
       log.stats(),
       refusedInLastHour(refusals()),
-      listView(log, query, this.#address(response)),
+      listView(log, query, address),
     ]);
-    const { problem } = query;
-    const links = named.map((position) => eventLink(position, query.filter));
-    const values = { ...list, named: links, count: eventsText(stats.events), refused, needsKey: this.#needsKey };
-    await this.#send(response, 'list', 'Events', values, problem === undefined ? 200 : 400);
+    const values = {
+      ...list,
+      named: named.map((position) => eventLink(position, filter)),
+      count: counted(stats.events, 'event'),
+      refused,
+      needsKey: address.needsKey,
+    };
+    await send(response, 'list', 'Events', values, problem === undefined ? 200 : 400);
     if (problem !== undefined) throw HTTP_ERRORS.invalidInput(problem);
   }
 
   /** Leads to the event whose id or sequence was typed into the search box. A shorter number may be a text as well: its list has links. */
-  async #find(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
+  async function find(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
     const query = listQuery(parameters);
     const text = query.filter.text?.trim();
-    if (query.problem !== undefined || text === undefined) return this.#showList(response, query);
-    const { log } = this.endpoint;
+    if (query.problem !== undefined || text === undefined) return showList(response, query);
     const position = positionIn(text);
-    const at = position === undefined ? [] : await log.read({ after: position - 1, before: position + 1, ...ONE });
+    const at = position === undefined ? [] : await log.read({ position, ...ONE });
     const named = [...new Set([...at, ...(await log.read({ id: text, ...ONE }))].map((event) => event.position))];
     const [first] = named;
-    if (first === undefined || /^\d{1,19}$/.test(text)) return this.#showList(response, query, named);
+    if (first === undefined || /^\d{1,19}$/.test(text)) return showList(response, query, named);
     const { href } = eventLink(first, query.filter);
     response.replyText(303, 'See the event.', { ...NO_STORE, Location: href });
   }
 
-  async #showEvent(response: HttpResponse, text: string, parameters: URLSearchParams): Promise<void> {
-    const id = parameters.get('id');
+  async function showEvent(response: HttpResponse, text: string, parameters: URLSearchParams): Promise<void> {
+    const event = () => readEvent(response, text, parameters.get('id'));
     const download = parameters.get('download');
     const other = parameters.get('with') || undefined;
     const { filter } = listQuery(parameters);
     if (download !== null)
-      return this.endpoint.log.whole.run(async () => {
-        const file = downloadOf(download, await this.#event(response, text, id));
+      return log.whole.run(async () => {
+        const file = downloadOf(download, await event());
         if (file === undefined) throw HTTP_ERRORS.invalidInput('The event has no such part.');
         response.reply(200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file.name) });
       });
     if (other !== undefined) {
-      const view = await this.endpoint.log.whole.run(async () => {
-        const after = await this.#event(response, other);
-        return comparisonView(await this.#event(response, text, id), after, filter);
+      const view = await log.whole.run(async () => {
+        const after = await readEvent(response, other);
+        return comparisonView(await event(), after, filter);
       });
       const title = `Events ${view.events.map(({ position }) => position).join(' and ')}`;
-      return this.#send(response, 'comparison', title, view);
+      return send(response, 'comparison', title, view);
     }
-    const view = await this.endpoint.log.whole.run(async () =>
-      eventView(await this.#event(response, text, id), filter, this.#address(response)),
-    );
-    const around = await neighbours(this.endpoint.log, view.position, view.ofType, filter);
-    await this.#send(response, 'event', `Event ${String(view.position)}`, { ...view, ...around });
+    const view = await log.whole.run(async () => eventView(await event(), filter, addressOf(response)));
+    const around = await neighbours(log, view.position, view.ofType, filter);
+    await send(response, 'event', `Event ${String(view.position)}`, { ...view, ...around });
   }
 
   /**
@@ -188,8 +170,7 @@ class EventsPages {
    *
    * @throws {RequestError} 404: the log holds no such event, or its caller has gone while it waited.
    */
-  async #event({ destroyed }: HttpResponse, text: string, id: string | null = text): Promise<StoredEvent> {
-    const { log } = this.endpoint;
+  async function readEvent({ destroyed }: HttpResponse, text: string, id: string | null = text): Promise<StoredEvent> {
     if (destroyed) throw HTTP_ERRORS.noSuchEvent();
     const position = positionIn(text) ?? (id === null ? undefined : (await log.read({ id, ...ONE }))[0]?.position);
     const [event] = position === undefined ? [] : await log.scan({ position, limit: 1 });
@@ -200,17 +181,14 @@ class EventsPages {
     return event;
   }
 
-  #address(response: HttpResponse): EndpointAddress {
-    const { contract, callers, path } = this.endpoint;
-    return { contract, base: callers.baseUrl(response.req), path, needsKey: this.#needsKey };
+  function addressOf(response: HttpResponse): EndpointAddress {
+    const needsKey = access.rules.credentials.record.includes('key');
+    return { contract, base: callers.baseUrl(response.req), path, needsKey };
   }
 
-  async #refuse(response: HttpResponse, error: unknown): Promise<void> {
-    const { status, message: reason, headers = {} } = error instanceof RequestError ? error : HTTP_ERRORS.failed(error);
-    for (const [name, value] of Object.entries(headers)) {
-      if (value !== undefined) response.setHeader(name, value);
-    }
+  async function refuse(response: HttpResponse, error: unknown): Promise<void> {
+    const { status, message: reason, headers } = error instanceof RequestError ? error : HTTP_ERRORS.failed(error);
     const title = status === 401 ? 'A key is needed' : (STATUS_CODES[status] ?? 'Failed');
-    await this.#send(response, 'problem', title, { reason, needsKey: status === 401 }, status);
+    await send(response, 'problem', title, { reason, needsKey: status === 401 }, status, headers);
   }
 }

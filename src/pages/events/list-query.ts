@@ -7,9 +7,6 @@ import { parseTime, timeText } from '../../util/time';
 
 export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 'fromSender' | 'from' | 'to'>;
 
-/** The position of the list in the log; by default the newest events. */
-export type ListPosition = Pick<SearchQuery, 'before' | 'after'>;
-
 export type ListQuery = ReturnType<typeof listQuery>;
 
 /** The parameters of a page's address, under their names in lower case: these are case-insensitive. */
@@ -46,7 +43,8 @@ export function listQuery(parameters: URLSearchParams) {
     from: read('from', parseInputTime, time),
     to: read('to', parseInputTime, time),
   };
-  const place: ListPosition = {
+  /** The position of the list in the log; by default the newest events. */
+  const place = {
     before: read('before', positionIn, 'a position'),
     after: read('after', positionIn, 'a position'),
   };
@@ -71,23 +69,23 @@ export function addressQuery(values: Readonly<Record<string, string | number | u
   return pairs.join('&').replace(/^events=&|^events=$/, (start) => start.replace('=', ''));
 }
 
+/** A link to the page of an event, from a list with this filter. */
+export function eventLink(position: number, filter: Filter) {
+  return { position: String(position), href: `?${addressQuery({ event: position, ...filterValues(filter) })}` };
+}
+
 /** A filter as parameters of an address, and as values of inputs, whose times are in UTC. */
-export function filterValues({
-  fromSender: fromsender,
-  from,
-  to,
-  ...texts
-}: Filter): Record<string, string | undefined> {
+export function filterValues(filter: Filter): Record<string, string | undefined> {
+  const { fromSender: fromsender, from, to, ...texts } = filter;
   const time = (value: number | undefined) =>
     value === undefined ? undefined : new Date(value).toISOString().replace(/(?::00)?\.000Z$|Z$/, '');
   return { ...texts, fromsender, from: time(from), to: time(to) };
 }
 
-/** The value of an input of the type `datetime-local`: without a zone, perhaps without seconds. */
-const LOCAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
-
-/** Reads a time in milliseconds since 1970-01-01T00:00Z: RFC 3339, or that of an input, taken as UTC. */
+/**
+ * Reads a time in milliseconds since 1970-01-01T00:00Z: RFC 3339, or that of an input of the type `datetime-local`, which has no zone and
+ * perhaps no seconds, as UTC.
+ */
 function parseInputTime(text: string): number | undefined {
-  if (!LOCAL.test(text)) return parseTime(text);
-  return parseTime(`${text.length === 'yyyy-mm-ddThh:mm'.length ? `${text}:00` : text}Z`);
+  return parseTime(text) ?? parseTime(`${text}Z`) ?? parseTime(`${text}:00Z`);
 }

@@ -1,13 +1,13 @@
 import { sequenceOf } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
-import type { SearchResult } from '../../log/queries';
 import { forwardCommand, type EndpointAddress } from './commands';
 import { Sender } from '../../senders/sender';
-import { addressQuery, filterValues, isNarrowed, type Filter, type ListQuery, type ListPosition } from './list-query';
+import { addressQuery, eventLink, filterValues, isNarrowed, type Filter, type ListQuery } from './list-query';
 import { sizeText } from '../../util/text';
 import { BINDING_LABELS, bindingView, dayText, hexText, markup, shownText, timeView } from './markup';
 
-type ListedEvent = SearchResult['events'][number];
+type Found = Awaited<ReturnType<EventLog['search']>>;
+type ListedEvent = Found['events'][number];
 
 const EVENTS_ON_PAGE = 50;
 
@@ -35,7 +35,7 @@ export async function listView(log: EventLog, query: ListQuery, service: Endpoin
   const isUnfinished = more && events.length < EVENTS_ON_PAGE;
   const mayFind = events.length > 0 || isUnfinished;
   const { newer, older } = neighbours(found, place);
-  const address = (to: ListPosition) => `?${addressQuery({ events: '', ...values, ...to })}`;
+  const address = (to: Partial<ListQuery['place']>) => `?${addressQuery({ events: '', ...values, ...to })}`;
   const last = reached?.position ?? place.after ?? 0;
   const days = events.map(({ recordedAt }) => dayText(recordedAt));
   return {
@@ -47,7 +47,7 @@ export async function listView(log: EventLog, query: ListQuery, service: Endpoin
     /** The time at which the search stopped, unless it came to the end of the log. */
     reached: more && reached !== undefined ? timeView(reached.recordedAt) : undefined,
     newest: isNewest ? undefined : address({}),
-    newer: isNewest || newer === undefined ? undefined : address({ after: newer }),
+    newer: newer === undefined ? undefined : address({ after: newer }),
     older: older === undefined ? undefined : address({ before: older }),
     isUnfinished,
     forward: mayFind ? forwardCommand(filter, service) : undefined,
@@ -62,12 +62,11 @@ export async function listView(log: EventLog, query: ListQuery, service: Endpoin
 }
 
 /** The positions at which the neighbouring pages begin: after the one of newer events, before that of older ones. */
-function neighbours({ events, reached, more }: SearchResult, { before, after }: ListPosition) {
+function neighbours({ events, reached, more }: Found, { before, after }: ListQuery['place']) {
   const [highest, lowest] = [events[0]?.position, events.at(-1)?.position];
   const end = more ? reached?.position : undefined;
   if (after !== undefined) return { newer: end, older: lowest ?? after + 1 };
-  if (before !== undefined) return { newer: highest ?? before - 1, older: end };
-  return { newer: highest, older: end };
+  return { newer: before === undefined ? undefined : (highest ?? before - 1), older: end };
 }
 
 function rowView(event: ListedEvent, filter: Filter) {
@@ -92,11 +91,6 @@ function rowView(event: ListedEvent, filter: Filter) {
     matchIn: match === undefined || match.in === 'data' ? undefined : match.in,
     data: match === undefined ? data && dataStart(data) : marked(match),
   };
-}
-
-/** A link to the page of an event, from a list with this filter. */
-export function eventLink(position: number, filter: Filter) {
-  return { position: String(position), href: `?${addressQuery({ event: position, ...filterValues(filter) })}` };
 }
 
 function marked({ before, text, after }: NonNullable<ListedEvent['match']>): string {

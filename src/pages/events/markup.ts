@@ -130,9 +130,9 @@ export function countText(count: number): string {
   return count.toLocaleString('en');
 }
 
-/** Writes a number of events: `1 event`, `1,000 events`. */
-export function eventsText(count: number): string {
-  return `${countText(count)} ${count === 1 ? 'event' : 'events'}`;
+/** Writes a number with what is counted: `1 event`, `1,000 events`. */
+export function counted(count: number, what: string): string {
+  return `${countText(count)} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** Writes the day of a time for a person, in UTC: `Sun, 22 Nov 2026`. */

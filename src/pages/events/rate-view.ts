@@ -1,32 +1,30 @@
 import type { HttpRequest } from '../../http/request';
 import { Caller } from '../../access/caller';
 import type { Endpoint } from '../../call/incoming-call';
-import { RequestError } from '../../http/errors';
-import { EventLogError } from '../../log/engine';
+import { HTTP_ERRORS } from '../../http/errors';
 import type { EventLog } from '../../log/event-log';
 import { within } from '../../util/promises';
 import type { Refusals } from '../../telemetry/refused-calls';
 import { addressQuery } from './list-query';
 import { timeText } from '../../util/time';
-import { countText, eventsText } from './markup';
+import { counted, countText } from './markup';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /** The spans of time for which events are counted; refused calls are counted by the minute alone. */
-const RATE_SPANS = {
-  minute: { span: MINUTE, spans: 60, title: 'Last 60 minutes' },
-  hour: { span: HOUR, spans: 48, title: 'Last 48 hours' },
-  day: { span: 24 * HOUR, spans: 30, title: 'Last 30 days' },
-} as const;
-
-export function isRateSpan(text: string): text is keyof typeof RATE_SPANS {
-  return Object.hasOwn(RATE_SPANS, text);
-}
+const RATE_SPANS = new Map([
+  ['minute', { span: MINUTE, spans: 60, title: 'Last 60 minutes' }],
+  ['hour', { span: HOUR, spans: 48, title: 'Last 48 hours' }],
+  ['day', { span: 24 * HOUR, spans: 30, title: 'Last 30 days' }],
+]);
 
 /** Counts events and refused calls for the chart. Spans begin with whole minutes, hours or days in UTC; the last has not ended. */
-export async function rateView(log: EventLog, per: keyof typeof RATE_SPANS, now: number, refusals: Refusals) {
-  const { span, spans, title } = RATE_SPANS[per];
+export async function rateView(log: EventLog, per: string, refusals: Refusals) {
+  const chosen = RATE_SPANS.get(per);
+  if (chosen === undefined) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');
+  const { span, spans, title } = chosen;
+  const now = Date.now();
   const until = (Math.floor(now / span) + 1) * span;
   const times = Array.from({ length: spans + 1 }, (_, i) => until - (spans - i) * span);
   const counts = await log.counts(times);
@@ -55,32 +53,34 @@ export async function rateView(log: EventLog, per: keyof typeof RATE_SPANS, now:
       };
     }),
     top,
-    total: eventsText(sum(counts)),
+    total: counted(sum(counts), 'event'),
     isEmpty: sum(counts) + refused === 0,
-    refused: refused === 0 ? undefined : `${countText(refused)} refused ${refused === 1 ? 'call' : 'calls'}`,
+    refused: refused === 0 ? undefined : counted(refused, 'refused call'),
     lines: [countText(top), '0'],
     times: [textOf(until - spans * span), textOf(until - (spans / 2) * span), 'now'],
-    spans: Object.entries(RATE_SPANS).map(([name, one]) => ({
-      title: one.title,
+    spans: [...RATE_SPANS].map(([name, { title }]) => ({
+      title,
       href: `?${addressQuery({ events: 'rate', per: name === 'minute' ? undefined : name })}`,
       isThis: name === per,
     })),
   };
 }
 
-/** Longest that a page waits for numbers beside what it shows, in milliseconds. */
-const NUMBERS_TIMEOUT = 500;
+/** Longest that a page waits for a number beside what it shows, in milliseconds. */
+const NUMBER_TIMEOUT = 500;
 
-/** Counts the events, for callers who may look at them; the service page is for everybody, and works while the log does not. */
-export async function eventCount(request: HttpRequest, { log, access }: Endpoint): Promise<number | undefined> {
-  try {
+/** Resolves to undefined if there is no answer in time, or an error: a page works while the log or another process does not. */
+function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
+  return within(answer, NUMBER_TIMEOUT, () => new Error('too late')).catch(() => undefined);
+}
+
+/** Counts the events, for callers who may look at them: the service page is for everybody. */
+export function eventCount(request: HttpRequest, { log, access }: Endpoint): Promise<number | undefined> {
+  const count = async () => {
     Caller.checkViewer(request, access);
-    const { events } = await within(log.stats(), NUMBERS_TIMEOUT, () => new EventLogError('The log did not answer.'));
-    return events;
-  } catch (error) {
-    if (error instanceof RequestError || error instanceof EventLogError) return undefined;
-    throw error;
-  }
+    return (await log.stats()).events;
+  };
+  return inTime(count());
 }
 
 /** How many calls were refused or failed in the hour up to a time. */
@@ -93,7 +93,7 @@ export function callsInLastHour({ perMinute }: Refusals, now: number): number {
 
 /** Counts the calls that were refused in the last hour. Undefined if there was none, or another process does not answer. */
 export async function refusedInLastHour(refusals: Promise<Refusals>): Promise<string | undefined> {
-  const seen = await within(refusals, NUMBERS_TIMEOUT, () => new Error('too late')).catch(() => undefined);
+  const seen = await inTime(refusals);
   const calls = seen && callsInLastHour(seen, Date.now());
   return calls ? countText(calls) : undefined;
 }

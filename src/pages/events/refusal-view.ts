@@ -19,7 +19,8 @@ const REASON_BYTES = 900;
 const HEADERS_BYTES = 8000;
 
 /** Shows the refused calls, or those with a reason, newest first: those of one caller for the same reason as one row. */
-export async function refusalsView(refusals: Refusals, reason: string | undefined, now: number) {
+export async function refusalsView(refusals: Refusals, given: string | null) {
+  const reason = given || undefined;
   const shown = refusals.calls.filter(({ refusal = 'failed' }) => reason === undefined || reason === refusal);
   const alike = new Map<string, Refused[]>();
   for (const call of shown) {
@@ -32,7 +33,7 @@ export async function refusalsView(refusals: Refusals, reason: string | undefine
   }
   return {
     calls: rows,
-    lastHour: countText(callsInLastHour(refusals, now)),
+    lastHour: countText(callsInLastHour(refusals, Date.now())),
     isNarrowed: reason !== undefined,
     reasons: [undefined, ...REASONS].map((name) => ({
       name: name ?? 'all',

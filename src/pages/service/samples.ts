@@ -23,63 +23,52 @@ interface SampleRequest {
   readonly body?: string;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 /**
- * Returns a function that writes samples for an operation, one for each binding: request, response, and a command that sends the
- * request, unless no command fits every shell. They are written by the code that writes the real messages, so the two cannot differ. `KEY` stands for the key.
+ * Writes samples for an operation, one for each binding that is on: request, response, and a command that sends the request, unless no
+ * command fits every shell. They are written by the code that writes the real messages, so the two cannot differ. `KEY` stands for the key.
  */
-export async function sampleWriter(contract: Contract, soap: Soap) {
-  const soap11 = await soapReplies(contract, soap, SoapVersion.soap11);
-  const soap12 = await soapReplies(contract, soap, SoapVersion.soap12);
-  const { bindings } = contract.protocols;
+export async function samplesOf(
+  operation: Operation,
+  needsKey: boolean,
+  endpointUrl: string,
+  contract: Contract,
+  soap: Soap,
+) {
+  const { name, action } = operation;
+  const given = exampleArguments(operation);
+  const url = `${endpointUrl}/${name}`;
+  // Queries may have colons, and cmd a variable between two percent signs.
+  const fields = new URLSearchParams([...given]).toString().replaceAll('%3A', ':');
+  const key: Headers = needsKey ? { 'X-API-Key': 'KEY' } : {};
   const { contentType, body } = stringReply(contract.namespace)(RESULT);
   const string = response(contentType, body);
-
-  return (operation: Operation, needsKey: boolean, endpointUrl: string) => {
-    const { name, action } = operation;
-    const given = exampleArguments(operation);
-    const url = `${endpointUrl}/${name}`;
-    // Queries may have colons, and cmd a variable between two percent signs.
-    const fields = new URLSearchParams([...given]).toString().replaceAll('%3A', ':');
-    const key: Headers = needsKey ? { 'X-API-Key': 'KEY' } : {};
-    const overSoap = (version: SoapVersion, headers: Headers): SampleRequest => ({
+  const overSoap = async (version: SoapVersion, headers: Headers) => {
+    const request: SampleRequest = {
       method: 'POST',
       url: endpointUrl,
       headers: { 'Content-Type': version.contentType, ...headers, ...key },
       body: version.request(name, contract, true, given),
-    });
-    const form = { 'Content-Type': MediaType.form, ...key };
-    const all: readonly (readonly [Binding, SampleRequest, string | undefined])[] = [
-      ['soap11', overSoap(SoapVersion.soap11, { SOAPAction: `"${action}"` }), soap11.get(name)],
-      ['soap12', overSoap(SoapVersion.soap12, {}), soap12.get(name)],
-      ['httpget', { method: 'GET', url: `${url}?${fields}`, headers: key }, string],
-      ['httppost', { method: 'POST', url, headers: form, body: fields }, string],
-    ];
-    return all
-      .filter(([binding]) => bindings.has(binding))
-      .map(([binding, request, response = '']) => ({
-        binding: Binding.names[binding],
-        request: httpMessage(request),
-        response,
-        curl: curlOf(request),
-      }));
+    };
+    const reply = (await soap?.answers.get(version.binding)?.(name, {}, { result: RESULT })) ?? '';
+    return [version.binding, request, response(version.contentType, indentedXml(reply) ?? '')] as const;
   };
-}
-
-type Headers = Readonly<Record<string, string>>;
-
-/** Collects the reply to each operation over a SOAP version, unless that is off, from the server that answers real calls. */
-async function soapReplies(
-  { operations }: Contract,
-  soap: Soap,
-  version: SoapVersion,
-): Promise<ReadonlyMap<string, string>> {
-  const answer = soap?.answers.get(version.binding);
-  if (answer === undefined) return new Map();
-  const replies = operations.map(async ({ name }) => {
-    const reply = await answer(name, {}, { result: RESULT });
-    return [name, response(version.contentType, indentedXml(reply) ?? '')] as const;
-  });
-  return new Map(await Promise.all(replies));
+  const form = { 'Content-Type': MediaType.form, ...key };
+  const all: readonly (readonly [Binding, SampleRequest, response: string])[] = [
+    await overSoap(SoapVersion.soap11, { SOAPAction: `"${action}"` }),
+    await overSoap(SoapVersion.soap12, {}),
+    ['httpget', { method: 'GET', url: `${url}?${fields}`, headers: key }, string],
+    ['httppost', { method: 'POST', url, headers: form, body: fields }, string],
+  ];
+  return all
+    .filter(([binding]) => contract.protocols.bindings.has(binding))
+    .map(([binding, request, response]) => ({
+      binding: Binding.names[binding],
+      request: httpMessage(request),
+      response,
+      curl: curlOf(request),
+    }));
 }
 
 function httpMessage({ method, url, headers, body }: SampleRequest): string {

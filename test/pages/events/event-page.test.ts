@@ -5,36 +5,28 @@ import { Deferred } from '../../../src/util/promises';
 import { eventually } from '../../support/eventually';
 import { FORM, JSON_TYPE, linkOf, TEXT, useEventsPages } from '../../support/events-pages';
 import { send } from '../../support/http';
-import { IMAGES } from '../../support/images';
+import { PNG } from '../../support/images';
 import { startService } from '../../support/service';
 import { htmlProblems } from '../../support/valid-html';
 
 setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
-function usedHeap(): number {
-  collectGarbage();
+const usedHeap = (): number => {
+  (runInNewContext('gc') as () => void)();
   return process.memoryUsage().heapUsed;
-}
+};
 
 const HOSTILE = `</textarea><script>alert(1)</script>\u202E"'&`;
-const PNG = IMAGES['image/png'] ?? Buffer.alloc(0);
 
 const { service, get, page, text, record, recordCloudEvent } = useEventsPages();
 
 /** Records a form with a text and files. */
-const recordForm = (...files: readonly (readonly [name: string, content: string | Buffer])[]) => {
-  const parts = files.map(([name, content]) =>
-    Buffer.concat([
-      Buffer.from(`--b\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n`),
-      Buffer.from('Content-Type: image/svg+xml\r\n\r\n'),
-      Buffer.from(content),
-      Buffer.from('\r\n'),
-    ]),
-  );
-  const note = Buffer.from('--b\r\nContent-Disposition: form-data; name="note"\r\n\r\n<b>hello\r\n');
-  const type = { 'Content-Type': 'multipart/form-data; boundary=b' };
-  return record(Buffer.concat([note, ...parts, Buffer.from('--b--\r\n')]), type);
+const recordForm = async (...files: readonly (readonly [name: string, content: string | Buffer])[]) => {
+  const form = new FormData();
+  form.set('note', '<b>hello');
+  for (const [name, content] of files) form.append('file', new Blob([content], { type: 'image/svg+xml' }), name);
+  const message = new Response(form);
+  const type = { 'Content-Type': message.headers.get('content-type') ?? '' };
+  return record(Buffer.from(await message.arrayBuffer()), type);
 };
 const imagesIn = (html: string) => [...html.matchAll(/<img src="data:image\/(\w+);base64,/g)].map(([, type]) => type);
 

@@ -16,6 +16,11 @@ it('a character is in one piece of a line, wherever it stands', () => {
 
 describe('those who follow the events', () => {
   let service: TestService;
+  const ends: (() => void)[] = [];
+  afterEach(async () => {
+    for (const end of ends.splice(0)) end();
+    await expectNothingHeld(service);
+  });
 
   /** Follows from after a position; where its connection ends, from its last event. */
   const follow = (after = 0) => {
@@ -37,11 +42,11 @@ describe('those who follow the events', () => {
       }).on('error', ask);
     };
     ask();
-    const end = () => {
+    ends.push(() => {
       isOver = true;
       answer?.destroy();
-    };
-    return { positions, pause: () => answer?.pause(), resume: () => answer?.resume(), end };
+    });
+    return { positions, pause: () => answer?.pause(), resume: () => answer?.resume() };
   };
   const followers = async (...after: readonly number[]) => {
     const all = after.map(follow);
@@ -66,8 +71,6 @@ describe('those who follow the events', () => {
     // One of them began between two events that were read together.
     expect(read.mock.calls.length).toBeLessThan(10);
     for (const [i, { positions }] of all.entries()) expect(positions).toEqual(upTo(8, (starts[i] ?? 0) + 1));
-    for (const { end } of all) end();
-    await expectNothingHeld(service);
   });
 
   it('all get a large event, which takes no room of each, also while many are slow', async () => {
@@ -79,8 +82,6 @@ describe('those who follow the events', () => {
     for (const { resume } of all) resume();
     await eventually('all have it', () => all.every(({ positions }) => positions.length === 2));
     expect((await send(`${service.url}?events=refusals`)).body).not.toContain('MAX_BODY_MEMORY');
-    for (const { end } of all) end();
-    await expectNothingHeld(service);
   });
 
   it('go on by themselves where they are far behind the others', async () => {
@@ -93,9 +94,6 @@ describe('those who follow the events', () => {
     await eventually('it has all', () => slow?.positions.length === 48);
     expect([slow?.positions, other?.positions]).toEqual([upTo(48), upTo(48)]);
     expect((await send(`${service.url}?events=refusals`)).body).toContain('too far behind');
-    slow?.end();
-    other?.end();
-    await expectNothingHeld(service);
   });
 
   it('see that the log cannot be read, and go on afterwards', async () => {
@@ -106,8 +104,6 @@ describe('those who follow the events', () => {
     await eventually('it has the event', () => one?.positions.length === 1);
     expect(read).toHaveBeenCalledTimes(2);
     expect((await send(`${service.url}?events=refusals`)).body).toContain('the disk is gone');
-    one?.end();
-    await expectNothingHeld(service);
   });
 
   it('have each event once, in order, past those that were forgotten before they were read', async () => {
@@ -120,10 +116,6 @@ describe('those who follow the events', () => {
       left.push(...upTo(last, last - 19).filter((position) => position < last - 2 || position === last));
       await eventually('all have these', () => all.every(({ positions }) => positions.at(-1) === last));
     }
-    for (const { positions, end } of all) {
-      expect(positions).toEqual(left);
-      end();
-    }
-    await expectNothingHeld(service);
+    for (const { positions } of all) expect(positions).toEqual(left);
   });
 });

@@ -15,8 +15,8 @@ describe('a text on a page', () => {
     expect(markup('\uD800x', MAX).html).toBe(`${codePoint('D800')}x`);
   });
 
-  it('keeps tabs, line breaks, letters and emoji', () => {
-    expect(markup('a\tb\r\nc\nשלום ❤️ 😀', MAX).html).toBe('a\tb\nc\nשלום ❤️ 😀');
+  it('keeps tabs, line breaks, letters and emoji, and what joins them', () => {
+    expect(markup('a\tb\r\nc\nשלום ❤️ 😀 👩\u200D💻', MAX).html).toBe('a\tb\nc\nשלום ❤️ 😀 👩\u200D💻');
   });
 
   it('that is long keeps a character and a line break whole where it is divided', async () => {
