@@ -42,10 +42,14 @@ export class Connection {
     private readonly total: { waiting: number },
   ) {}
 
-  /** Whether {@link TIME_TO_SEND} has passed since it was accepted, without a byte of a request. */
+  /** Whether it is so new that its first byte of a request may come yet: {@link TIME_TO_SEND} has not passed. */
+  get mayBegin(): boolean {
+    return this.isUnused && performance.now() - this.#acceptedAt <= TIME_TO_SEND;
+  }
+
+  /** Whether no byte of a request has come. */
   get isUnused(): boolean {
-    const isWithoutRequest = this.#http === undefined || this.#http.bytesRead === 0;
-    return isWithoutRequest && performance.now() - this.#acceptedAt > TIME_TO_SEND;
+    return this.#http === undefined || this.#http.bytesRead === 0;
   }
 
   /** Whether the peer has sent nothing: no byte of a TLS handshake or, after it, of a request. */

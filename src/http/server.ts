@@ -204,13 +204,17 @@ export class HttpServer {
       // http.Server would close idle connections at once. Calls back also if it did not listen.
       NetServer.prototype.close.call(server, resolve);
     });
-    // Requests that have arrived are read first; a caller that has only just connected may be about to send one.
-    if (idleTimeout === 0) setImmediate(() => setImmediate(() => server.closeIdleConnections()));
+    const closeIdle = () => {
+      const all = [...connections.all];
+      for (const connection of all) if (connection.isUnused && !connection.mayBegin) connection.destroy();
+      // From Node 26 on it would close unused ones, too, whose callers may be about to send.
+      if (!all.some((connection) => connection.mayBegin)) server.closeIdleConnections();
+    };
+    // Requests that have arrived are read first.
+    if (idleTimeout === 0) setImmediate(() => setImmediate(closeIdle));
     const sweepFrom = performance.now() + idleTimeout;
     const sweeping = setInterval(() => {
-      if (performance.now() < sweepFrom) return;
-      server.closeIdleConnections();
-      for (const connection of connections.all) if (connection.isUnused) connection.destroy();
+      if (performance.now() >= sweepFrom) closeIdle();
     }, SWEEP_INTERVAL);
     const end = setTimeout(() => {
       for (const connection of connections.all) connection.destroy();

@@ -6,22 +6,23 @@ import { useTemporaryFolder } from '../support/temporary-folder';
 const run = promisify(execFile);
 
 const ROOT = join(__dirname, '..', '..');
-/** The recorded cases, the service as a process, its workers, and the tools. */
-const SUITES = ['cases.test', 'main/', 'workers/', 'process/tool/events', 'process/tool/compare'];
-/** What builds on Node's insides. */
-const WITH_HTTP = [...SUITES, 'http/', 'process/http/'];
+/** The recorded cases, the service as a process, its workers, the tools, and HTTP, which builds on Node's insides. */
+const SUITES = [
+  'cases.test',
+  'main/',
+  'workers/',
+  'process/tool/events',
+  'process/tool/compare',
+  'http/',
+  'process/http/',
+];
 
 const folder = useTemporaryFolder();
 
 // Newer versions than the oldest one, on which every other test runs. npm's package `node` brings each.
-it.each([
-  ['22', WITH_HTTP],
-  ['24', WITH_HTTP],
-  // Its `closeIdleConnections` also closes connections on which nothing was sent so far: a service that stops should wait for these.
-  ['26', SUITES],
-])(
+it.each(['22', '24', '26'])(
   'the service and its tools pass their tests on Node %s',
-  async (version, suites) => {
+  async (version) => {
     const kinds = ['--no-audit', '--no-fund', '--ignore-scripts=false'];
     await run('npm', ['install', '--prefix', folder.path, ...kinds, `node@${version}`]);
     const bin = join(folder.path, 'node_modules', 'node', 'bin');
@@ -30,7 +31,7 @@ it.each([
     const options = ['--config', 'jest.config.mjs', '--maxWorkers', '2', '--testTimeout', '120000'];
     const jest = [join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js'), ...options];
     const env = { PATH: [bin, process.env.PATH].join(delimiter) };
-    await run(node, [...jest, ...suites.map((name) => `test/${name}`)], { cwd: ROOT, env });
+    await run(node, [...jest, ...SUITES.map((name) => `test/${name}`)], { cwd: ROOT, env });
   },
   600_000,
 );
