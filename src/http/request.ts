@@ -57,7 +57,7 @@ export class HttpRequest extends UnstreamedMessage {
    */
   normalizeTarget(): void {
     let { url = '/' } = this;
-    if (/^https?:\/\//i.test(url) && URL.canParse(url)) {
+    if (!url.startsWith('/') && /^https?:\/\//i.test(url) && URL.canParse(url)) {
       this.headers.host = new URL(url).host;
       url = url.replace(/^[^/]*\/\/[^/?#]*(\/)?/, '/');
     }
@@ -67,7 +67,7 @@ export class HttpRequest extends UnstreamedMessage {
     this.path = isUnusual ? normalized(this.receivedPath) : this.receivedPath;
     this.queryString = query === -1 ? '' : url.slice(query + 1);
     this.url = this.path + url.slice(this.receivedPath.length);
-    if (MAY_HAVE_TOKEN.test(this.queryString)) this.#takeTokens();
+    if (query !== -1 && MAY_HAVE_TOKEN.test(this.queryString)) this.#takeTokens();
   }
 
   #takeTokens(): void {
