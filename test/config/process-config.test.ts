@@ -39,3 +39,30 @@ it.each([
 ])('takes the first key for a tool, without its name: %j', (text) => {
   expect(ProcessConfig.readKey(text)).toBe('the-key-of-16-chars');
 });
+
+describe('settings that are read again', () => {
+  const { env } = process;
+  afterEach(() => {
+    process.env = env;
+  });
+
+  /** The variables that a service with one environment names when it gets another. */
+  const named = (before: object, after: object) => {
+    const [old, next] = [before, after].map((variables) => {
+      process.env = { ...env, ...variables };
+      return ProcessConfig.ofService(() => undefined);
+    });
+    return old && next && ProcessConfig.needRestart(old, next, true);
+  };
+  const TLS = { TLS_CERT: 'a.pem', TLS_KEY: 'a.key' };
+
+  it.each([
+    ['other files', TLS, { TLS_CERT: 'b.pem', TLS_KEY: 'b.key' }, []],
+    ['TLS', {}, TLS, ['TLS_CERT', 'TLS_KEY']],
+    ['no TLS', TLS, {}, ['TLS_CERT', 'TLS_KEY']],
+    ['client certificates', TLS, { ...TLS, TLS_CLIENT_CA: 'ca.pem' }, ['TLS_CLIENT_CA']],
+    ['no client certificates', { ...TLS, TLS_CLIENT_CA: 'ca.pem' }, TLS, ['TLS_CLIENT_CA']],
+  ])('name what needs a restart: %s', (_what, before, after, expected) => {
+    expect(named(before, after)).toEqual(expected);
+  });
+});

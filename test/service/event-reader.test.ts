@@ -106,15 +106,20 @@ describe('a reader that may wait', () => {
 
   it('reads once for all who ask for the same after they were told of it, and apart for others', async () => {
     const same = Array.from({ length: 50 }, () => read({ after: 0 }));
-    const others = [read({ after: 0, limit: 5 }), read({ after: 1 }), read({ after: 0, referenceBytes: 7 })];
+    const others = [
+      read({ after: 0, limit: 5 }),
+      read({ after: 1 }),
+      read({ after: 0, referenceBytes: 7 }),
+      read({ after: 0, type: 'a' }),
+    ];
     await untilWatched();
-    while (fake.read.mock.calls.length < 53) await setImmediate();
+    while (fake.read.mock.calls.length < 54) await setImmediate();
     await fake.tell(0);
     fake.held.push(1, 2);
     await fake.tell(2);
     for (const ids of await Promise.all(same)) expect(ids).toEqual(['1', '2']);
-    expect(await Promise.all(others)).toEqual([['1', '2'], ['2'], ['1', '2']]);
-    expect(fake.read).toHaveBeenCalledTimes(53 + 4);
+    expect(await Promise.all(others)).toEqual([['1', '2'], ['2'], ['1', '2'], ['1', '2']]);
+    expect(fake.read).toHaveBeenCalledTimes(54 + 5);
   });
 
   it('reads anew for those who were told of more than those whose read is under way', async () => {

@@ -1,7 +1,7 @@
 import type { XmlElement } from '../../src/xml/xml-tree';
 import { envelope11, envelope12, NAMESPACE, requestOf, SOAP_11_NAMESPACE } from '../support/bindings';
 import { send, type Answer } from '../support/http';
-import { useService } from '../support/service';
+import { startService, useService } from '../support/service';
 import { PASSWORD_DIGEST, securityHeader, usernameToken, withHeader, WSSE, WSU } from '../support/wsse';
 import { elementsIn } from '../support/xml';
 
@@ -142,5 +142,19 @@ describe('a long text of the caller is shortened in the fault', () => {
     const { status, body } = await ask();
     if (status !== 200) expect(body).toMatch(/soap:Fault>/);
     expect(body.length).toBeLessThan(1500);
+  });
+});
+
+it('a caller over RATE_LIMIT is told with the code Server to try again later', async () => {
+  const { url } = await startService({ RATE_LIMIT: '1/1h' });
+  await send(url);
+  const answer = await send(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'text/xml' },
+    body: envelope11('HelloWorld'),
+  });
+  expect(answer).toMatchObject({
+    status: 429,
+    body: expect.stringContaining('<faultcode>soap:Server</faultcode>') as string,
   });
 });

@@ -88,6 +88,13 @@ describe('the figures of several workers', () => {
     expect(await values(...GAUGES)).toEqual(GAUGES.map(() => undefined));
   });
 
+  it('keep what one that does not answer had counted, and nothing of its gauges', async () => {
+    await reports.metrics();
+    busy.hangs = true;
+    expect(await values(...GAUGES, ...COUNTED)).toEqual([...OF_THE_OTHER, '4', '2', '2', '6']);
+    expect(await values('webhook_workers{state="answering"}', 'webhook_workers{state="silent"}')).toEqual(['1', '1']);
+  });
+
   it('say that no worker can take events once none can', async () => {
     await reports.check();
     idle.hangs = true;

@@ -1,4 +1,4 @@
-import { rename } from 'node:fs/promises';
+import { readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../support/events';
@@ -25,6 +25,24 @@ it('SQLite reads no other file where its own was moved before the first read', a
     'the file of the log is not there any more',
   );
   await rename(`${file}.moved`, file);
+  await log.close();
+  await folder.remove();
+});
+
+it('SQLite has no remains of a forgotten key in its files once the log is written anew, also beside others', async () => {
+  const folder = await temporaryFolder();
+  const [log, other] = [
+    await openSqliteLog({ file: join(folder.path, 'events.db') }),
+    await openSqliteLog({ file: join(folder.path, 'events.db') }),
+  ];
+  await log.append(newEvent({ idempotencyKey: 'a key that is forgotten' }));
+  await log.forget([1]);
+  await log.upkeep?.rewrite();
+  for (const name of await readdir(folder.path)) {
+    const bytes = await readFile(join(folder.path, name));
+    expect([name, bytes.includes('a key that is forgotten')]).toEqual([name, false]);
+  }
+  await other.close();
   await log.close();
   await folder.remove();
 });
