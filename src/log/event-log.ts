@@ -1,5 +1,5 @@
 import { type NewEvent, StoredEvent } from '../events/stored-event';
-import { LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
+import { Deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
 import { forgetDue, LogWatch, watchFiles } from './background';
 import {
   EventLogError,
@@ -141,13 +141,17 @@ export class EventLog extends LocalLog {
 
   scan(asked: EventQuery): Promise<StoredEvent[]> {
     const query = asked.position === undefined ? asked : betweenNeighbours(asked);
+    const answer = new Deferred<StoredEvent[]>();
     const read = async () => {
       const events = await this.engine.read(query);
-      // Or one answer would be made after the other.
+      answer.resolve(events);
+      // Or one answer would be made after the other, and the next events read beside it.
       if (events.reduce((sum, { data = '' }) => sum + data.length, 0) > LARGE_MESSAGE) await letOthersRun();
-      return events;
     };
-    return this.#reading(() => this.#reads.run(read));
+    return this.#reading(() => {
+      this.#reads.run(read).catch(answer.reject);
+      return answer.promise;
+    });
   }
 
   /**

@@ -135,7 +135,7 @@ export class Downloads {
       if (text.length < CHUNK) continue;
       const pieces = piecesOf(text, reserve);
       text = '';
-      yield* pieces;
+      for (let piece; (piece = pieces.shift()) !== undefined;) yield piece;
     }
     yield* piecesOf(text, reserve);
   }
