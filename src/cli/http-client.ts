@@ -213,7 +213,7 @@ export function answerText({ status, body }: HttpAnswer, milliseconds: number): 
   return first + (text === '' ? '' : `: ${text}`);
 }
 
-/** Whether the same request may succeed later (RFC 9110 and RFC 6585). */
+/** Says whether a status means that the same request may succeed later (RFC 9110 and RFC 6585). */
 export function isTemporary(status: number): boolean {
   return status >= 500 || status === 408 || status === 429;
 }

@@ -39,7 +39,7 @@ interface Query extends Readonly<Record<string, string | number | undefined>> {
 export class RemoteLog implements ReadableLog {
   readonly #http: HttpClient;
   #hasAnswered = false;
-  /** Whether the line that the service does not answer has been printed. */
+  /** The user has been told that the service does not answer. */
   #isMissing = false;
 
   constructor(

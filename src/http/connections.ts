@@ -42,12 +42,12 @@ export class Connection {
     private readonly total: { waiting: number },
   ) {}
 
-  /** Whether it is so new that its first byte of a request may come yet: {@link TIME_TO_SEND} has not passed. */
+  /** It is unused, but so new that its caller may be about to send: {@link TIME_TO_SEND} has not passed. */
   get mayBegin(): boolean {
     return this.isUnused && performance.now() - this.#acceptedAt <= TIME_TO_SEND;
   }
 
-  /** Whether no byte of a request has come. */
+  /** No byte of a request has come. */
   get isUnused(): boolean {
     return this.#http === undefined || this.#http.bytesRead === 0;
   }
@@ -186,7 +186,7 @@ export class Connections {
   /** Connections in their TLS handshake, by both ends of their sockets. */
   readonly #handshakes = new Map<string, Connection>();
   waiting = 0;
-  /** Whether each ends with its next answer. */
+  /** The server stops: each connection ends with its next answer. */
   areEnding = false;
   readonly #sweep: NodeJS.Timeout;
 

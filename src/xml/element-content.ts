@@ -114,7 +114,7 @@ function isBlank(xml: string): boolean {
   }
 }
 
-/** The empty prefix and those before colons in a text, if declared. Undefined: any, written with references or beyond ASCII. */
+/** Returns the empty prefix and the declared ones before colons in a text; undefined if a reference or a letter beyond ASCII may hide others. */
 function prefixesIn(text: string, scope: Scope): ReadonlySet<string> | undefined {
   if (text.includes('&#')) return undefined;
   const found = new Set(['']);

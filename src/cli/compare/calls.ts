@@ -11,7 +11,7 @@ export interface ComparedCall extends OutgoingRequest {
   readonly name: string;
   /** The text after the endpoint's address. */
   readonly location: string;
-  /** Whether of the answers only the status is compared. */
+  /** Only the status of the answers is compared. */
   readonly isForStatus?: boolean;
 }
 

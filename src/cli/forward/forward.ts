@@ -10,7 +10,7 @@ import { missingBetween, PositionFile, refuseChange } from './position';
 /** Returns the error for an event that a target does not take and never will; the text is one line and says what to do. */
 const refused = (text: string) => Object.assign(new Error(text), { exitCode: 3 });
 
-/** The longest pause between two tries where nobody waits, in milliseconds. */
+/** The longest pause between two tries when nobody is watching, in milliseconds. */
 const LONGEST_PAUSE = 60_000;
 
 /**

@@ -24,7 +24,7 @@ export interface Tries {
   readonly most: number;
   /** The longest pause between two, in milliseconds, unless the target asks for a longer one. */
   readonly longestPause: number;
-  /** Is told in a line why there is a pause, and how many milliseconds it takes. */
+  /** Called before each pause with the problem, one line, and the length of the pause in milliseconds. */
   readonly report?: (problem: string, pause: number) => void;
 }
 
