@@ -61,10 +61,10 @@ export class GroupCommit<Item, Result> {
       lastGroup = group.length;
       try {
         const waited = performance.now() - (group[0]?.since ?? 0);
-        const results = await this.commit(
-          group.flatMap(({ items }) => items),
-          waited,
-        );
+        // `flatMap` takes 0.2 µs of each event.
+        const all: Item[] = [];
+        for (const { items } of group) for (const item of items) all.push(item);
+        const results = await this.commit(all, waited);
         let place = 0;
         for (const { items, answer } of group) answer.resolve(results.slice(place, (place += items.length)));
       } catch (error) {
