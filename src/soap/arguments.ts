@@ -13,18 +13,16 @@ export class Arguments {
   otherNamespace: ElementName | undefined;
   /** The first parameter that has elements in it, and so cannot be used. */
   withElements: string | undefined;
-  readonly #namespace: string;
-  readonly #names: ReadonlySet<string>;
   #open: { readonly name: string; text: string } | undefined;
 
-  constructor(namespace: string, names: ReadonlySet<string>) {
-    this.#namespace = namespace;
-    this.#names = names;
-  }
+  constructor(
+    private readonly namespace: string,
+    private readonly names: ReadonlySet<string>,
+  ) {}
 
   openChild(tag: Tag): void {
-    if (!this.#names.has(tag.local)) return;
-    if (tag.uri !== this.#namespace) this.otherNamespace ??= { namespace: tag.uri, name: tag.local };
+    if (!this.names.has(tag.local)) return;
+    if (tag.uri !== this.namespace) this.otherNamespace ??= { namespace: tag.uri, name: tag.local };
     else if (!isNil(tag)) this.#open = { name: tag.local, text: '' };
   }
 

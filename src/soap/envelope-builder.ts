@@ -65,8 +65,6 @@ const ATTRIBUTES_OF_SOAP: ReadonlySet<string> = new Set([
 
 /** Finds in the XML of a message, while that is read, what the service needs of it, and refuses what is not SOAP. */
 export class EnvelopeBuilder {
-  readonly #xml: string;
-  readonly #contract: MessageContract;
   #depth = 0;
   #version: SoapVersion = SoapVersion.soap11;
   #hasHeader = false;
@@ -87,10 +85,10 @@ export class EnvelopeBuilder {
   /** Whether the attributes of that element say something. */
   #hasAttributes = false;
 
-  constructor(xml: string, contract: MessageContract) {
-    this.#xml = xml;
-    this.#contract = contract;
-  }
+  constructor(
+    private readonly xml: string,
+    private readonly contract: MessageContract,
+  ) {}
 
   /** Returns the message, once it has been read to its end. @throws {Fault} it has no body. */
   message(named: NamedOperations, hints: readonly string[]): SoapMessage {
@@ -105,7 +103,7 @@ export class EnvelopeBuilder {
       hasAddressing: this.#hasAddressing,
       element,
       arguments: this.#arguments,
-      content: this.#contract.recording.has(operation) ? this.#contentFor(operation) : NO_CONTENT,
+      content: this.contract.recording.has(operation) ? this.#contentFor(operation) : NO_CONTENT,
       hints,
     };
   }
@@ -121,7 +119,7 @@ export class EnvelopeBuilder {
   /** The content of the body's first element if that is the operation's and all that the body says, or else of what says more. */
   #recordedPart(operation: string): [content: ElementContent | undefined, part?: EventContent['soapPart']] {
     if (this.#envelope !== undefined) return [this.#envelope, 'envelope'];
-    const isNamed = this.#element?.name === operation && this.#element.namespace === this.#contract.namespace;
+    const isNamed = this.#element?.name === operation && this.#element.namespace === this.contract.namespace;
     const content = this.#content;
     const isAll =
       isNamed && !this.#hasAttributes && content !== undefined && this.#body?.hasMoreThan(content) === false;
@@ -180,7 +178,7 @@ export class EnvelopeBuilder {
 
   #openEnvelope(tag: Tag): void {
     if (tag.local !== 'Envelope') throw FAULTS.invalidFormat('Missing required soap:Envelope element.');
-    const { bindings } = this.#contract;
+    const { bindings } = this.contract;
     const version = SoapVersion.all.find(
       ({ binding, namespace }) => namespace === tag.uri && bindings.includes(binding),
     );
@@ -201,9 +199,9 @@ export class EnvelopeBuilder {
   }
 
   #openBody(tag: Tag, start: number, end: number): void {
-    this.#body = new ElementContent(this.#xml, end, tag.scope);
+    this.#body = new ElementContent(this.xml, end, tag.scope);
     if (!hasOwnAttributes(tag)) return;
-    this.#envelope = new ElementContent(this.#xml, start, this.#scope);
+    this.#envelope = new ElementContent(this.xml, start, this.#scope);
     this.#envelope.addChild(start, tag);
   }
 
@@ -219,9 +217,9 @@ export class EnvelopeBuilder {
     const { uri, local } = tag;
     this.#element = { namespace: uri, name: local };
     this.#hasAttributes = hasOwnAttributes(tag);
-    this.#content = new ElementContent(this.#xml, end, tag.scope);
-    if (uri !== this.#contract.namespace || this.#beginsWithText) return;
-    const parameters = this.#contract.parameters.get(local);
+    this.#content = new ElementContent(this.xml, end, tag.scope);
+    if (uri !== this.contract.namespace || this.#beginsWithText) return;
+    const parameters = this.contract.parameters.get(local);
     if (parameters !== undefined && parameters.size > 0) this.#arguments = new Arguments(uri, parameters);
   }
 

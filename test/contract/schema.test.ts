@@ -66,7 +66,10 @@ describe('the start is refused', () => {
     [sequence(element('type="s:toString"')), `${P} has the type "s:toString", which is not supported.`],
     [sequence(element('type="string"')), `${P} has the type "string", which is not supported.`],
     [sequence(element('')), `${P} has the type "", which is not supported.`],
-    [sequence(element(`${plain} default="x"`)), `${P} has default, which is not supported.`],
+    ...['ref', 'default', 'fixed', 'form'].map((name): [string, string] => [
+      sequence(element(`${plain} ${name}="x"`)),
+      `${P} has ${name}, which is not supported.`,
+    ]),
     [sequence(element(plain) + element(plain)), `${P} is declared twice.`],
     ...['minOccurs="2" maxOccurs="2"', 'maxOccurs="unbounded"'].map((occurs): [string, string] => [
       sequence(element(`${plain} ${occurs}`)),
@@ -74,7 +77,10 @@ describe('the start is refused', () => {
     ]),
     [sequence('<s:choice />'), 'The element Op has xs:choice, which is not supported.'],
     ['<s:all />', 'The type of the element Op has xs:all, which is not supported.'],
-    [`<s:sequence maxOccurs="2" />`, 'The sequence in the element Op has maxOccurs, which is not supported.'],
+    ...['minOccurs', 'maxOccurs'].map((name): [string, string] => [
+      `<s:sequence ${name}="0" />`,
+      `The sequence in the element Op has ${name}, which is not supported.`,
+    ]),
     [`${sequence('')}<s:attribute name="x" />`, 'The type of the element Op has xs:attribute, which is not supported.'],
   ])('for %s', (content, message) => {
     expect(() => inputOf(content)).toThrow(message);

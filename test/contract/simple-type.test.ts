@@ -62,6 +62,7 @@ describe('the built-in type', () => {
     ['int', '1.0', NOT_A_NUMBER],
     ['int', '\u00A01', NOT_A_NUMBER],
     ['int', '\u0661', NOT_A_NUMBER],
+    ['int', `${'0'.repeat(100)}7`, 'Value was either too large or too small for an Int32.'],
     ['int', '2147483648', 'Value was either too large or too small for an Int32.'],
     ['int', '-2147483649', 'Value was either too large or too small for an Int32.'],
     ['long', '9223372036854775808', 'Value was either too large or too small for an Int64.'],

@@ -7,6 +7,7 @@ import { parsedText } from '../support/xml';
 const KEY = 'record-key-0123456789';
 const SLACK_SECRET = '8f742231b10e8888abcd99yyyzzz85a5';
 const JSON_TYPE = { 'Content-Type': 'application/json' };
+const CLOUD_EVENT = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 't' };
 const TEXT = 'text/plain; charset=utf-8';
 const CHALLENGE = '3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P';
 
@@ -192,6 +193,7 @@ describe('only a short printable text is sent back', () => {
     ['another event of Event Grid', validation({ validationCode: 'c' }, 'Other')],
     ['no aeg-event-type', { ...validation({ validationCode: 'c' }), headers: JSON_TYPE }],
     ['another SOAP message', outboundMessage('http://soap.sforce.com/other')],
+    ['a CloudEvent', { ...challenge('c'), headers: { ...JSON_TYPE, ...CLOUD_EVENT } }],
   ])('%s is no handshake', async (_which, question) => {
     expect((await ask(service.url, question)).body).toContain('<string');
   });

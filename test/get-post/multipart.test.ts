@@ -51,8 +51,9 @@ describe('a form with files is an object', () => {
     [
       'with a text in the character set that its part names',
       partWith('name=a', 'Content-Type: text/plain;\tcharset=utf-16le', 'a\0b\0') +
-        partWith('name=b', 'Content-Type: text/plain; charset="iso-2022-jp"', '\x1b$B$"\x1b(B'),
-      { a: 'ab', b: 'あ' },
+        partWith('name=b', 'Content-Type: text/plain; charset="iso-2022-jp"', '\x1b$B$"\x1b(B') +
+        partWith('name=c', 'Content-Type: text/plain; charset=US-ASCII', 'ä'),
+      { a: 'ab', b: 'あ', c: 'ä' },
     ],
     ...[
       ...['text/plain; charset=x-own', 'text/plain; charset = utf-8', "text/plain; charset='utf-8'"],
@@ -70,8 +71,9 @@ describe('a form with files is an object', () => {
     ],
     [
       'as .NET sends it',
-      part('Content-Type: text/plain; charset=utf-8\r\nContent-Disposition: form-data; name=a'),
-      { a: 'v' },
+      part('Content-Type: text/plain; charset=utf-8\r\nContent-Disposition: form-data; name=a') +
+        partWith("name=f; filename=a.txt; filename*=utf-8''a.txt"),
+      { a: 'v', f: { filename: 'a.txt', base64: 'dg==' } },
     ],
     [
       'with bytes that only look like a delimiter',

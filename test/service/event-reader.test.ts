@@ -139,6 +139,22 @@ describe('a reader that may wait', () => {
     expect(await first).toEqual(['6']);
   });
 
+  it('reads anew for those who are told after a read has failed, and leaves no timer', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+    const before = timers();
+    const first = read({ after: 0 });
+    await untilWatched();
+    fake.read.mockRejectedValueOnce(new Error('The log is locked.'));
+    const refused = expect(first).rejects.toThrow('The log is locked.');
+    await fake.tell(1);
+    await refused;
+    const second = read({ after: 0 });
+    await untilWatched();
+    fake.held.push(1);
+    expect(await second).toEqual(['1']);
+    expect(timers()).toBe(before);
+  });
+
   it('gives a page to callers that are woken together one after the other', async () => {
     let made = 0;
     let most = 0;
@@ -181,6 +197,26 @@ describe('a page of events', () => {
     expect(await positions({ maxBytes })).toEqual([8, 9, 10]);
     expect(await positions({ maxBytes: maxBytes - 1 })).toEqual([9, 10]);
     expect(await positions({ maxBytes, after: 0 })).toEqual([1, 2, 3]);
+  });
+
+  it('has the newest event that was asked for whole, or the first after a position, one answer at a time', async () => {
+    const data = `"data":"${'x'.repeat(1000)}"`;
+    for (const source of ['/a', '/b']) await log.append(newEvent({ id: 'a', source, data }));
+    const isWhole = async (after?: number) => {
+      const page = await new EventReader(log).read({ ...QUERY, maxBytes: 600, id: 'a', after }, 0, call);
+      return page.map((one) => one.data === data);
+    };
+    const reads = jest.spyOn(log, 'read');
+    const place = new Deferred();
+    void log.whole.run(() => place.promise);
+    const waiting = [isWhole(), isWhole(0)];
+    for (let i = 0; i < 5; i++) await setImmediate();
+    expect(reads).toHaveBeenCalledTimes(2);
+    place.resolve();
+    expect(await Promise.all(waiting)).toEqual([
+      [false, true],
+      [true, false],
+    ]);
   });
 
   it('has no event that the disk has damaged, also if it was asked for', async () => {

@@ -1,5 +1,9 @@
+import { readConfig } from '../../src/config/config';
+import { openMemoryLog } from '../../src/log/memory/event-log';
 import { Sender } from '../../src/senders/sender';
+import { webhookService } from '../../src/service/webhook-service';
 import { ask, BINDINGS, post, resultOf, type BindingName } from '../support/bindings';
+import { startEndpoint } from '../support/endpoint';
 import { forgetAll } from '../support/events';
 import { useService, type TestService } from '../support/service';
 
@@ -56,6 +60,16 @@ describe('an Idempotency-Key', () => {
     expect([taken.length, new Set(taken).size, await recorded(service)]).toEqual([10, 1, 1]);
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(30);
   });
+});
+
+it('a webhook-id that comes with different data is told to the operator', async () => {
+  const log = openMemoryLog();
+  const { url, hints } = await startEndpoint(webhookService(log, readConfig({}), 60_000));
+  for (const n of [1, 1, 2]) await post(url, String(n), { 'webhook-id': 'msg_1' });
+  expect(hints).toEqual([
+    { key: 'delivery-id', message: expect.stringContaining('come with one id, msg_1,') as string },
+  ]);
+  await log.close();
 });
 
 describe('where callers have keys of their own', () => {

@@ -1,7 +1,9 @@
+import { HTTP_ERRORS } from '../../src/http/errors';
 import type { XmlElement } from '../../src/xml/xml-tree';
-import { envelope11, envelope12, NAMESPACE, requestOf, SOAP_11_NAMESPACE } from '../support/bindings';
+import { ask, envelope11, envelope12, NAMESPACE, requestOf, SOAP_11_NAMESPACE } from '../support/bindings';
+import { startEndpoint } from '../support/endpoint';
 import { send, type Answer } from '../support/http';
-import { startService, useService } from '../support/service';
+import { useService } from '../support/service';
 import { PASSWORD_DIGEST, securityHeader, usernameToken, withHeader, WSSE, WSU } from '../support/wsse';
 import { elementsIn } from '../support/xml';
 
@@ -82,6 +84,7 @@ describe.each(['soap11', 'soap12'] as const)('a WS-Security header that is refus
     ['two tokens', token + token, WSSE, 'InvalidSecurity'],
     ['an assertion', `<a:Assertion xmlns:a="urn:saml"/>${token}`, WSSE, 'UnsupportedSecurityToken'],
     ['a digest', usernameToken('ZGlnZXN0', PASSWORD_DIGEST), WSSE, 'UnsupportedSecurityToken'],
+    ['a password of another namespace', token.replaceAll('wsse:P', 'wsu:P'), WSSE, 'UnsupportedSecurityToken'],
     ['a password of 4,097 characters', usernameToken('k'.repeat(4097)), WSSE, 'InvalidSecurity'],
     ['no password', token.replace(/<wsse:Password.*<\/wsse:Password>/, ''), WSSE, 'InvalidSecurity'],
   ])('for %s has its code', async (_what, inside, namespace, name) => {
@@ -145,16 +148,21 @@ describe('a long text of the caller is shortened in the fault', () => {
   });
 });
 
-it('a caller over RATE_LIMIT is told with the code Server to try again later', async () => {
-  const { url } = await startService({ RATE_LIMIT: '1/1h' });
-  await send(url);
-  const answer = await send(url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'text/xml' },
-    body: envelope11('HelloWorld'),
-  });
-  expect(answer).toMatchObject({
-    status: 429,
-    body: expect.stringContaining('<faultcode>soap:Server</faultcode>') as string,
-  });
+it.each([HTTP_ERRORS.rate(1, 1000, 1000), HTTP_ERRORS.callsWaiting(1)])(
+  'a call that is refused with $status for now has a fault with the code Server',
+  async (refusal) => {
+    const { url } = await startEndpoint({ HelloWorld: { access: 'open', run: () => Promise.reject(refusal) } });
+    for (const binding of ['soap11', 'soap12'] as const) {
+      const { status, headers, body } = await ask(url, binding, 'HelloWorld');
+      expect([status, headers['retry-after']]).toEqual([refusal.status, '1']);
+      expect(body).toMatch(/soap:(?:Server|Receiver)</);
+    }
+  },
+);
+
+it('a message that names no operation is reported as a call of none, whatever SOAPAction says beside SOAP 1.2', async () => {
+  const { url, reports } = await startEndpoint({});
+  const headers = { 'Content-Type': 'text/xml', SOAPAction: `"${NAMESPACE}HelloWorld"` };
+  await send(url, { method: 'POST', headers, body: envelope12('Nope') });
+  expect(reports).toMatchObject([{ binding: 'soap12', operation: undefined, status: 500 }]);
 });

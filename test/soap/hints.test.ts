@@ -35,6 +35,7 @@ describe('hints for the operator say what to change', () => {
     ['a message has WS-Addressing headers', 'ws-addressing', /basicHttpBinding/, addressed(ADDRESSING)],
     ['they must be understood', 'ws-addressing', /basicHttpBinding/, addressed(ADDRESSING_2004, '1')],
     ['a character set is not known', 'charset', /bogus, which is not known/, HELLO, typed('bogus')],
+    ['only the XML names a known one', 'charset', / read as koi8-r/, HELLO.replace('utf-8', 'koi8-r'), typed('bogus')],
     ['a message is not valid in its character set', 'charset', /not valid utf-8/, LATIN_1, typed('utf-8')],
   ])('if %s', async (_what, key, text, body, ...[headers]) => {
     expect(await hintsOf(body, headers)).toEqual([{ key, message: expect.stringMatching(text) as string }]);

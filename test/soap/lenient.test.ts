@@ -22,6 +22,17 @@ it('a repeated message is routed, and read, by its own SOAPAction each time', as
   expect(eventsOf(events)).toMatchObject([{ id, data: expect.stringContaining('<note/>') as string }]);
 });
 
+it.each([
+  ['1.1 by its SOAPAction, not an action', `text/xml; action="${ACTION}"`, `${NAMESPACE}RecordEvent`, envelope11],
+  ['1.2 by its element, not a SOAPAction', 'text/xml', ACTION, envelope12],
+])('a message of SOAP %s is routed, and read', async (_how, type, SOAPAction, envelope) => {
+  const { url } = await startService();
+  const headers = { 'Content-Type': type, SOAPAction };
+  const answer = await send(url, { method: 'POST', headers, body: envelope('RecordEvent', '<note/>') });
+  const events = eventsOf(await callOperation(url, 'httpget', 'GetEvents'));
+  expect(events).toMatchObject([{ id: resultOf(answer), data: `<note xmlns="${NAMESPACE}"/>` }]);
+});
+
 describe.each(VERSIONS)('what the original reads on through is answered over %s', (_version, type, envelope) => {
   const service = useService();
 

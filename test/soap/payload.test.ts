@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { XmlElement } from '../../src/xml/xml-tree';
-import { message as body, payloadOf } from '../support/any-message';
+import { message as body, payloadOf, readAnyMessage } from '../support/any-message';
 import { NAMESPACE, SOAP_11_NAMESPACE } from '../support/bindings';
 
 const message = (inside: string, onEnvelope = '', onOperation = '') =>
@@ -92,10 +92,12 @@ describe('the payload of a message', () => {
     ['text before an element', 'x<a/> '],
   ])('with %s is all of the body', (_what, inside) => {
     expect(payloadOf(body(inside))).toBe(inside);
+    expect(readAnyMessage(body(inside)).content).toMatchObject({ soapPart: 'body' });
   });
 
   it('is the content of the operation’s element if that only says how it is encoded', () => {
-    const style = 's:encodingStyle="http://schemas.xmlsoap.org/soap/encoding/"';
+    const ENCODING = 'http://schemas.xmlsoap.org/soap/encoding/';
+    const style = `s:encodingStyle="${ENCODING}" xmlns:e="${ENCODING}" e:root="1"`;
     const xml = body(`<!-- --><${RECORD_TAG} ${style}><a xmlns=""/></RecordEvent ><!-- -->`);
     expect(payloadOf(xml.replace('<s:Body', `<s:Body ${style}`))).toBe('<a xmlns=""/>');
   });
@@ -107,6 +109,7 @@ describe('the payload of a message', () => {
     const xml = `<s:Envelope${S} xmlns:u="urn:u"><s:Body u:Id="1">${inside}${end}<!-- --></s:Envelope>`;
     const payload = `<s:Body${S} xmlns:u="urn:u" u:Id="1">${inside}${end}`;
     expect(payloadOf(xml)).toBe(payload);
+    expect(readAnyMessage(xml).content).toMatchObject({ soapPart: 'envelope' });
     expect(payloadOf(xml.replace(/>([^<]*)<\/s:Body >/, '/>'))).toBe(payload.replace('></s:Body >', '/>'));
   });
 
