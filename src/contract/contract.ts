@@ -8,7 +8,7 @@ import { xmlAttribute } from '../xml/characters';
 import { XmlElement } from '../xml/xml-tree';
 
 /** An operation as the WSDLs describe it; the documentation is empty if it has none. */
-export type ContractOperation = OperationInput & Readonly<Record<'name' | 'action' | 'documentation', string>>;
+type ContractOperation = OperationInput & Readonly<Record<'name' | 'action' | 'documentation', string>>;
 
 const DEFAULT_NAMESPACE = 'http://tempuri.org/';
 

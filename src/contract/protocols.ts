@@ -7,7 +7,7 @@ import { SCHEMA_NAMESPACE } from './schema';
 /** Lists the names of bindings: "SOAP 1.1, HTTP GET and HTTP POST". */
 export function namesOf(bindings: ReadonlySet<Binding>): string {
   const names = Binding.all.filter((binding) => bindings.has(binding)).map((binding) => Binding.names[binding]);
-  return new Intl.ListFormat('en-GB').format(names);
+  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' and ');
 }
 
 /** The protocols that are on, as `<protocols>` in a `web.config` lists them: bindings, and the documentation. */

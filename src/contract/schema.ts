@@ -1,7 +1,7 @@
 import type { XmlElement } from '../xml/xml-tree';
 import { detached, shortened } from '../util/text';
 import { parseTime } from '../util/time';
-import { CallError, type ParameterValues, type SimpleValue } from '../service/call';
+import { CallError, type ParameterValues } from '../service/call';
 
 export const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
 
@@ -64,7 +64,7 @@ export class OperationInput {
     if (unknown !== undefined)
       throw new CallError(`There is no parameter ${unknown}. The parameters are ${names.join(', ')}.`);
     // Without a prototype: nothing has a value that was not given, whatever its name.
-    const values = Object.create(null) as Record<string, SimpleValue | undefined>;
+    const values = Object.create(null) as Record<string, ParameterValue | undefined>;
     for (const parameter of this.parameters) {
       const { name, isRequired } = parameter;
       const [text, ...more] = given(name);
@@ -120,7 +120,7 @@ function children(parent: XmlElement, name?: string): XmlElement[] {
   return parent.children(SCHEMA_NAMESPACE, name);
 }
 
-function readText({ name, type }: Parameter, text: string): SimpleValue {
+function readText({ name, type }: Parameter, text: string): ParameterValue {
   if (!text.isWellFormed()) throw CallError.mustBe(name, 'valid Unicode text; in a URL, percent-encoded UTF-8');
   try {
     const value = type.read(text);
@@ -132,6 +132,8 @@ function readText({ name, type }: Parameter, text: string): SimpleValue {
   }
 }
 
+type ParameterValue = NonNullable<ParameterValues[string]>;
+
 /** A simple type of XML Schema (XML Schema Part 2: Datatypes, 2nd edition) that a parameter can have. */
 interface SimpleType {
   /** The name of its built-in type, as `int` in `xs:int`. */
@@ -140,7 +142,7 @@ interface SimpleType {
   readonly className: string;
   readonly example: string;
   /** Reads a value as it is written. @throws it is not one of this type; the error quotes nothing of it. */
-  read(this: void, text: string): SimpleValue;
+  read(this: void, text: string): ParameterValue;
 }
 
 export type BuiltInName = 'string' | 'boolean' | 'int' | 'long' | 'decimal' | 'dateTime';

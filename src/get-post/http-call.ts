@@ -7,7 +7,7 @@ import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { CallContent, ParameterValues } from '../service/call';
 import { Sender } from '../senders/sender';
 import { Binding } from '../config/values';
-import type { Contract, ContractOperation } from '../contract/contract';
+import type { Contract } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
 import { readContent } from './http-content';
 import { readParameters } from './http-parameters';
@@ -27,6 +27,7 @@ function bindingsOf({ namespace, protocols: { bindings: on } }: Contract) {
 }
 
 type HttpBindings = ReturnType<typeof bindingsOf>;
+type DescribedOperation = NonNullable<ReturnType<Contract['describe']>>;
 
 /** Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods are calls too, which are refused. */
 export function routeOperations(router: Router, endpoint: Endpoint): void {
@@ -206,7 +207,7 @@ class HttpCall extends IncomingCall {
     this.#body = EMPTY;
   }
 
-  async #parameters(operation: ContractOperation, refuses: readonly string[] = []): Promise<ParameterValues> {
+  async #parameters(operation: DescribedOperation, refuses: readonly string[] = []): Promise<ParameterValues> {
     const texts = await this.readWith(PARAMETERS, {
       body: this.#body,
       query: this.request.queryString,
@@ -233,7 +234,8 @@ const EMPTY = Buffer.alloc(0);
 
 /** @throws {RequestError} the contract has no such operation; the text and the status 500 are the original's. */
 function operationNamed(name: string, contract: Contract): string {
-  if (contract.describe(name) !== undefined) return name;
+  const operation = contract.describe(name);
+  if (operation !== undefined) return operation.name;
   const rightName = contract.operations.find((other) => other.name.toLowerCase() === name.toLowerCase())?.name;
   if (rightName === undefined) throw HTTP_ERRORS.unknownOperation(name);
   throw HTTP_ERRORS.operationInAnotherCase(name, rightName);

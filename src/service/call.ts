@@ -3,7 +3,7 @@ import type { AccessControl } from '../access/access-control';
 import type { EventContent, RecordedCall } from '../events/event';
 
 /** A string, boolean, int (number), long (bigint), decimal (its digits as a string) or dateTime (Date) of XML Schema. */
-export type SimpleValue = string | boolean | number | bigint | Date;
+type SimpleValue = string | boolean | number | bigint | Date;
 
 /** The checked values of an operation's parameters, by name; `undefined` for one that was not given. */
 export type ParameterValues = Readonly<Record<string, SimpleValue | undefined>>;

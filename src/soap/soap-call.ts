@@ -5,7 +5,7 @@ import type { MediaType } from '../http/content/media-type';
 import type { RequestError } from '../http/errors';
 import { shortened } from '../util/text';
 import { CallError, type CallContent, type ParameterValues, type Service } from '../service/call';
-import type { Contract, ContractOperation } from '../contract/contract';
+import type { Contract } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
 import type { ElementName } from '../xml/handler';
 import type { MessageContract, NamedOperations, SoapMessage } from './envelope-builder';
@@ -24,6 +24,8 @@ interface LastMessage {
   readonly message: SoapMessage;
 }
 
+type Operation = Contract['operations'][number];
+
 /** The SOAP bindings of one endpoint, which its SOAP calls share. */
 type SoapBindings = NonNullable<Awaited<ReturnType<typeof soapBindings>>>;
 
@@ -31,7 +33,7 @@ type SoapBindings = NonNullable<Awaited<ReturnType<typeof soapBindings>>>;
 export async function soapBindings(contract: Contract, service: Service) {
   const versions = SoapVersion.all.filter(({ binding }) => contract.protocols.bindings.has(binding));
   if (versions.length === 0) return undefined;
-  const namesOf = ({ name: operation, parameters }: ContractOperation) =>
+  const namesOf = ({ name: operation, parameters }: Operation) =>
     new Set([...parameters.map(({ name }) => name), ...(service[operation]?.refuses ?? [])]);
   const messages: MessageContract = {
     bindings: versions.map(({ binding }) => binding),
@@ -169,7 +171,7 @@ export class SoapCall extends IncomingCall {
     return answer(name, values, { call: this });
   }
 
-  #parameters(operation: ContractOperation): ParameterValues {
+  #parameters(operation: Operation): ParameterValues {
     const message = this.#message;
     const isNamed = message?.element?.name === operation.name;
     const { texts, otherNamespace, withElements } = (isNamed && message.arguments) || {};
