@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { CloudEventError, ConfigError, createWebHook, EventLogError, type WebHook } from '../src/index';
@@ -7,6 +8,7 @@ import { eventually } from './support/eventually';
 import { directly } from './support/sqlite';
 import { startTarget, type Target } from './support/target';
 import { useTemporaryFolder } from './support/temporary-folder';
+import { openWire, PATH, request } from './support/wire';
 
 describe('the events of an embedded service', () => {
   const folder = useTemporaryFolder();
@@ -33,6 +35,7 @@ describe('the events of an embedded service', () => {
     await recordAll('a', 'damaged', 'b');
     directly(file(), 'UPDATE events SET data = substr(data, 2) WHERE sequence = 2');
     const [first] = await events.read({ after: 0, limit: 1 });
+    const later = events.follow();
     const all = [{}, { after: 0 }, { after: first?.sequence }].map((start) => followed(start, 'd'));
     await recordAll('c');
     await fetch(`${webhook.url}/RecordEvent`, {
@@ -41,6 +44,7 @@ describe('the events of an embedded service', () => {
       body: JSON.stringify({ specversion: '1.0', id: 'd', source: '/sender', type: 't' }),
     });
     expect(await Promise.all(all)).toEqual(['c d', 'a b c d', 'b c d']);
+    expect((await later.next()).value).toMatchObject({ id: 'c' });
   });
 
   it('are followed until the signal or the end of the service', async () => {
@@ -59,6 +63,24 @@ describe('the events of an embedded service', () => {
     expect([...new Set(await Promise.all(closed)), (await left.next()).done]).toEqual(['b', true]);
     expect(await followed({ after: 0 })).toBe('');
     await expect(events.read()).rejects.toThrow('The event log is closed.');
+  });
+
+  it('are recorded of a call in progress when the service closes', async () => {
+    const wire = await openWire(webhook.url);
+    wire.write(request(`POST ${PATH}/RecordEvent`, 'Content-Length: 1', 'Expect: 100-continue'));
+    await wire.until(/100 Continue/);
+    const closed = webhook.close();
+    wire.write('a');
+    expect(await wire.untilClosed()).toContain('HTTP/1.1 200 OK');
+    await closed;
+  });
+
+  it('are forwarded until the signal or the end of the service', async () => {
+    await recordAll('a', 'b');
+    const [stop, other] = [new AbortController(), new AbortController()];
+    const end = (before: number) => (before === 0 ? stop.abort() : void webhook.close());
+    target = await startTarget((_request, before) => end(before) ?? 204);
+    for (const { signal } of [stop, other]) expect(await events.forward(target.url, { signal })).toHaveLength(1);
   });
 
   it('are recorded once, with what was left out', async () => {
@@ -82,6 +104,7 @@ describe('the events of an embedded service', () => {
       { specversion: '1.0', ...own, sequence: '2'.padStart(20, '0') },
       expect.objectContaining({ ...filled, data_base64: 'AP8=' }),
     ]);
+    expect(await events.read({ limit: 1 })).toMatchObject([{ data_base64: 'AP8=' }]);
   });
 
   it('are not recorded if they are no CloudEvents', async () => {
@@ -123,7 +146,7 @@ describe('the events of an embedded service', () => {
     ).toEqual([asReceived, asReceived, asCloudEvent.with(3, true), asCloudEvent, asCloudEvent, asCloudEvent]);
   });
 
-  it('are neither forwarded nor read with options that make no sense', async () => {
+  it('are neither forwarded nor read with options that make no sense, or from a log that cannot be read', async () => {
     const url = 'http://127.0.0.1:1';
     const failing = (asReceived: boolean, sender: string) =>
       expect(events.forward(url, { asReceived, sign: { sender, secret: 'sixteen characters' } })).rejects;
@@ -136,6 +159,8 @@ describe('the events of an embedded service', () => {
     await expect(events.read({ after: 'x' })).rejects.toThrow(
       'after must be the sequence of an event: up to 20 digits.',
     );
+    directly(file(), 'ALTER TABLE events RENAME TO others');
+    await expect(events.follow({ after: 0 }).next()).rejects.toBeInstanceOf(EventLogError);
   });
 
   it('are not there where the service cannot start, which errors with a class and a code say', async () => {
@@ -164,5 +189,7 @@ describe('the events of an embedded service', () => {
       await expect(starting).rejects.toMatchObject({ code, message: expect.stringMatching(message) as string });
     }
     taken.close();
+    // Closed logs have none.
+    expect(existsSync(`${file()}.new-wal`)).toBe(false);
   });
 });

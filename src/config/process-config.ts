@@ -93,10 +93,10 @@ function ownTexts() {
   const file = EnvFile.read('.env');
   const isOfFile = (name: string) => process.env[name] === undefined && file.has(name);
   const texts = withNamesOfSystem({ ...file.texts, ...process.env });
-  const { PGPASSWORD, EVENT_LOG_PASSWORD = PGPASSWORD, EVENT_LOG_PASSWORD_FILE } = texts;
+  const { PGPASSWORD, EVENT_LOG_PASSWORD, EVENT_LOG_PASSWORD_FILE } = texts;
   return {
     // PostgreSQL's own programs read the other one.
-    texts: EVENT_LOG_PASSWORD_FILE === undefined ? { ...texts, EVENT_LOG_PASSWORD } : texts,
+    texts: EVENT_LOG_PASSWORD_FILE ? texts : { ...texts, EVENT_LOG_PASSWORD: EVENT_LOG_PASSWORD || PGPASSWORD },
     isOfFile,
     origin: (name: string): string => (isOfFile(name) ? ` (${file.placeOf(name)})` : ''),
   };

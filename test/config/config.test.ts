@@ -66,9 +66,11 @@ describe('the configuration', () => {
   it.each<[string, string, string, object?]>([
     ['PORT', '65536', 'a whole number from 0 to 65535'],
     ['SERVICE_ROOT', 'a/b', 'without slashes'],
+    ['SERVICE_ROOT', '..', 'without slashes'],
     ['SERVICE_NAMESPACE', 'urn:a\u0001', 'must be a namespace without'],
     ['SERVICE_NAMESPACE', 'urn:{address}', 'must be a namespace without'],
     ['SERVICE_NAMESPACE', 'http://www.w3.org/2001/XMLSchema', 'a namespace of your own'],
+    ['SERVICE_NAMESPACE', 'http://schemas.xmlsoap.org/wsdl/', 'a namespace of your own'],
     ['BASE_URL', 'ftp://x', 'http or https'],
     ['BASE_URL', 'https://x/?a', 'without query'],
     ...[
@@ -90,6 +92,7 @@ describe('the configuration', () => {
     ['EVENT_LOG', 'nats://h/A?replicas=6', 'a number from 1 to 5'],
     ['EVENT_LOG_TIMEOUT', '5', 'needs a unit, as in 5s'],
     ['EVENT_TYPE', 'a b', 'without spaces'],
+    ['ALLOWED_HOSTS', 'hooks.example:80', 'a list of host names without ports'],
     ['GET_EVENTS_LIMIT', '0', 'a whole number from 1'],
     ['GET_EVENTS_MAX_BYTES', '1000', 'a whole number from 8000'],
     ['RETENTION_MAX_EVENTS', '0', 'a whole number from 1'],
@@ -104,6 +107,7 @@ describe('the configuration', () => {
     ['DOCUMENTATION', 'off', 'true or false'],
     ['RATE_LIMIT', '100', 'a number of calls and a duration'],
     ['RATE_LIMIT', '0/1m', 'a number of calls and a duration'],
+    ['RATE_LIMIT', '9/999ms', 'a duration of at least 1s'],
     ['HOST', 'localhost:8080', 'the port has a variable of its own'],
     ['ADMIN_HOST', '127.0.0.1', 'needs ADMIN_PORT'],
     ['SERVICE_ROOT', '"hooks"', 'remove the quotes'],
@@ -111,6 +115,8 @@ describe('the configuration', () => {
     ['LOG_LEVEL', 'loud', 'debug, info, warn, error or silent'],
     ['RECORD_KEYS_FILE', '/is/not/there', 'cannot be read: there is no such file'],
     ['WEBHOOK_ORIGINS', '*', 'needs httppost in PROTOCOLS', { PROTOCOLS: 'soap11' }],
+    ['RECORD_ANSWER', 'empty', 'needs httppost in PROTOCOLS', { PROTOCOLS: 'soap11' }],
+    ['PORT', '0', 'must not be 0 with WORKERS', { WORKERS: '2' }],
     ['WORKERS', '2', 'must be 1 with EVENT_LOG=memory:, as each process would have', { EVENT_LOG: 'memory:' }],
     ['ADMIN_PORT', '80', 'must not be the same as PORT', { PORT: '80' }],
     ['ADMIN_PORT', '80', 'must not be the same as PORT', { PORT: '80', HOST: '0.0.0.0' }],
@@ -150,9 +156,12 @@ describe('the configuration', () => {
     it.each([
       ['RECORD_KEYS', 'short', '16 to 256'],
       ['READ_KEYS', 'long-enough-but-with a space', 'without spaces'],
+      // The first of two keys is not the name of the second.
+      ['READ_KEYS', 'a-key-of-sixteen another-key-of-it', 'without spaces'],
       ['WEBHOOK_SECRETS', 'whsec_not-base-64-at-all', 'base64'],
       ['WEBHOOK_SECRETS', 'WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'after whsec_'],
-      ['WEBHOOK_SECRETS', 'whsec_MfKQ9r8GKYqrT', '16 bytes'],
+      ['WEBHOOK_SECRETS', 'whsec_MfKQ9r8GKYqrTwjUPD8I', '16 bytes'],
+      ['WEBHOOK_SECRETS', 'rk_live_0123456789abcdef', 'not an API key'],
       ['WEBHOOK_SECRETS', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwM', 'base64'],
       ['WEBHOOK_SECRETS', 'whpk_Sy8lLHV2nY7YSvU9d2r4mjsVlFoFnaZIzzSLI0PTuU8=', 'the secret that is shared with'],
       ['WEBHOOK_SECRETS', '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbL', 'PEM'],
@@ -166,6 +175,7 @@ describe('the configuration', () => {
       ['FORWARD_SECRETS', `whsec_${'A'.repeat(32)},whsec_short`, 'number 2 of the list is wrong'],
       ['STRIPE_SECRETS', 'sk_live_0123456789abcdef', 'whsec_…), not an API key'],
       ['SLACK_SECRETS', 'xoxb-0123456789abcdef', 'not an API key'],
+      ['SHOPIFY_SECRETS', 'shpat_0123456789abcdef', 'not an API key'],
     ])('refuses %s=%s without printing it', (name, value, allowed) => {
       const read = () => readConfig({ [name]: value });
       expect(read).toThrow(allowed);
@@ -178,6 +188,12 @@ describe('the configuration', () => {
     { PORT: '8080', ADMIN_PORT: '8080', ADMIN_HOST: '127.0.0.2' },
     { PORT: '0', ADMIN_PORT: '0' },
     { EVENT_LOG: 'memory:', WORKERS: '1' },
+    { REQUEST_TIMEOUT: '50ms', KEEP_ALIVE_TIMEOUT: '1h', RATE_LIMIT: '1/1s', MAX_BODY_MEMORY: '4194304' },
+    { RECORD_PATHS: 'false', RECORD_ANSWER: 'id', PROTOCOLS: 'soap11' },
+    {
+      RECORD_KEYS: `a-name-of-15-to k${'x'.repeat(15)},${'x'.repeat(256)}`,
+      WEBHOOK_SECRETS: `whsec_${'A'.repeat(22)}`,
+    },
   ])('accepts %j', (settings) => {
     expect(() => readConfig(settings)).not.toThrow();
   });

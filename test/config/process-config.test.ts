@@ -1,5 +1,9 @@
+import { writeFile } from 'node:fs/promises';
 import { readConfig } from '../../src/config/config';
 import { ProcessConfig, withinDescriptors } from '../../src/config/process-config';
+import { useTemporaryFolder } from '../support/temporary-folder';
+
+const KEY = 'a-key-of-sixteen-or-more';
 
 describe('the connections of a process that may open few files', () => {
   const bounded = (limit: number, settings = {}) => {
@@ -40,29 +44,75 @@ it.each([
   expect(ProcessConfig.readKey(text)).toBe('the-key-of-16-chars');
 });
 
-describe('settings that are read again', () => {
+describe('the settings of a process', () => {
+  const folder = useTemporaryFolder();
   const { env } = process;
+  const cwd = process.cwd();
   afterEach(() => {
     process.env = env;
+    process.chdir(cwd);
   });
+  const ofService = (variables: object, warn: (warning: string) => void = () => undefined) => {
+    process.env = { ...env, ...variables };
+    return ProcessConfig.ofService(warn);
+  };
 
   /** The variables that a service with one environment names when it gets another. */
-  const named = (before: object, after: object) => {
-    const [old, next] = [before, after].map((variables) => {
-      process.env = { ...env, ...variables };
-      return ProcessConfig.ofService(() => undefined);
-    });
-    return old && next && ProcessConfig.needRestart(old, next, true);
-  };
+  const named = (before: object, after: object, isRetained: boolean) =>
+    ProcessConfig.needRestart(ofService(before), ofService(after), isRetained);
   const TLS = { TLS_CERT: 'a.pem', TLS_KEY: 'a.key' };
 
-  it.each([
+  it.each<[string, object, object, string[], boolean?]>([
+    ['other keys', { RECORD_KEYS: KEY }, { READ_KEYS: KEY, ALLOWED_HOSTS: 'h' }, []],
+    ['a limit', {}, { MAX_CONNECTIONS: '9' }, ['MAX_CONNECTIONS']],
+    ['the retention', {}, { RETENTION_MAX_AGE: '1d' }, []],
+    ['the retention of a stream', {}, { RETENTION_MAX_AGE: '1d' }, ['RETENTION_MAX_AGE'], false],
     ['other files', TLS, { TLS_CERT: 'b.pem', TLS_KEY: 'b.key' }, []],
     ['TLS', {}, TLS, ['TLS_CERT', 'TLS_KEY']],
     ['no TLS', TLS, {}, ['TLS_CERT', 'TLS_KEY']],
     ['client certificates', TLS, { ...TLS, TLS_CLIENT_CA: 'ca.pem' }, ['TLS_CLIENT_CA']],
     ['no client certificates', { ...TLS, TLS_CLIENT_CA: 'ca.pem' }, TLS, ['TLS_CLIENT_CA']],
-  ])('name what needs a restart: %s', (_what, before, after, expected) => {
-    expect(named(before, after)).toEqual(expected);
+  ])('name what needs a restart: %s', (_what, before, after, expected, isRetained = true) => {
+    expect(named(before, after, isRetained)).toEqual(expected);
+  });
+
+  it.each([
+    ...[{ HOST: '::1' }, { PORT: '81' }, { WORKERS: '3' }, { ADMIN_PORT: '82' }, { ADMIN_HOST: '::1' }],
+    ...[{ EVENT_LOG: 'sqlite:other.db' }, { EVENT_LOG_PASSWORD: 'other' }],
+  ])('stop a worker whose supervisor uses others: %j', (others) => {
+    const common = { PORT: '80', WORKERS: '2', ADMIN_PORT: '8082' };
+    const { environmentOfWorkers } = ofService(common);
+    const ofWorker = (variables: object) => ofService({ ...common, ...environmentOfWorkers, ...variables });
+    expect(ofWorker({ HOST: '127.0.0.1', RECORD_KEYS: KEY }).workers).toBe(2);
+    expect(() => ofWorker(others)).toThrow(/^\w+.*: takes effect when the service is restarted$/);
+  });
+
+  it('have the password of PostgreSQL in its own variable or in that of its programs, where both are not empty', () => {
+    const password = (variables: object) => ofService(variables).eventLogServer.password;
+    const [EVENT_LOG_PASSWORD, PGPASSWORD] = ['own', 'common'];
+    expect(password({ PGPASSWORD, EVENT_LOG_PASSWORD: '', EVENT_LOG_PASSWORD_FILE: '' })).toBe('common');
+    expect(password({ PGPASSWORD, EVENT_LOG_PASSWORD })).toBe('own');
+  });
+
+  it('are those of the environment, and otherwise of .env, with a warning for each name that is none or resembles one', async () => {
+    process.chdir(folder.path);
+    const lines = ['RETENTION_DAYS=30', 'NODE_ENV=production', 'SERVICE_ROOT=file', 'EVENT_TYPE=file', 'PORT=x'];
+    await writeFile('.env', lines.join('\n'));
+    const warn = jest.fn();
+    const resembling = { GITHUB_SECRETS: 'x', LOG_LVL: 'debug', API_KEY: 'x', DATABASE_URL: 'x' };
+    const config = ofService({ ...resembling, EVENT_TYPE: 'environment', PORT: '0' }, warn);
+    expect(config).toMatchObject({ path: '/file/Services/WebHooks.asmx', eventType: 'environment', port: 0 });
+    expect(warn.mock.calls.flat()).toEqual([
+      'RETENTION_DAYS: there is no such setting; did you mean RETENTION_MAX_AGE? (.env, line 1)',
+      expect.stringMatching(/^GITHUB_SECRETS: .* did you mean WEBHOOK_SECRETS or .*SLACK_SECRETS or/),
+      'LOG_LVL: there is no such setting; did you mean LOG_LEVEL?',
+      'API_KEY: there is no such setting; did you mean RECORD_KEYS or READ_KEYS?',
+    ]);
+    expect(() => ofService({})).toThrow(/^PORT=x: must be .* \(\.env, line 5\)$/);
+  });
+
+  it('that a program gives are silent unless it says otherwise, and not set if they are undefined', () => {
+    const config = ProcessConfig.embedded({ PORT: undefined, ACCESS_LOG: true });
+    expect(config).toMatchObject({ port: 8080, log: { level: 'silent', access: true } });
   });
 });

@@ -17,7 +17,7 @@ describe('the service as a process', () => {
     const service = await startProcess({ ACCESS_LOG: 'true' }, folder.path);
     for (const binding of BINDINGS) expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
     expect(await idsAt(service.url)).toEqual([id]);
-    await expect(callOperation(service.url, 'httpget', 'Nothing')).rejects.toThrow();
+    await fetch(`${service.url}/Nothing?private`);
     expect((await runTool(['print'], {}, folder.path)).output).toContain(id);
     expect(await service.end('SIGTERM')).toBe(0);
     const [first, ...lines] = service.output().trim().split('\n');
@@ -27,6 +27,8 @@ describe('the service as a process', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject(started);
     const answered = Array<string>(5).fill('answered');
     expect(messages).toEqual(['started', ...answered, 'refused', 'answered', 'stopping', 'stopped']);
+    const path = new URL(`${service.url}/Nothing`).pathname;
+    for (const line of lines.slice(6, 8)) expect(JSON.parse(line)).toMatchObject({ path, binding: 'httpget' });
   });
 
   it('does not start with a value that is not allowed, and names it', async () => {

@@ -14,8 +14,8 @@ export async function metricsAt(
   );
 }
 
-/** Returns the metrics of a service that has nothing to do. */
-export function idleMetrics(): Metrics {
+/** Returns the metrics of a service that has nothing to do, in which some may be measured in another way. */
+export function idleMetrics(others: Partial<ConstructorParameters<typeof Metrics>[0]> = {}): Metrics {
   return new Metrics({
     inFlight: () => 0,
     waiting: () => 0,
@@ -23,5 +23,6 @@ export function idleMetrics(): Metrics {
     isReady: () => Promise.resolve(true),
     events: () => Promise.resolve(0),
     bytes: () => Promise.resolve(0),
+    ...others,
   });
 }

@@ -9,6 +9,7 @@ export interface TestService {
   /** Absolute address of the admin pages, if they have one of their own. */
   readonly adminUrl: string | undefined;
   readonly log: EventLog;
+  readonly app: Awaited<ReturnType<typeof startApp>>;
   stop(): Promise<void>;
 }
 
@@ -43,6 +44,7 @@ export async function startService(
     url: app.url,
     adminUrl: app.adminUrl,
     log,
+    app,
     async stop() {
       running.delete(service);
       await app.close();

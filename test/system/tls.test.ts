@@ -144,6 +144,8 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
       ['key.pem', () => otherKey, /^TLS_KEY .* is not the key of .*TLS_CERT/],
     ];
     const service = await start(settings);
+    // These do not apply alone.
+    await writeFile(file('.env'), 'RECORD_KEYS=a-key-of-sixteen-or-more\nRETENTION_MAX_EVENTS=1');
     const reasons = () =>
       logLines(service.output())
         .filter(({ msg }) => msg === 'settings not usable, those from before stay in use')
@@ -154,10 +156,12 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
       service.child.kill('SIGHUP');
       await eventually('it says so', () => reasons().length > i);
       expect(reasons()[i]).toMatch(problem);
-      expect(await hello(service, 'first', own('first'))).toContain('Hello World');
+      expect((await get(`${service.url}/RecordEvent`, 'first', own('first'))).text).toContain('</string>');
       await expect(hello(service, 'first')).rejects.toThrow();
       if (i < cases.length - 1) await writeFile(file(name), good);
     }
+    const { text } = await get(`${service.url}/GetEvents`, 'first', own('first'));
+    expect(text.match(/"sequence"/g)).toHaveLength(cases.length);
     expect(await service.end('SIGTERM')).toBe(0);
     const { code, output } = await runToEnd({ ...variables(), ...settings }, folder.path);
     expect([code, output]).toEqual([1, expect.stringMatching(cases.at(-1)?.[2] ?? '')]);

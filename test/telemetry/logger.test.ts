@@ -44,6 +44,12 @@ describe('the log on standard output', () => {
     expect(stdout.match(/first|second/g)).toEqual(['first', 'second']);
   });
 
+  it('does not keep the process from ending if nobody reads it', async () => {
+    const program = `${LOG} for (let i = 0; i < 1000; i++) log.info('x'.repeat(200)); log.exit(3);`;
+    const child = spawn(process.execPath, ['-e', program], { timeout: 10_000, killSignal: 'SIGKILL' });
+    expect(await once(child, 'exit')).toEqual([3, null]);
+  });
+
   it('does not wait for a reader, and says how many lines were lost once somebody reads', async () => {
     const program = `${LOG}
       for (let i = 0; i < 10_000; i++) log.info('x'.repeat(200));

@@ -2,7 +2,7 @@ import { BUILD } from '../../src/config/package-info';
 import { REFUSALS } from '../../src/http/errors';
 import { BINDINGS, callOperation, requestOf } from '../support/bindings';
 import { send } from '../support/http';
-import { metricsAt } from '../support/metrics';
+import { idleMetrics, metricsAt } from '../support/metrics';
 import { startService, useService } from '../support/service';
 
 const calls = (binding: string, operation: string, outcome: string) =>
@@ -85,6 +85,14 @@ describe('GET /metrics', () => {
     }
     expect((await send(new URL('/webhooks/Services/WebHooks.asmx/HelloWorld', admin).href)).status).toBe(404);
   });
+});
+
+it('a call is in the bucket of its bound and in all larger ones', async () => {
+  const { calls: times } = idleMetrics();
+  for (const seconds of [0.00025, 0.003, 10, 11]) times.add('soap11', 'HelloWorld', 'ok', seconds);
+  const { values } = await times.get();
+  const counts = values.flatMap(({ labels, value }) => ('le' in labels ? [[labels.le, value] as const] : []));
+  expect(Object.fromEntries(counts)).toMatchObject({ 0.00025: 1, 0.0025: 1, 0.005: 2, 5: 2, 10: 3, '+Inf': 4 });
 });
 
 it('X-Request-Id of a request is repeated in the reply, unless it is one that a log could not show', async () => {

