@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DiscardPolicy, type StreamAPI, type StreamConfig } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
@@ -59,6 +61,22 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     for (const call of [log.check(), outcome(log.append(newEvent({ id: 'next' })))])
       expect(await failureOf(call)).toContain(`the stream ${under.stream} ${reason}`);
     expect(performance.now() - started).toBeLessThan(under.timeout / 2);
+  });
+
+  it('is used again however long its server was away', async () => {
+    const log = await opened(options());
+    await log.append(newEvent());
+    await nats.restart(async () => {
+      let tries = 0;
+      const away = createServer((socket) => {
+        tries++;
+        socket.destroy();
+      }).listen(nats.port(), '127.0.0.1');
+      // The library gives up after ten.
+      await eventually('it is tried often', () => tries > 12);
+      await once(away.close(), 'close');
+    });
+    await log.append(newEvent());
   });
 
   it('completes a batch that broke off when it is sent again', async () => {
