@@ -80,9 +80,9 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
   });
 
   it('completes a batch that broke off when it is sent again', async () => {
-    const under = options({ timeout: 1500 });
+    const under = options();
     const proxy = await startTcpProxy(nats.port(), { cutAfter: 1024 * 1024 });
-    const broken = await opened({ ...under, servers: [`127.0.0.1:${String(proxy.port)}`] });
+    const broken = await opened({ ...under, timeout: 1500, servers: [`127.0.0.1:${String(proxy.port)}`] });
     const batch = Array.from({ length: 500 }, (_, i) =>
       newEvent({ data: `"data":"${'x'.repeat(2000)}"`, webhookId: i % 2 ? `w${String(i)}` : undefined }),
     );
