@@ -456,6 +456,8 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         expect(await since(21, limit)).toBe('ae');
         expect(await since(40, limit)).toBe('e');
         expect(await since(41, limit)).toBe('');
+        expect(await since(-9e15, limit)).toBe('abcdef');
+        expect(await since(9e15, limit)).toBe('');
       }
     });
 

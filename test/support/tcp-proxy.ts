@@ -3,8 +3,6 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /** What a proxy does beside passing bytes on. */
 interface TcpProxyOptions {
-  /** Changes what the answers of the server contain. */
-  readonly alter?: (chunk: Buffer) => Buffer;
   /** Whether a connection loses all that follows an answer of the server, and stays open. */
   readonly mutes?: (answer: Buffer) => boolean;
   /** Breaks the connections when this many bytes of requests have been passed on, and refuses others from then on. */
@@ -12,7 +10,7 @@ interface TcpProxyOptions {
 }
 
 /** Passes bytes on to a port of this machine, until it has to lose the answers. */
-export async function startTcpProxy(target: number, { alter, mutes, cutAfter = Infinity }: TcpProxyOptions = {}) {
+export async function startTcpProxy(target: number, { mutes, cutAfter = Infinity }: TcpProxyOptions = {}) {
   let passed = 0;
   let lose: (() => void) | undefined;
   const sockets = new Set<Socket>();
@@ -37,7 +35,7 @@ export async function startTcpProxy(target: number, { alter, mutes, cutAfter = I
     let isMute = false;
     outer.on('data', (chunk) => {
       if (lose !== undefined) lose();
-      else if (!isMute) inner.write(alter?.(chunk) ?? chunk);
+      else if (!isMute) inner.write(chunk);
       isMute ||= mutes?.(chunk) === true;
     });
   });

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DiscardPolicy, type StreamAPI, type StreamConfig } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
@@ -61,10 +63,26 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     expect(performance.now() - started).toBeLessThan(under.timeout / 2);
   });
 
+  it('is used again however long its server was away', async () => {
+    const log = await opened(options());
+    await log.append(newEvent());
+    await nats.restart(async () => {
+      let tries = 0;
+      const away = createServer((socket) => {
+        tries++;
+        socket.destroy();
+      }).listen(nats.port(), '127.0.0.1');
+      // The library gives up after ten.
+      await eventually('it is tried often', () => tries > 12);
+      await once(away.close(), 'close');
+    });
+    await log.append(newEvent());
+  });
+
   it('completes a batch that broke off when it is sent again', async () => {
-    const under = options({ timeout: 1500 });
+    const under = options();
     const proxy = await startTcpProxy(nats.port(), { cutAfter: 1024 * 1024 });
-    const broken = await opened({ ...under, servers: [`127.0.0.1:${String(proxy.port)}`] });
+    const broken = await opened({ ...under, timeout: 1500, servers: [`127.0.0.1:${String(proxy.port)}`] });
     const batch = Array.from({ length: 500 }, (_, i) =>
       newEvent({ data: `"data":"${'x'.repeat(2000)}"`, webhookId: i % 2 ? `w${String(i)}` : undefined }),
     );

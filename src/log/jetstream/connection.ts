@@ -96,7 +96,6 @@ export class JetStreamConnection {
       try {
         // Nothing is sent while the connection is lost: it would be kept, sent late, and take up memory meanwhile.
         if (this.#restored) await within(this.#restored.promise, deadline - performance.now(), unreachable);
-        if (this.connection.isClosed()) throw new errors.ClosedConnectionError();
         return await within(request(), deadline - performance.now(), unanswered);
       } catch (error) {
         if (!mayPass(error) || performance.now() + RETRY_PAUSE >= deadline) throw explained(error);

@@ -68,7 +68,6 @@ export class PostgresConnection {
     for (let isRepeated = false; ;) {
       const pool = this.#pool;
       let client: PoolClient | undefined;
-      let failure: Error | undefined;
       try {
         client = await connected(pool, retries);
         const done = action(client, isRepeated);
@@ -76,7 +75,7 @@ export class PostgresConnection {
           ? await done
           : await within(done, deadline - performance.now(), () => new ServerTimeoutError());
       } catch (error) {
-        failure = error as Error;
+        const failure = error as Error;
         // An earlier attempt may have failed for a better reason than that it was cut short, or asked for TLS.
         if (!(failure instanceof ServerTimeoutError || isWithoutTls(failure))) reason = failure;
         reason ??= failure;
@@ -85,7 +84,7 @@ export class PostgresConnection {
         if (isLost(failure)) this.#leave(pool, failure);
         if (this.#isClosed || !mayPass(failure) || performance.now() + RETRY_PAUSE > retries) throw explained(reason);
       } finally {
-        client?.release(failure !== undefined && isLost(failure));
+        client?.release();
       }
       await delay(RETRY_PAUSE);
     }

@@ -18,9 +18,16 @@ it.each([
   expect(jetStreamAddress(text)).toMatchObject({ stream: 'EVENTS', ...address });
 });
 
-it.each(['nats://token@localhost/EVENTS?creds=a', 'nats://localhost/EVENTS?creds=', 'nats://localhost/EVENTS?cred=a'])(
-  'an address of a NATS stream is refused where its parameters cannot be used: %s',
-  (address) => {
-    expect(() => jetStreamAddress(address)).toThrow(ValueError);
-  },
-);
+it.each([
+  'nats://token@localhost/EVENTS?creds=a',
+  'nats://localhost/EVENTS?creds=',
+  'nats://localhost/EVENTS?cred=a',
+  'nats://localhost/EVENTS?replicas=10',
+  'nats://localhost/EVENTS?replicas=0',
+  'nats://a:b:c@localhost/EVENTS',
+  'nats://:b@localhost/EVENTS',
+  'nats://local host/EVENTS',
+  `nats://localhost/${'E'.repeat(65)}`,
+])('an address of a NATS stream is refused where a part of it cannot be used: %s', (address) => {
+  expect(() => jetStreamAddress(address)).toThrow(ValueError);
+});

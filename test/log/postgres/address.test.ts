@@ -19,7 +19,7 @@ describe('the address of an event log in PostgreSQL', () => {
       connections: 8,
       isRelaxed: true,
     });
-    expect(postgresAddress('postgresql://h/events?target_session_attrs=read-write')).toMatchObject({
+    expect(postgresAddress('postgresql://h/events?target_session_attrs=read-write&durability=full')).toMatchObject({
       user: undefined,
       sslmode: 'prefer',
       sslrootcert: undefined,
@@ -51,6 +51,8 @@ describe('the address of an event log in PostgreSQL', () => {
     ['postgres://%@h/d', 'percent-encoded'],
     ['postgres://h/%', 'percent-encoded'],
     ['postgres://h/d?connections=1', 'connections=2 to 99'],
+    ['postgres://h/d?connections=100', 'connections=2 to 99'],
+    ['postgres://h/d?target_session_attrs=any', 'target_session_attrs=read-write'],
     ['postgres://h/d?sslmode=none', 'sslmode=disable|prefer'],
     ['postgres://h/d?sslrootcert=', 'sslrootcert=FILE'],
     ['postgres://h/d?password=secret', 'must not hold a password'],
