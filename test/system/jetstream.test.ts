@@ -97,22 +97,6 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     expect(await log.append(...batch)).toEqual(batch.map(({ id }) => ({ id, recorded: false })));
   });
 
-  describe('a stream that exists already', () => {
-    it('is not made for those who only want to read it', async () => {
-      const under = options({ create: false });
-      expect(await failureOf(opened(under))).toContain(`the stream ${under.stream} does not exist`);
-    });
-
-    it('without its keys is read by those who make none, so that its events can be exported', async () => {
-      const under = options();
-      const log = await opened(under);
-      await log.append(newEvent({ idempotencyKey: 'k' }));
-      await directly(({ streams: existing }) => existing.delete(`${under.stream}_KEYS`));
-      const reading = await opened({ ...under, create: false });
-      expect(await reading.scan({ after: 0, limit: 10 })).toMatchObject([{ idempotencyKey: 'k' }]);
-    });
-  });
-
   describe('a server that asks who connects', () => {
     let folder: Awaited<ReturnType<typeof temporaryFolder>>;
     let guarded: NatsServer | undefined;

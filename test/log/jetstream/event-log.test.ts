@@ -1,65 +1,44 @@
 import {
+  DiscardPolicy,
   JetStreamApiError,
   StorageType,
+  type PeerInfo,
   type StreamConfig,
-  type StreamInfo,
   type StreamState,
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import type { NewEvent } from '../../../src/events/stored-event';
 import { EventTooLargeError } from '../../../src/log/engine';
-import { isSubjectTaken } from '../../../src/log/jetstream/connection';
-import { forgetEvents, openJetStreamLog } from '../../../src/log/jetstream/event-log';
+import { isSubjectTaken, JetStreamConnection } from '../../../src/log/jetstream/connection';
+import { forgetEvents, openJetStreamLog, type JetStreamOptions } from '../../../src/log/jetstream/event-log';
 import { encodeEvent, encodeReference, IDEMPOTENCY_KEY, keySubject } from '../../../src/log/jetstream/message';
 import { recordEvents } from '../../../src/log/jetstream/recorder';
 import { provideStreams, requireReady, retentionOfKeys } from '../../../src/log/jetstream/setup';
-import type { LogStreams, Message, Stream } from '../../../src/log/jetstream/stream';
+import { logStreams, Stream, type LogStreams } from '../../../src/log/jetstream/stream';
 import { StreamWalk, TypeSearch, type Part } from '../../../src/log/jetstream/walk';
 import { newEvent } from '../../support/events';
+import { eventually } from '../../support/eventually';
 import { failureOf } from '../../support/jetstream';
+import { natsInMemory } from '../../support/nats-in-memory';
+import { describeEventLog } from '../event-log-suite';
 
 const KEY = keySubject({ name: 'E' }, [IDEMPOTENCY_KEY, 'k']);
 const ALL: Part = { after: 0, before: Infinity, first: 'oldest', most: Infinity };
 
 const messageOf = (event: Partial<NewEvent>) => encodeEvent({ attempt: 'a', event: newEvent(event) });
 
-/** A stream in memory with these messages, all on one subject, which notes the positions that are asked for. */
+/** A stream in memory with these messages, all on one subject. */
 function streamOf(bodies: readonly Uint8Array[] = [], subjectOfAll = '') {
-  let messages: (Message & { readonly subject: string })[] = [];
-  let last = 0;
-  const asked: number[] = [];
-  const keep = (isKept: (message: (typeof messages)[number]) => boolean) => {
-    messages = messages.filter(isKept);
-    return Promise.resolve();
-  };
-  const stream: Partial<Stream> = {
-    name: 'E',
-    put(subject, data, expected) {
-      if (expected === 0 && messages.some((one) => one.subject === subject)) return Promise.resolve(undefined);
-      messages.push({ seq: ++last, time: new Date(), data, subject });
-      return Promise.resolve(last);
-    },
-    last: (subject) => Promise.resolve(messages.findLast((one) => one.subject === subject)),
-    at(seq) {
-      asked.push(seq);
-      return Promise.resolve(messages.find((one) => one.seq === seq));
-    },
-    next: (from, subject) => Promise.resolve(messages.find((one) => one.seq >= from && one.subject === subject)),
-    erase: (seq) => keep((one) => one.seq !== seq),
-    removeBefore: (seq, subject) => keep((one) => one.seq >= seq || one.subject !== subject),
-    state: () =>
-      Promise.resolve({ first_seq: 1, last_seq: last, messages: messages.length, bytes: 5000 } as StreamState),
-  };
+  const { connection, make, store } = natsInMemory();
+  const kept = make('E');
   const put = (...more: readonly Uint8Array[]) => {
-    for (const body of more) void stream.put?.(subjectOfAll, body);
+    for (const body of more) store('E', subjectOfAll, body);
   };
   put(...bodies);
+  const stream = new Stream(connection, 'E', Infinity);
   /** Puts the stream back to where it had no message. */
-  const reset = () => {
-    last = 0;
-    return keep(() => false);
-  };
-  return { stream: stream as Stream, asked, put, reset, positions: () => messages.map(({ seq }) => seq) };
+  const reset = () => Object.assign(kept, { messages: [], last: 0 });
+  return { stream, at: jest.spyOn(stream, 'at'), put, reset, positions: () => kept.messages.map(({ seq }) => seq) };
 }
 
 /** The streams of a log in memory, which takes messages of up to 1,000 bytes. */
@@ -83,17 +62,13 @@ it.each([10071, 10164])('NATS says in old and new versions that a subject is tak
   expect(isSubjectTaken(refusal(10077))).toBe(false);
 });
 
+const optionsFor = (stream: string, given: Partial<JetStreamOptions> = {}): JetStreamOptions => ({
+  ...{ servers: ['127.0.0.1:1'], tls: false, login: undefined, replicas: 1, timeout: 100, retention: {}, stream },
+  ...given,
+});
+
 it('no server that answers is named without the login', async () => {
-  const login = { user: 'u', password: 'Geheim' };
-  const options = {
-    servers: ['127.0.0.1:1'],
-    tls: false,
-    login,
-    stream: 'E',
-    replicas: 1,
-    timeout: 100,
-    retention: {},
-  };
+  const options = optionsFor('E', { login: { user: 'u', password: 'Geheim' } });
   expect(await failureOf(openJetStreamLog(options))).toBe(
     'The event log E on 127.0.0.1:1 cannot be opened. ---> no NATS server can be reached',
   );
@@ -125,6 +100,23 @@ it('an event is forgotten with the claims of its keys, which hold copies of it, 
   );
   expect(await forgetEvents(begin, [1, 2])).toEqual([1]);
   expect([events.positions(), keys.positions()]).toEqual([[], [2, 4]]);
+});
+
+it('an event whose keys cannot be erased stays, so that it can be forgotten again', async () => {
+  const event = messageOf({ idempotencyKey: 'k' });
+  const { begin, events, keys } = logOf(streamOf([event]), streamOf([event], KEY));
+  jest.spyOn(keys.stream, 'erase').mockRejectedValueOnce(new Error('away'));
+  await expect(forgetEvents(begin, [1])).rejects.toThrow('away');
+  expect(events.positions()).toEqual([1]);
+});
+
+it.each([
+  ['as it needs', 1, {}, 1],
+  ['as fit into 8 MB', Infinity, { data: `"data":"${'x'.repeat(3_000_000)}"` }, 2],
+])('a walk asks for as many messages at a time %s', async (_what, most, event, asked) => {
+  const { stream, at } = streamOf(Array<Buffer>(20).fill(messageOf(event)));
+  expect((await new StreamWalk(stream).events({ ...ALL, most }).next()).done).toBe(false);
+  expect(at).toHaveBeenCalledTimes(asked);
 });
 
 it('messages of other programs are passed over, and one of a later version is named', async () => {
@@ -171,51 +163,53 @@ describe('repetitions of an event', () => {
     const { events, record } = logOf();
     const again = (id: string) => record({ id, idempotencyKey: 'k' });
     await again('lost');
-    await events.reset();
+    events.reset();
     await expect(again('early')).rejects.toThrow('the stream did not settle in time');
     const now = Date.now();
     const later = jest.spyOn(Date, 'now').mockReturnValue(now + 60_000);
     for (const recorded of [true, false]) expect(await again('late')).toMatchObject([{ id: 'late', recorded }]);
     later.mockRestore();
-    await events.reset();
+    events.reset();
     events.put(messageOf({}));
     for (const recorded of [true, false]) expect(await again('moved')).toMatchObject([{ id: 'moved', recorded }]);
   });
 });
 
 describe('the streams of a log', () => {
-  /** Streams of which some exist. */
+  /** Streams of which some exist, with a message each. */
   const streamsWith = (existing: Readonly<Record<string, Partial<StreamConfig>>>) => {
-    const made: Record<string, Partial<StreamConfig>> = {};
-    const stream = (name: string): Partial<Stream> => ({
-      name,
-      wildcard: name,
-      info: () => Promise.resolve(existing[name] && ({ config: existing[name], state: { messages: 1 } } as StreamInfo)),
-      requireInfo: () => Promise.resolve({} as StreamInfo),
-      make: (settings) => Promise.resolve((made[name] = settings) as StreamConfig),
-    });
-    return { made, streams: { events: stream('E'), keys: stream('E_KEYS'), probe: stream('E_PROBE') } as LogStreams };
+    const nats = natsInMemory();
+    for (const [name, config] of Object.entries(existing)) {
+      nats.make(name, config);
+      nats.store(name, '', Buffer.alloc(0));
+    }
+    const made = () => Object.fromEntries([...nats.streams].map(([name, { config }]) => [name, config]));
+    return { nats, made, streams: logStreams(nats.connection, 'E') };
   };
 
   it('are made so that a key outlives its event by ten minutes, however many others come', async () => {
     const { streams, made } = streamsWith({});
     await provideStreams(streams, 1, { maxEvents: 3, maxAge: 60_000 });
-    expect(made).toMatchObject({
+    expect(made()).toMatchObject({
       E: { max_msgs: 3, max_age: nanos(60_000) },
       E_KEYS: { max_msgs: -1, max_age: nanos(660_000) },
+      E_PROBE: { max_age: nanos(1000) },
     });
   });
 
   it.each([
     ['max_age is 60s and must be 0s', { max_age: nanos(60_000) }],
     ['max_bytes is 1000 and must be -1', { max_bytes: 1000 }],
-    ['subjects is other.> and must be E', { subjects: ['other.>'] }],
+    ['subjects is other.> and must be E.*.*', { subjects: ['other.>'] }],
     ['storage is memory and must be file', { storage: StorageType.Memory }],
     ['num_replicas is 1 and must be 3', { num_replicas: 1 }],
-  ])('are refused if %s', async (problem, given) => {
+  ])('are refused if %s, and may have more replicas than they must', async (problem, given) => {
     const { streams, made } = streamsWith({});
     await provideStreams(streams, 3, {});
-    await expect(provideStreams(streamsWith({ ...made, E: { ...made.E, ...given } }).streams, 3, {})).rejects.toThrow(
+    await provideStreams(streamsWith(made()).streams, 2, {});
+    await expect(
+      provideStreams(streamsWith({ ...made(), E: { ...made().E, ...given } }).streams, 3, {}),
+    ).rejects.toThrow(
       `The stream E is not set up as the configuration says: ${problem}. Change the configuration, or the stream (nats stream edit E)`,
     );
   });
@@ -227,8 +221,26 @@ describe('the streams of a log', () => {
     await expect(provideStreams(streamsWith(existing).streams, 1, {})).rejects.toThrow(problem);
   });
 
-  it('take no events once the keys are gone', async () => {
-    await expect(requireReady(streamsWith({ E: {} }).streams)).rejects.toThrow('the stream E_KEYS is missing');
+  const replicas = (...states: object[]) =>
+    states.map((state) => ({ offline: false, active: 0, ...state }) as PeerInfo);
+
+  it.each<[string, Partial<StreamConfig>, PeerInfo[]?]>([
+    ['of 2 replicas 1 answer', { num_replicas: 2 }],
+    ['of 3 replicas 1 answer', { num_replicas: 3 }, replicas({ offline: true }, { active: nanos(4000) })],
+    ['ready', { num_replicas: 3 }, replicas({ offline: true }, { active: nanos(2000) })],
+    ['is sealed', { sealed: true }],
+    ['is full', { discard: DiscardPolicy.New, max_bytes: 16 * 1024 - 1 }],
+    ['is full', { discard: DiscardPolicy.New, discard_new_per_subject: true }],
+    ['ready', { discard: DiscardPolicy.New, max_bytes: 16 * 1024, max_msgs: 1 }],
+    ['ready', { max_bytes: 1 }],
+  ])('are %s with keys that have %j', async (state, config, followers = []) => {
+    const { nats, streams } = streamsWith({});
+    await provideStreams(streams, 1, {});
+    const keys = nats.make('E_KEYS');
+    Object.assign(keys, { config: { ...keys.config, ...config }, cluster: { replicas: followers } });
+    expect(await requireReady(streams).then(() => 'ready', String)).toContain(state);
+    nats.streams.delete('E_KEYS');
+    await expect(requireReady(streams)).rejects.toThrow('the stream E_KEYS is missing');
   });
 
   it.each([
@@ -250,20 +262,20 @@ describe('the streams of a log', () => {
 describe('a search for events of a type', () => {
   const ofTypes = (types: string) => [...types].map((type) => messageOf({ attributes: JSON.stringify({ type }) }));
   const others = (count: number) => ofTypes('b'.repeat(count));
-  const found = async (search: TypeSearch, stream: Stream, after: number, type = 'a') => {
+  const found = async (search: TypeSearch, stream: Stream, after: number, type = 'a', part: Partial<Part> = {}) => {
     const positions: number[] = [];
-    for await (const { position } of search.find(stream, type, { ...ALL, after })) positions.push(position);
+    for await (const { position } of search.find(stream, type, { ...ALL, after, ...part })) positions.push(position);
     return positions;
   };
 
   it('does not look again where it has found none, and finds what comes after it', async () => {
-    const { stream, asked, put } = streamOf(others(300));
+    const { stream, at, put } = streamOf(others(300));
     const search = new TypeSearch();
     expect(await found(search, stream, 5)).toEqual([]);
     put(...ofTypes('baba'));
-    asked.length = 0;
+    at.mockClear();
     expect(await found(search, stream, 5)).toEqual([302, 304]);
-    expect(asked).toEqual([301, 302, 303, 304]);
+    expect(at.mock.calls.flat()).toEqual([301, 302, 303, 304]);
     expect(await found(search, stream, 5)).toEqual([302, 304]);
     expect(await found(search, stream, 0, 'b')).toHaveLength(302);
   });
@@ -272,6 +284,18 @@ describe('a search for events of a type', () => {
     const search = new TypeSearch();
     expect(await found(search, streamOf(others(300)).stream, 0)).toEqual([]);
     expect(await found(search, streamOf(ofTypes('ba')).stream, 0)).toEqual([2]);
+  });
+
+  it('looks at all again after one for the newest, and after 64 others', async () => {
+    const { stream, at } = streamOf(ofTypes('ab'));
+    const search = new TypeSearch();
+    expect(await found(search, stream, 0, 'a', { first: 'newest' })).toEqual([1]);
+    expect(await found(search, stream, 0)).toEqual([1]);
+    for (const type of ['none', ...Array.from({ length: 64 }, (_, i) => String(i)), 'none']) {
+      at.mockClear();
+      expect(await found(search, stream, 0, type)).toEqual([]);
+    }
+    expect(at).toHaveBeenCalledTimes(2);
   });
 
   it('gives up when its time is over, and goes on where it was', async () => {
@@ -285,5 +309,70 @@ describe('a search for events of a type', () => {
       positions = await found(search, stream, 0).catch(() => undefined);
     now.mockRestore();
     expect(positions).toEqual([1001]);
+  });
+});
+
+describe('with a server in memory', () => {
+  const nats = natsInMemory();
+  const open = jest.spyOn(JetStreamConnection, 'open');
+  beforeAll(() => open.mockResolvedValue(nats.connection));
+  afterAll(() => {
+    open.mockRestore();
+  });
+  let made = 0;
+
+  describeEventLog(
+    'NATS JetStream',
+    () => {
+      const under = optionsFor(`S${String(++made)}`);
+      return Promise.resolve({
+        open: (retention = {}) => openJetStreamLog({ ...under, retention }),
+        remove: () => Promise.resolve(),
+      });
+    },
+    { forgetsItself: false },
+  );
+
+  it('an event is recorded once, and removed with its keys, if the first answer to each request is lost', async () => {
+    const { connection, make } = natsInMemory({ losesAnswers: true });
+    open.mockResolvedValueOnce(connection);
+    const log = await openJetStreamLog(optionsFor('E'));
+    const events = [newEvent(), newEvent({ idempotencyKey: 'k' }), newEvent({ webhookId: 'w' })];
+    for (const recorded of [true, false])
+      expect(await log.append(...events)).toEqual(events.map(({ id }) => ({ id, recorded })));
+    const positions = make('E').messages.map(({ seq }) => seq);
+    expect(positions).toHaveLength(3);
+    expect(await log.forget(positions)).toEqual(positions);
+    expect([make('E').messages, make('E_KEYS').messages]).toEqual([[], []]);
+    await log.close();
+  });
+
+  it('keys are counted as storage, forgotten long after their events, and missed', async () => {
+    const options = optionsFor('K', { retention: { maxEvents: 5 } });
+    const log = await openJetStreamLog(options);
+    await log.append(newEvent({ idempotencyKey: 'k' }), newEvent());
+    const keys = nats.make('K_KEYS');
+    const sizes = [...nats.make('K').messages, ...keys.messages].map(({ data }) => data.length);
+    expect((await log.stats()).bytes).toBe(sizes.reduce((sum, size) => sum + size));
+    for (const { time } of keys.messages) time.setTime(0);
+    const other = await openJetStreamLog(options);
+    await eventually('the key is forgotten', () => keys.messages.length === 0);
+    nats.streams.delete('K_KEYS');
+    expect(await log.verify()).toEqual([expect.stringContaining('the stream K_KEYS is missing')]);
+    expect(await failureOf(openJetStreamLog(options))).toContain('the stream K_KEYS is missing');
+    const reading = await openJetStreamLog({ ...options, create: false });
+    expect(await reading.scan({ after: 0, limit: 10 })).toMatchObject([{ idempotencyKey: 'k' }, {}]);
+    expect(await failureOf(openJetStreamLog(optionsFor('N', { create: false })))).toContain('N does not exist');
+    await Promise.all([log, other, reading].map((one) => one.close()));
+  });
+
+  it('events are found since a time if the clock of the server is minutes late, and counted with few consumers', async () => {
+    const log = await openJetStreamLog(optionsFor('C'));
+    const now = Date.now();
+    await log.append(newEvent({ recordedAt: now + 500_000 }));
+    expect(await log.scan({ after: 0, since: now + 400_000, limit: 1 })).toHaveLength(1);
+    await log.counts(Array.from({ length: 61 }, (_, i) => now + i));
+    expect(nats.consumers).toEqual({ now: 0, most: 8 });
+    await log.close();
   });
 });

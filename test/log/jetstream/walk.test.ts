@@ -1,45 +1,22 @@
-import type { JetStreamConnection } from '../../../src/log/jetstream/connection';
 import { encodeEvent } from '../../../src/log/jetstream/message';
 import { Stream } from '../../../src/log/jetstream/stream';
 import { StreamWalk } from '../../../src/log/jetstream/walk';
 import { newEvent } from '../../support/events';
+import { natsInMemory } from '../../support/nats-in-memory';
 
 /**
  * A stream whose leader changes again and again while it is read: of its two servers, which answer in turns, one has the first
  * messages only.
  */
 function streamOfTwoLeaders(positions: readonly number[], lagging: number, asked: number): Stream {
-  const held = () => {
-    const lags = ++asked % 3 === 0;
-    return positions.filter((position) => !lags || position <= lagging);
-  };
-  const message = (seq: number | undefined) =>
-    seq === undefined
-      ? null
-      : { seq, time: new Date(), data: encodeEvent({ attempt: 'a', event: newEvent({ id: String(seq) }) }) };
-  const streams = {
-    getMessage(_name: string, query: { readonly seq: number; readonly next_by_subj?: string }) {
-      const known = held();
-      const found = known.find((seq) => (query.next_by_subj === undefined ? seq === query.seq : seq >= query.seq));
-      return Promise.resolve(message(found));
-    },
-    info() {
-      const known = held();
-      return Promise.resolve({
-        state: { first_seq: 1, last_seq: known.at(-1) ?? 0, messages: known.length, bytes: 5000 },
-      });
-    },
-  };
-  const retry = async <T>(deadline: number, request: () => Promise<T>): Promise<T> => {
-    for (;;) {
-      try {
-        return await request();
-      } catch (error) {
-        if (performance.now() > deadline) throw error;
-      }
-    }
-  };
-  const connection = { retry, manager: { streams } } as unknown as JetStreamConnection;
+  const { connection, streams } = natsInMemory();
+  const messages = positions.map((seq) => {
+    const data = encodeEvent({ attempt: 'a', event: newEvent({ id: String(seq) }) });
+    return { seq, subject: '', time: new Date(), data };
+  });
+  const server = (last: number) => ({ config: {}, messages: messages.filter(({ seq }) => seq <= last), last });
+  const servers = [server(lagging), server(60), server(60)];
+  jest.spyOn(streams, 'get').mockImplementation(() => servers[++asked % 3]);
   return new Stream(connection, 'E', performance.now() + 5000);
 }
 
