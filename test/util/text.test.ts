@@ -1,4 +1,4 @@
-import { detached, memoized, shortened } from '../../src/util/text';
+import { detached, memoized, quoted, shortened, sizeText } from '../../src/util/text';
 
 describe('a shortened text', () => {
   it.each(['', 'short', 'x'.repeat(200)])('is the text itself if that is short', (text) => {
@@ -32,4 +32,26 @@ it('a memoized function keeps the result for a text that is repeated, however ma
   computed = 0;
   expect([length('one text'), length('one text'), length('one text')]).toEqual([8, 8, 8]);
   expect(computed).toBe(1);
+});
+
+it('a memoized function keeps 256 texts of up to 200 characters', () => {
+  const compute = jest.fn();
+  const ask = memoized(compute);
+  for (const text of ['first', ...Array.from({ length: 256 }, (_, i) => String(i)), 'first']) ask(text);
+  expect(compute).toHaveBeenCalledTimes(258);
+  for (let i = 0; i < 2; i++) ask('x'.repeat(201));
+  expect(compute).toHaveBeenCalledTimes(260);
+});
+
+it.each([
+  [1023, '1023 B'],
+  [1024, '1 KiB'],
+  [1024 ** 2, '1 MiB'],
+  [12.34 * 1024 ** 2, '12.3 MiB'],
+])('a size of %d bytes is %s', (bytes, text) => {
+  expect(sizeText(bytes)).toBe(text);
+});
+
+it('a quoted text is short and on one line, whatever is in it', () => {
+  expect(quoted(`"\n\u009b\u202e${'x'.repeat(1000)}`)).toBe(`\\"\\n\\u009b\\u202e${'x'.repeat(196)}…`);
 });
