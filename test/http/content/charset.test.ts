@@ -41,8 +41,6 @@ it.each(['', 'base64', 'utf-7', 'utf-32', 'cp437', 'x'.repeat(8000), '__proto__'
 
 it.each([
   ['utf-16le', '00d83c00', '\ufffd<'],
-  ['utf-16be', 'd800003c', '\ufffd<'],
-  ['big5', 'c3a9', 'é'],
   ['utf-8', '80', '€'],
 ])('%s %s, which is not valid, may be read as %j', (charset, hex, text) => {
   expect(Charset.named(charset).decodeAnyway(Buffer.from(hex, 'hex'))).toBe(text);
