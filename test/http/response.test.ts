@@ -53,3 +53,8 @@ it('gives the socket 64 KiB of an answer at a time: TLS holds what it is given a
   expect(response.writableLength).toBeGreaterThan(65_536);
   expect(response.writableLength).toBeLessThan(66_536);
 });
+
+it('the body of a request whose connection has closed is cut short', async () => {
+  const request = new HttpRequest(new Socket()).destroy();
+  await expect(request.takeBody()).rejects.toThrow('the connection was closed before its end');
+});

@@ -1,4 +1,4 @@
-import { detached, memoized, quoted, shortened, sizeText } from '../../src/util/text';
+import { detached, memoized, shortened } from '../../src/util/text';
 
 it.each([
   ['short', 'short'],
@@ -25,12 +25,4 @@ it('a memoized function computes once for each of 256 short texts, and keeps no 
   expect(compute).toHaveBeenCalledTimes(258);
   for (let i = 0; i < 2; i++) length('x'.repeat(201));
   expect(compute).toHaveBeenCalledTimes(260);
-});
-
-it('a size is written in the unit that suits it', () => {
-  expect([1023, 1024, 1024 ** 2, 12_939_428].map(sizeText)).toEqual(['1023 B', '1 KiB', '1 MiB', '12.3 MiB']);
-});
-
-it('a quoted text is short and on one line, whatever is in it', () => {
-  expect(quoted(`"\n\u009b\u202e${'x'.repeat(1000)}`)).toBe(`\\"\\n\\u009b\\u202e${'x'.repeat(196)}…`);
 });

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { ask, post } from '../../support/bindings';
 import { send } from '../../support/http';
@@ -31,18 +30,16 @@ describe('REQUEST_TIMEOUT', () => {
   it('is answered with 408', async () => {
     const gzip = gzipSync('event');
     const beyond = `${POST}Content-Encoding: gzip\r\nContent-Length: ${String(gzip.length + 10)}\r\n\r\n`;
-    const requests: [string, string | Buffer, number][] = [
-      ['half a header', `${GET}X-Slow: `, 1],
-      ['nothing', '', 0],
-      ['half a body', `${POST}Content-Length: 10\r\n\r\n123`, 1],
+    const requests: [string, string | Buffer][] = [
+      ['half a body', `${POST}Content-Length: 10\r\n\r\n123`],
       // What is decoded ends, and the request does not.
-      ['what is gzip, and more', Buffer.concat([Buffer.from(beyond), gzip, Buffer.from('\0')]), 1],
+      ['what is gzip, and more', Buffer.concat([Buffer.from(beyond), gzip, Buffer.from('\0')])],
     ];
-    const answers = requests.map(async ([what, request, reported]) => {
+    const answers = requests.map(async ([what, request]) => {
       const service = await startService({ REQUEST_TIMEOUT: '1s' });
       const answer = await sendRaw(service.url, request);
       expect(answer).toMatch(/^HTTP\/1.1 408 [^]*its header within 1 s, all of it within 1 s \(REQUEST_TIMEOUT\)/);
-      expect([what, await timeouts(service), (await service.log.stats()).events]).toEqual([what, reported, 0]);
+      expect([what, await timeouts(service), (await service.log.stats()).events]).toEqual([what, 1, 0]);
     });
     await Promise.all(answers);
   });
@@ -114,12 +111,4 @@ describe('MAX_BODY_MEMORY', () => {
     // What is answered is given back.
     for (let i = 0; i < 3; i++) expect(await record()).toBe(200);
   });
-});
-
-it('a half-open connection is closed', async () => {
-  const service = await startService();
-  const socket = await openConnection(service.url);
-  socket.end();
-  await once(socket.resume(), 'close');
-  expect(await connections(service)).toBe(1);
 });
