@@ -47,6 +47,7 @@ describe('the configuration', () => {
   it.each([
     ['30d', 2_592_000_000],
     ['P1DT12H', 129_600_000],
+    ['P2W', 1_209_600_000],
     ['PT1M30S', 90_000],
   ])('reads RETENTION_MAX_AGE=%s as %i milliseconds', (value, milliseconds) => {
     expect(readConfig({ RETENTION_MAX_AGE: value }).eventLogSettings.retention?.maxAge).toBe(milliseconds);

@@ -84,6 +84,14 @@ it('a body on GET that ends well is read over', async () => {
   await wire.until(/Hello World[^]*Hello World/);
 });
 
+it('a request that is refused before its 64 KiB arrive keeps its connection', async () => {
+  const wire = await openWire((await startService()).url);
+  wire.write(request('POST /nowhere', 'Content-Length: 65536'));
+  await wire.until(/ 404 /);
+  wire.write('x'.repeat(65_536), HELLO);
+  await wire.until(/Hello World/);
+});
+
 describe('of several requests of a connection', () => {
   it('each begins after the answer before it', async () => {
     const { log, answer, events } = slowLog();

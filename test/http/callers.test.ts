@@ -83,6 +83,7 @@ describe('the base URL', () => {
     [{ host: 'Example.COM:80' }, {}, 'http://example.com'],
     [{ host: 'example.com' }, { encrypted: true }, 'https://example.com'],
     [{ host: '[2001:DB8::1]:8080' }, {}, 'http://[2001:db8::1]:8080'],
+    [{ host: 'web_hook:' }, {}, 'http://web_hook'],
     [{}, { localAddress: '::1', localPort: 8080 }, 'http://[::1]:8080'],
     [{}, { encrypted: true }, 'https://localhost:80'],
   ])('is that of the request: %j over %j', (headers, connection, base) => {
@@ -111,6 +112,7 @@ describe('the base URL', () => {
     [{ 'x-forwarded-host': 'outer:81', 'x-forwarded-port': '82' }, 'http://outer:81'],
     [{ 'x-forwarded-host': 'outer:', 'x-forwarded-port': '82' }, 'http://outer:82'],
     [{ 'x-forwarded-host': '[::1]:81', 'x-forwarded-port': '82' }, 'http://[::1]:81'],
+    [{ 'x-forwarded-host': '[::1]', 'x-forwarded-port': '82' }, 'http://[::1]:82'],
     [{ 'x-forwarded-prefix': '/a/b//' }, 'http://inner/a/b'],
     [{ 'x-forwarded-prefix': "/.a/..b/c../-_~!$&'()*+;=:@%20" }, "http://inner/.a/..b/c../-_~!$&'()*+;=:@%20"],
     [{ forwarded: 'for=1;host="outer:81";proto=https' }, 'https://outer:81'],
@@ -122,6 +124,7 @@ describe('the base URL', () => {
   it.each<[Headers, string]>([
     [{ 'x-forwarded-proto': 'javascript' }, 'scheme is neither http nor https'],
     [{ 'x-forwarded-host': 'a"><b' }, 'host is not a valid authority'],
+    [{ 'x-forwarded-host': 'a'.repeat(256) }, 'host is not a valid authority'],
     [{ 'x-forwarded-port': '65536' }, 'host is not a valid authority'],
     ...['80x', '123456'].map((port): [Headers, string] => [{ 'x-forwarded-port': port }, 'port is not a number']),
     ...['x/a', '/a"b', '//evil', '/a/../b', '/a/.'].map((prefix): [Headers, string] => [

@@ -1,3 +1,5 @@
+import { Socket } from 'node:net';
+import { HttpRequest } from '../../src/http/request';
 import { ask, BINDINGS, requestOf } from '../support/bindings';
 import { PATH, sendRaw } from '../support/wire';
 import { startService, useService } from '../support/service';
@@ -60,6 +62,18 @@ it('any other path is not that of an operation, and records nothing', async () =
       new RegExp(`^HTTP/1.1 500 [^]*${name} Web Service method name is not valid`),
     );
   expect((await service.log.stats()).events).toBe(0);
+});
+
+it('an absolute target says which host is called, whatever Host says', async () => {
+  expect(await exchange(`http://evil.example${PATH}/GetEvents`)).toMatch(/^HTTP\/1\.1 403 /);
+  expect(await exchange(`http://localhost:81${PATH}?WSDL`)).toContain(`location="http://localhost:81${PATH}"`);
+});
+
+it('keys are taken off the query, whose other fields stay', () => {
+  const url = '/x?a=1&access_token=k==&%61ccess_token=l%3D&access_token=&b';
+  const request = Object.assign(new HttpRequest(new Socket()), { url });
+  request.normalizeTarget();
+  expect(request).toMatchObject({ url: '/x?a=1&b', queryString: 'a=1&b', accessTokens: ['k==', 'l='] });
 });
 
 it('a query keeps its escapes and slashes', async () => {

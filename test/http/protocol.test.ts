@@ -18,7 +18,7 @@ describe('HTTP/1.1', () => {
     ['a target that is no path', 400, `GET ftp://x${HELLO} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
     ['a fragment', 400, `GET ${HELLO}?a=1#b HTTP/1.1\r\nHost: localhost\r\n\r\n`],
     ['a fragment and an absolute target', 400, `GET http://localhost${HELLO}#b HTTP/1.1\r\nHost: localhost\r\n\r\n`],
-    ['gzip before chunked', 501, post('Transfer-Encoding: gzip, chunked\r\n', '0\r\n\r\n')],
+    ['gzip before chunked', 501, post('Transfer-Encoding: gzip,\tChunked\r\n', '0\r\n\r\n')],
     ['chunked before gzip', 400, post('Transfer-Encoding: chunked, gzip\r\n', '0\r\n\r\n')],
     ['chunks and a length', 400, post('Transfer-Encoding: chunked\r\nContent-Length: 5\r\n', '0\r\n\r\n')],
     ['an unknown coding alone', 400, post('Transfer-Encoding: xchunked\r\n', '0\r\n\r\n')],
@@ -87,6 +87,7 @@ describe('HTTP/1.1', () => {
       const ask = (method: string) =>
         exchange(`${method} ${path}?x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`, service.adminUrl);
       expect(await ask('GET')).toMatch(/^HTTP\/1.1 200 /);
+      expect(await ask('HEAD')).toMatch(/^HTTP\/1.1 200 [^]*\r\n\r\n$/);
       expect(await ask('OPTIONS')).toMatch(/^HTTP\/1.1 204 [\s\S]*\r\nAllow: GET, HEAD, OPTIONS\r\n/);
       expect(await ask('DELETE')).toMatch(/^HTTP\/1.1 405 [\s\S]*\r\nAllow: GET, HEAD, OPTIONS\r\n/);
     },

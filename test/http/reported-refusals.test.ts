@@ -132,6 +132,7 @@ it('what is refused on the admin port is counted, listed, logged and limited too
 
 it.each([
   ['400', 'Transfer-Encoding: gzip\r\n'],
+  ['417', 'Expect: magic\r\nContent-Length: 5\r\n'],
   // With one more, Node refuses them itself from 22 on.
   ['431', 'a:\r\n'.repeat(100)],
 ])('what cannot be read on counts for RATE_LIMIT, beyond which the answer says so: %s', async (status, fields) => {

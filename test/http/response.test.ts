@@ -2,12 +2,14 @@ import { Socket } from 'node:net';
 import { HttpRequest, MessageMemory } from '../../src/http/request';
 import { HttpResponse } from '../../src/http/response';
 
-function answered(bytes: number, memory = new MessageMemory(1_000_000)) {
+function answered(bytes: number, memory = new MessageMemory(1_000_000), coding?: string) {
   const request = new HttpRequest(new Socket());
+  request.headers = { 'accept-encoding': coding };
   request.complete = true;
   const response = new HttpResponse(request);
   response.memory = memory;
-  response.reply(200, 'text/plain', 'x'.repeat(bytes));
+  if (coding === undefined) response.reply(200, 'text/plain', 'x'.repeat(bytes));
+  else void response.replyCompressed('text/plain', 'x'.repeat(bytes));
   return { memory, response };
 }
 
@@ -31,9 +33,16 @@ describe('the memory of an answer', () => {
     expect(memory.bytes).toBe(0);
   });
 
-  it('is refused where there is too little left', () => {
+  it('counts nothing once the caller has gone', () => {
+    const { memory, response } = answered(0);
+    response.destroy();
+    response.reserve(5000);
+    expect(memory.bytes).toBe(0);
+  });
+
+  it.each([undefined, 'gzip'])('is refused where there is too little left, before it is compressed (%s)', (coding) => {
     const { memory } = answered(600_000);
-    expect(() => answered(500_000, memory)).toThrow('MAX_BODY_MEMORY');
+    expect(() => answered(500_000, memory, coding)).toThrow('MAX_BODY_MEMORY');
     expect(memory.bytes).toBe(600_000);
   });
 });
@@ -43,4 +52,9 @@ it('gives the socket 64 KiB of an answer at a time: TLS holds what it is given a
   await new Promise(setImmediate);
   expect(response.writableLength).toBeGreaterThan(65_536);
   expect(response.writableLength).toBeLessThan(66_536);
+});
+
+it('the body of a request whose connection has closed is cut short', async () => {
+  const request = new HttpRequest(new Socket()).destroy();
+  await expect(request.takeBody()).rejects.toThrow('the connection was closed before its end');
 });

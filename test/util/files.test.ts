@@ -1,7 +1,8 @@
+import files, { fstatSync } from 'node:fs';
 import fs, { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PositionFile } from '../../src/cli/forward/position';
-import { writeNewFile } from '../../src/util/files';
+import { flushFolder, writeNewFile } from '../../src/util/files';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('a new file', () => {
@@ -57,6 +58,32 @@ describe('a new file', () => {
       await new PositionFile(path('position')).write({ sequence: 1, event: undefined });
     }
     expect(await readdir(folder.path)).toEqual(['EACCES', 'EBUSY', 'EPERM', 'position']);
+  });
+
+  it('stays without its name if a program does not let go of it within two seconds', async () => {
+    jest.spyOn(performance, 'now').mockReturnValueOnce(0).mockReturnValue(2001);
+    jest.spyOn(fs, 'rename').mockRejectedValueOnce(Object.assign(new Error('busy'), { code: 'EBUSY' }));
+    await expect(writeNewFile(path('new'), (temporary) => writeFile(temporary, ''))).rejects.toThrow('busy');
+  });
+
+  it('is on disk before it has its name, and its name when it is done', async () => {
+    const steps: string[] = [];
+    const note = (descriptor: number) => void steps.push(fstatSync(descriptor).isFile() ? 'file' : 'folder');
+    jest.spyOn(files, 'fsyncSync').mockImplementation(note);
+    jest.spyOn(fs, 'rename').mockImplementation(() => Promise.resolve(void steps.push('rename')));
+    await writeNewFile(path('new'), (temporary) => writeFile(temporary, ''));
+    expect(steps).toEqual(['file', 'rename', 'folder']);
+  });
+
+  it('is not done if the disk fails to keep its name, but is on a file system that has no way to', () => {
+    const failing = (code: string) => () => {
+      jest.spyOn(files, 'fsyncSync').mockImplementationOnce(() => {
+        throw Object.assign(new Error(code), { code });
+      });
+      flushFolder(folder.path);
+    };
+    expect(failing('EIO')).toThrow('EIO');
+    expect(failing('EINVAL')).not.toThrow();
   });
 
   it('has a name as long as the file system allows', async () => {

@@ -6,6 +6,8 @@ it.each([
   ["/x?access_token=a,b;c'd&e=1", '/x?access_token=***&e=1'],
   ["</x?access_token=a;b>; rel='next'", "</x?access_token=***>; rel='next'"],
   ["/x%3Faccess_token=a,b'c%26d", '/x%3Faccess_token=***%26d'],
+  ['%252Fx%253Faccess%25255Ftoken%253Da%2526b', '%252Fx%253Faccess%25255Ftoken%253D***%2526b'],
+  ['"{\\"access_token\\": \\"a\\"}"', '"{\\"access_token\\": \\"***\\"}"'],
 ])('an unknown access_token is cut out whole: %s', (text, cut) => {
   expect(new Secrets().cut(text)).toBe(cut);
 });
@@ -19,4 +21,5 @@ it('keys are cut out without their names, and whole where one begins with anothe
   expect(secrets.cut('shop sixteen-characters report sixteen%2Dcharacters-and-more')).toBe('shop *** report ***');
   const json = '{"a":"a\\"quote\\\\with-backslash","b":"sixteen\\u002dcharacters"}';
   expect(secrets.cutJson(json)).toBe('{"a":"***","b":"***"}');
+  expect(secrets.cut('/x?k=sixteen%252dcharacters')).toBe('/x?k=***');
 });

@@ -1,35 +1,28 @@
 import { detached, memoized, shortened } from '../../src/util/text';
 
-describe('a shortened text', () => {
-  it.each(['', 'short', 'x'.repeat(200)])('is the text itself if that is short', (text) => {
-    expect(shortened(text)).toBe(text);
-  });
-
-  it('ends with an ellipsis if the text was longer', () => {
-    expect(shortened('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`);
-    expect(shortened('x'.repeat(4_000_000))).toHaveLength(201);
-  });
-
-  it('does not cut a character in two', () => {
-    expect(shortened(`${'x'.repeat(199)}\u{1F600}y`)).toBe(`${'x'.repeat(199)}…`);
-    expect(shortened(`${'x'.repeat(198)}\u{1F600}y`)).toBe(`${'x'.repeat(198)}\u{1F600}…`);
-  });
+it.each([
+  ['short', 'short'],
+  ['x'.repeat(200), 'x'.repeat(200)],
+  ['x'.repeat(4_000_000), `${'x'.repeat(200)}…`],
+  [`${'x'.repeat(199)}\u{1F600}y`, `${'x'.repeat(199)}…`],
+  [`${'x'.repeat(198)}\u{1F600}y`, `${'x'.repeat(198)}\u{1F600}…`],
+])('a text over 200 characters is shortened to whole ones (%#)', (text, short) => {
+  expect(shortened(text)).toBe(short);
 });
 
-describe('a copy of a text', () => {
-  it.each(['', 'plain', '\uFEFFé€😀\0', 'half \uD83D', '\uDE00\uD83D'])('is the same text: %j', (text) => {
+it.each(['', 'plain', '\uFEFFé€😀\0', 'half \uD83D', '\uDE00\uD83D'])(
+  'a copy of a text is the same text: %j',
+  (text) => {
     expect(detached(`<${text}>`.slice(1, -1))).toBe(text);
-  });
-});
+  },
+);
 
-it('a memoized function keeps the result for a text that is repeated, however many others came before it', () => {
-  let computed = 0;
-  const length = memoized((text) => {
-    computed++;
-    return text.length;
-  });
-  for (let i = 0; i < 1000; i++) length(`other ${String(i)}`);
-  computed = 0;
-  expect([length('one text'), length('one text'), length('one text')]).toEqual([8, 8, 8]);
-  expect(computed).toBe(1);
+it('a memoized function computes once for each of 256 short texts, and keeps no long ones', () => {
+  const compute = jest.fn((text: string) => text.length);
+  const length = memoized(compute);
+  for (const text of ['first', ...Array.from({ length: 256 }, (_, i) => String(i)), 'first'])
+    expect([length(text), length(text)]).toEqual([text.length, text.length]);
+  expect(compute).toHaveBeenCalledTimes(258);
+  for (let i = 0; i < 2; i++) length('x'.repeat(201));
+  expect(compute).toHaveBeenCalledTimes(260);
 });

@@ -22,6 +22,8 @@ it.each([
   ['x-user-defined', '80', '\uf780'],
   // In big-endian order it needs no mark.
   ['utf-16', '003c20ac', '<\u20ac'],
+  // Its senders send UTF-8.
+  ['us-ascii', 'c3a9', 'é'],
   ['utf-8', 'c0af', undefined],
   ['utf-16le', '00d83c00', undefined],
   ['big5', '8041', undefined],
@@ -35,6 +37,13 @@ it.each([
 
 it.each(['', 'base64', 'utf-7', 'utf-32', 'cp437', 'x'.repeat(8000), '__proto__'])('%s is not known', (charset) => {
   expect(Charset.named(charset).isKnown).toBe(false);
+});
+
+it.each([
+  ['utf-16le', '00d83c00', '\ufffd<'],
+  ['utf-8', '80', '€'],
+])('%s %s, which is not valid, may be read as %j', (charset, hex, text) => {
+  expect(Charset.named(charset).decodeAnyway(Buffer.from(hex, 'hex'))).toBe(text);
 });
 
 describe('XML announces its character set', () => {

@@ -10,8 +10,10 @@ const record = (coding: string, body: string | Buffer) =>
   post(service.url, body, { 'Content-Encoding': coding, 'Content-Type': 'text/plain' });
 
 it.each<[string, string | Buffer]>([
-  ...['', 'UTF-8', '8bit', 'none', 'gzip', 'deflate'].map((coding) => [coding, 'plain'] as [string, string]),
-  ...['utf-8, gzip', 'deflate', 'x-gzip', 'GZIP'].map((coding) => [coding, gzipSync('plain')] as [string, Buffer]),
+  ...['', 'UTF-8', '8bit', 'base64', 'none', 'gzip', 'deflate'].map((coding) => [coding, 'plain'] as [string, string]),
+  ...['utf-8, gzip', 'gzip, identity', 'deflate', 'x-gzip', 'GZIP'].map(
+    (coding) => [coding, gzipSync('plain')] as [string, Buffer],
+  ),
   ['gzip', Buffer.concat([gzipSync('pl'), gzipSync('ain'), Buffer.alloc(100)])],
   ['gzip', deflateSync('plain')],
   ['deflate', deflateRawSync('plain')],

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { ask, post } from '../../support/bindings';
 import { send } from '../../support/http';
@@ -18,34 +17,29 @@ const metric = async ({ url }: TestService, name: string) => (await metricsAt(ur
 const timeouts = (service: TestService) => metric(service, 'webhook_refusals_total{reason="timeout"}');
 const connections = (service: TestService) => metric(service, 'webhook_connections');
 
-it('1,000 characters of a Content-Type and 255 of a Host are the limit over every binding with a body', async () => {
+it('1,000 characters of a Content-Type are the limit over every binding with a body', async () => {
   const { url } = await startService();
   const headers = { 'Content-Type': `a/b;p=x${' '.repeat(12_000)}x` };
   for (const path of ['', '/RecordEvent']) {
     const answer = await send(url + path, { method: 'POST', headers, body: 'x' });
     expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('more than 1000 characters')]);
   }
-  const hosts = [`${'a.'.repeat(127)}a`, `${'a.'.repeat(127)}aa`];
-  const answers = await Promise.all(hosts.map((Host) => send(`${url}/HelloWorld`, { headers: { Host } })));
-  expect(answers.map(({ status }) => status)).toEqual([200, 400]);
 });
 
 describe('REQUEST_TIMEOUT', () => {
   it('is answered with 408', async () => {
     const gzip = gzipSync('event');
     const beyond = `${POST}Content-Encoding: gzip\r\nContent-Length: ${String(gzip.length + 10)}\r\n\r\n`;
-    const requests: [string, string | Buffer, number][] = [
-      ['half a header', `${GET}X-Slow: `, 1],
-      ['nothing', '', 0],
-      ['half a body', `${POST}Content-Length: 10\r\n\r\n123`, 1],
+    const requests: [string, string | Buffer][] = [
+      ['half a body', `${POST}Content-Length: 10\r\n\r\n123`],
       // What is decoded ends, and the request does not.
-      ['what is gzip, and more', Buffer.concat([Buffer.from(beyond), gzip, Buffer.from('\0')]), 1],
+      ['what is gzip, and more', Buffer.concat([Buffer.from(beyond), gzip, Buffer.from('\0')])],
     ];
-    const answers = requests.map(async ([what, request, reported]) => {
+    const answers = requests.map(async ([what, request]) => {
       const service = await startService({ REQUEST_TIMEOUT: '1s' });
       const answer = await sendRaw(service.url, request);
       expect(answer).toMatch(/^HTTP\/1.1 408 [^]*its header within 1 s, all of it within 1 s \(REQUEST_TIMEOUT\)/);
-      expect([what, await timeouts(service), (await service.log.stats()).events]).toEqual([what, reported, 0]);
+      expect([what, await timeouts(service), (await service.log.stats()).events]).toEqual([what, 1, 0]);
     });
     await Promise.all(answers);
   });
@@ -117,12 +111,4 @@ describe('MAX_BODY_MEMORY', () => {
     // What is answered is given back.
     for (let i = 0; i < 3; i++) expect(await record()).toBe(200);
   });
-});
-
-it('a half-open connection is closed', async () => {
-  const service = await startService();
-  const socket = await openConnection(service.url);
-  socket.end();
-  await once(socket.resume(), 'close');
-  expect(await connections(service)).toBe(1);
 });
