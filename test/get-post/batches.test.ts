@@ -15,7 +15,7 @@ const event = (id: string, more: object = {}) => ({
 describe('a batch of CloudEvents', () => {
   let service: TestService;
   beforeEach(async () => {
-    service = await startService({ GET_EVENTS_LIMIT: '10000', GET_EVENTS_MAX_BYTES: '10000000' });
+    service = await startService({ GET_EVENTS_LIMIT: '10000', GET_EVENTS_MAX_BYTES: '10000000', TRUST_PROXY: '1' });
   });
   expectNothingHeldAfterEach();
 
@@ -79,10 +79,10 @@ describe('a batch of CloudEvents', () => {
 
   it('keeps the header fields of its request once, so that the log grows by what was sent', async () => {
     const batch = Array.from({ length: 100 }, (_, i) => event(String(i)));
-    await send(batch, { 'X-Long': 'x'.repeat(10_000) });
+    await send(batch, { 'X-Long': 'x'.repeat(10_000), 'X-Forwarded-For': '192.0.2.1' });
     const stored = await service.log.scan({ after: 0, limit: 100 });
     expect(stored.filter(({ arrival }) => arrival.includes('xxx'))).toHaveLength(1);
-    expect(stored.every(({ arrival }) => arrival.includes('"remoteAddress":"127.0.0.1"'))).toBe(true);
+    expect(stored.every(({ arrival }) => arrival.includes('"remoteAddress":"192.0.2.1"'))).toBe(true);
   });
 
   it('can be what GetEvents of another service returned', async () => {
