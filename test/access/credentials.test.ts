@@ -1,4 +1,4 @@
-import { AccessControl } from '../../src/access/access-control';
+import { AccessControl, type Access } from '../../src/access/access-control';
 import { Caller } from '../../src/access/caller';
 import { readConfig } from '../../src/config/config';
 import type { HttpRequest } from '../../src/http/request';
@@ -36,4 +36,17 @@ describe('a key in a header field', () => {
     if (name === undefined) expect(required).toThrow(/This key may not record events|needs a record key/);
     else expect(required()).toBe(name);
   });
+});
+
+it('over TLS the certificate keeps other names out; a certificate of the caller keeps out no page of another site', () => {
+  const TLS = { TLS_CERT: 'c.pem', TLS_KEY: 'k.pem' };
+  const callOf = (variables: Record<string, string>, headers: object, needs: Access) => () => {
+    const own = new AccessControl(readConfig(variables), { baseUrl: () => 'https://webhook' });
+    new Caller({ headers, accessTokens: [] } as unknown as HttpRequest, own).require(needs);
+  };
+  expect(callOf({}, { host: 'rebound.example' }, 'record')).toThrow('rebound.example');
+  expect(callOf(TLS, { host: 'rebound.example' }, 'record')).not.toThrow();
+  const page = { host: 'webhook', 'sec-fetch-site': 'cross-site' };
+  expect(callOf(TLS, page, 'open')).not.toThrow();
+  expect(callOf({ ...TLS, TLS_CLIENT_CA: 'ca.pem' }, page, 'open')).toThrow('page of another site');
 });

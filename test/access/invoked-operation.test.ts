@@ -132,4 +132,14 @@ describe('a large message from a caller who has proved nothing is refused', () =
       expect(status).toBe('READ_KEYS' in variables ? 200 : 401);
     },
   );
+
+  it.each([
+    ['00', LIMIT],
+    ['0'.repeat(64), 'The x-hub-signature-256 is not valid for this body.'],
+  ])('also if only the message names the operation, and its signature is %s', async (digits, reason) => {
+    const { url } = await startService({ WEBHOOK_SECRETS: 'a secret of GitHub' });
+    const message = soap(SOAP_12, { 'X-Hub-Signature-256': `sha256=${digits}` }, envelope12('HelloWorld', body));
+    const answer = await send(url, message);
+    expect([answer.status, answer.body]).toEqual([401, expect.stringContaining(reason)]);
+  });
 });

@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, string>>;
 const KEY = 'key-for-everything-01';
 const KEYS = { RECORD_KEYS: KEY, READ_KEYS: KEY };
 const BASIC = { Authorization: `Basic ${Buffer.from(`me:${KEY}`).toString('base64')}` };
-const KEY_FIELDS = [{ 'X-API-Key': KEY }, { Authorization: `Bearer ${KEY}` }];
+const KEY_FIELDS = [{ 'X-API-Key': KEY }, { Authorization: `Bearer ${KEY}` }, { 'X-API-Key': KEY, ...BASIC }];
 
 /** The statuses of three operations over HTTP GET; `invoked-operation.test.ts` has the other bindings. */
 async function statuses({ url, log }: TestService, headers: Fields): Promise<number[]> {
@@ -37,7 +37,7 @@ describe('without keys', () => {
   });
 
   it.each([
-    ...['localhost', 'LOCALHOST:8080', 'app.localhost', '127.0.0.1', '127.1', '[::1]:8080', '192.0.2.1'],
+    ...['localhost', 'LOCALHOST:8080', 'app.localhost', 'localhost.', '127.0.0.1', '127.1', '[::1]:8080', '192.0.2.1'],
     ...['[2001:db8::1]:80', 'webhook.test:8080', 'other.example'],
   ])('the calls of scripts, clients and its own pages are taken that name it %s', async (Host) => {
     for (const fields of [{}, { 'Sec-Fetch-Site': 'same-origin' }, { Origin: `http://${Host.toLowerCase()}` }])

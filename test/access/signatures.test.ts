@@ -103,7 +103,7 @@ it('a secret that a reload removes while the body arrives lets no call through',
   await expect(caller.verify(Buffer.from(BODY), 'record')).rejects.toThrow('is not valid for this body');
 });
 
-it.each(['whpk_', 'WHSK_'])('a key with the prefix %s never verifies as a text', async (prefix) => {
+it.each(['whsec_', 'whpk_', 'WHSK_'])('a key with the prefix %s never verifies as a text', async (prefix) => {
   const secret = `${prefix}${randomBytes(32).toString('base64')}`;
   const signed = (...webhookSecrets: string[]) => Sender.signaturesFor({ webhookSecrets }).in(github(secret));
   expect(signed(secret)).toBeUndefined();

@@ -56,6 +56,9 @@ describe('without READ_KEYS the pages of the events', () => {
     [{ 'X-Forwarded-For': '203.0.113.7' }, PROXY],
     [{ Forwarded: 'for=203.0.113.7' }, PROXY],
     [{ Via: '1.1 a' }, PROXY],
+    ...['X-Real-IP', 'X-Client-IP', 'X-Forwarded-Server', 'X-Forwarded-By', 'True-Client-IP', 'CF-Connecting-IP'].map(
+      (field): [Record<string, string>, string] => [{ [field]: '203.0.113.7' }, PROXY],
+    ),
     [{ 'Sec-Fetch-Site': 'cross-site' }, LINK],
     [{ Origin: 'http://evil.example' }, LINK],
   ])('are closed to %j, and say so', async (headers, reason) => {

@@ -14,7 +14,7 @@ describe('the ticket of a call', () => {
   let response: ReturnType<typeof fakeResponse>;
   let ticket: Ticket;
   beforeEach(() => {
-    calls = new Admission({ maxInFlight: 8, maxConnections: 2 });
+    calls = new Admission({ maxInFlight: 8, maxConnections: 6 });
     response = fakeResponse();
     ticket = ticketFor(response);
   });
@@ -94,17 +94,17 @@ describe('the ticket of a call', () => {
   });
 
   it('is kept where too many wait already', async () => {
-    for (const other of others(2)) waitWith(other);
+    for (const other of others(5)) waitWith(other);
     ticket.takeSlot();
     await expect(ticket.whileIdle(() => Promise.resolve())).rejects.toMatchObject({
       status: 503,
       refusal: 'busy',
-      message: 'Too many calls wait for events: more than 2, four fifths of MAX_CONNECTIONS.',
+      message: 'Too many calls wait for events: more than 5, four fifths of MAX_CONNECTIONS.',
       headers: { 'Retry-After': '1' },
     });
-    expect(counts()).toEqual([1, 2]);
+    expect(counts()).toEqual([1, 5]);
     ticket.giveBack();
-    expect(counts()).toEqual([0, 2]);
+    expect(counts()).toEqual([0, 5]);
   });
 
   it('cannot wait twice at a time, nor without a slot', async () => {

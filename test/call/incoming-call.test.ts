@@ -1,4 +1,5 @@
 import { CloudEventError } from '../../src/events/cloudevents/attributes';
+import { EventTooLargeError } from '../../src/log/engine';
 import { CallError, type Operation } from '../../src/service/call';
 import { BINDINGS, requestOf } from '../support/bindings';
 import { startEndpoint, type TestEndpoint } from '../support/endpoint';
@@ -16,6 +17,7 @@ describe.each(BINDINGS)('over %s', (binding) => {
       HelloWorld: failing(new Error('it broke', { cause: new Error('the disk is full') })),
     });
     waiting = await startEndpoint({
+      RecordEvent: failing(new EventTooLargeError('1', 2, 1)),
       HelloWorld: {
         access: 'open',
         run: async (call) => {
@@ -43,6 +45,13 @@ describe.each(BINDINGS)('over %s', (binding) => {
       expect(answer.body).toContain(`>Server was unable to read request. ---&gt; ${reason}<`);
     } else expect(answer.body).toBe(`${reason}\n`);
     expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation, error: { refusal: 'invalid' } });
+  });
+
+  it('an event that its log does not take is refused as too large', async () => {
+    const { path, ...question } = requestOf(binding, 'RecordEvent');
+    const answer = await send(waiting.url + path, question);
+    expect([answer.status, answer.body]).toEqual([413, expect.stringContaining('takes 1 at most')]);
+    expect(waiting.reports.at(-1)).toMatchObject({ error: { refusal: 'too-large' } });
   });
 
   it('a failure of the service is reported as such, with its cause', async () => {

@@ -5,12 +5,13 @@ import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('the threads that read large messages', () => {
   const folder = useTemporaryFolder();
-  /** Waits for a flag if it is given one. */
+  /** Waits for a flag if it is given one; ends its thread without a body. */
   const reader = () => ({ module: join(folder.path, 'reader.cjs'), name: 'read', read: () => 'read' });
   const open = new Int32Array(new SharedArrayBuffer(4));
   const message = (bytes: number, flag?: Int32Array) => ({ body: Buffer.alloc(bytes), flag });
   beforeEach(async () => {
-    const source = 'exports.read = ({ flag }) => (flag && Atomics.wait(flag, 0, 0), "read");';
+    const source =
+      'exports.read = ({ body, flag }) => (flag && Atomics.wait(flag, 0, 0), body.length > 0 ? "read" : process.exit());';
     await writeFile(reader().module, source);
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
   });
@@ -35,6 +36,12 @@ describe('the threads that read large messages', () => {
     jest.runOnlyPendingTimers();
     expect(await next).toBe('read');
     jest.runOnlyPendingTimers();
+    expect(await threads.read(reader(), message(1))).toBe('read');
+  });
+
+  it('are started anew if one dies of a message', async () => {
+    const threads = new ReaderThreads(1 << 20, []);
+    await expect(threads.read(reader(), message(0))).rejects.toThrow('thread');
     expect(await threads.read(reader(), message(1))).toBe('read');
   });
 });

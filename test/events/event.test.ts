@@ -1,13 +1,14 @@
+import { Arrival } from '../../src/events/arrival';
 import { SentEvent } from '../../src/events/cloudevents/sent-event';
-import { JsonText } from '../../src/events/cloudevents/json-text';
 import { EventFactory, type RecordedCall } from '../../src/events/event';
-import type { Payload } from '../../src/events/payload';
 import { Sender } from '../../src/senders/sender';
+import { Secrets } from '../../src/util/secrets';
 import { arrivalOf, type GivenArrival } from '../support/arrival';
 
+const SECRET = 'a-secret-of-the-service';
 let factory: EventFactory;
 beforeEach(() => {
-  factory = new EventFactory({ source: '/source', type: 'test.type' });
+  factory = new EventFactory({ source: '/source', type: 'test.type' }, new Secrets([SECRET]), ['x-id', 'x-other']);
 });
 
 describe('an event', () => {
@@ -31,19 +32,13 @@ describe('an event', () => {
   it('has the key and the type in a signed body, however long that is and whatever its content type', () => {
     const sender = Sender.all.find(({ name }) => name === 'Stripe');
     if (sender === undefined) throw new Error('Stripe is not known.');
-    const made = (json: string, payload: Payload) => {
-      const { attributes, webhookId } = factory.make(
-        ...arrivalOf({ headers: {}, payload, caller: { signedBy: { sender, secret: 's', body: Buffer.from(json) } } }),
-      );
-      return [(JSON.parse(attributes) as { type: string }).type, webhookId];
-    };
     factory = new EventFactory({ source: '/source' });
     for (const long of ['1', `[${'1,'.repeat(100_000)}1]`, `"${'x'.repeat(2_000_000)}"`]) {
-      const json = `{"data":${long},"id":"evt_1","type":"charge.failed"}`;
-      const { value } = new JsonText(json).parsed() ?? {};
-      const expected = ['com.stripe.charge.failed', 'signed stripe-event\nevt_1'];
-      expect(made(json, { mediaType: 'application/json', json, value })).toEqual(expected);
-      expect(made(json, { mediaType: 'text/plain', text: json })).toEqual(expected);
+      const text = `{"data":${long},"id":"evt_1","type":"charge.failed"}`;
+      const caller = { signedBy: { sender, secret: 's', body: Buffer.from(text) } };
+      const made = factory.make(...arrivalOf({ payload: { mediaType: 'text/plain', text }, caller }));
+      expect(JSON.parse(made.attributes)).toMatchObject({ type: 'com.stripe.charge.failed' });
+      expect(made.webhookId).toBe('signed stripe-event\nevt_1');
     }
   });
 
@@ -109,7 +104,32 @@ describe('an event', () => {
     [{ 'idempotency-key': ['a', 'b'], 'webhook-id': ['c', 'd'] }, 'a, b', 'c, d'],
     [{ 'idempotency-key': '', 'webhook-id': '' }, undefined, undefined],
     [{ 'x-github-delivery': 'd', 'webhook-id': 'w' }, undefined, 'x-github-delivery\nd'],
+    [{ 'x-id': 'a', 'x-other': 'b' }, undefined, 'x-id\na'],
+    [{ 'x-id': '', 'x-other': 'b' }, undefined, 'x-other\nb'],
+    [{ 'idempotency-key': SECRET, 'x-id': `a ${SECRET}` }, '***', 'x-id\na ***'],
   ])('of a request with %j has the keys %j and %j', (headers, idempotencyKey, webhookId) => {
     expect(factory.make(...arrivalOf({ headers }))).toMatchObject({ idempotencyKey, webhookId });
+  });
+
+  it('has keys that are about its source and its place', () => {
+    const headers = { 'idempotency-key': 'k', 'x-id': 'd' };
+    const event = factory.make(...arrivalOf({ headers, keyScope: 'POST /a', attributes: sent }));
+    expect([event.idempotencyKey, event.webhookId]).toEqual(['/s\nPOST /a\nk', 'x-id\n/s\nPOST /a\nd']);
+  });
+
+  it.each([
+    [Buffer.from('Müller').toString('latin1'), 'Müller'],
+    ['M\xfcller', 'Müller'],
+    ['本', '本'],
+  ])('has the header field %j shown as %s', (value, shown) => {
+    const { headers } = Arrival.of({ arrival: JSON.stringify({ headers: { x: [value] } }) });
+    expect(Arrival.readable(headers)).toEqual([['x', shown]]);
+  });
+
+  it('has no secret of the service in its id and its source, nor in how it arrived', () => {
+    const attributes = { ...sent, id: `1-${SECRET}`, source: `/${SECRET}` };
+    const event = factory.make(...arrivalOf({ attributes, target: `/${SECRET}`, headers: { 'x-a': SECRET } }));
+    expect([event.id, event.source]).toEqual(['1-***', '/***']);
+    expect(JSON.stringify(event)).not.toContain(SECRET);
   });
 });

@@ -1,4 +1,4 @@
-import { dataMember, xmlSafe } from '../../src/events/payload';
+import { dataMember, EventData, xmlSafe } from '../../src/events/payload';
 
 /** Longer texts that would be mostly escapes are kept as bytes. */
 const PART = 256 * 1024;
@@ -48,5 +48,23 @@ describe('JSON text made safe for XML', () => {
     ['"\uDFFF\t"', '"\\udfff "'],
   ])('%j is %j', (json, safe) => {
     expect(xmlSafe(json)).toBe(safe);
+  });
+});
+
+describe('the beginning of the data of an event', () => {
+  it('is cut between characters, whatever their escapes', () => {
+    const encoded = JSON.stringify('\u0001\\"😀'.repeat(20)).slice(1, -1);
+    const whole = JSON.parse(`"${encoded}"`) as string;
+    for (let length = 10; length < encoded.length; length++) {
+      const start = new EventData(`"data":"${encoded}"`).textStart(length);
+      expect(whole.startsWith(start)).toBe(true);
+      expect(start).not.toMatch(/[\uD800-\uDBFF]$/);
+    }
+  });
+
+  it.each([1, 3, 4, 4096])('of bytes has %i of them', (length) => {
+    const bytes = Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 256));
+    const data = new EventData(`"data_base64" : "${bytes.toString('base64')}"`);
+    expect([data.bytesStart(length), data.size]).toEqual([bytes.subarray(0, length), 5000]);
   });
 });

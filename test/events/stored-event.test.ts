@@ -1,4 +1,5 @@
-import { positionIn, sequenceOf, wireBytes } from '../../src/events/stored-event';
+import { positionIn, sequenceOf, StoredEvent, wireBytes } from '../../src/events/stored-event';
+import { newEvent } from '../support/events';
 import { xmlText } from '../../src/xml/characters';
 
 it.each([
@@ -27,3 +28,12 @@ it.each(['', 'plain', '&<>"\'\r\n\t', 'é', '\u{1F600}', '\u2028', ']]>'])(
     expect(wireBytes(text)).toBe(Buffer.byteLength(xmlText(text)));
   },
 );
+
+it.each<[string, object]>([
+  ['attributes', { attributes: '[]' }],
+  ['data', { data: '"data_base64":"AA*="' }],
+  ['arrival', { arrival: '"POST"' }],
+])('tells that its %s cannot be read where the disk has damaged an event: %j', (what, damaged) => {
+  expect(StoredEvent.problemOf(newEvent({ data: ' "data_base64" : "AP8=" ' }))).toBeUndefined();
+  expect(StoredEvent.problemOf(newEvent(damaged))).toBe(`its ${what} cannot be read`);
+});

@@ -16,7 +16,7 @@ const event = (id: string, more: object = {}) => ({
 describe('a batch of CloudEvents', () => {
   let service: TestService;
   beforeEach(async () => {
-    service = await startService({ GET_EVENTS_LIMIT: '10000', GET_EVENTS_MAX_BYTES: '10000000' });
+    service = await startService({ GET_EVENTS_LIMIT: '10000', GET_EVENTS_MAX_BYTES: '10000000', TRUST_PROXY: '1' });
   });
   expectNothingHeldAfterEach();
 
@@ -82,12 +82,13 @@ describe('a batch of CloudEvents', () => {
     const { url, log } = await startService({ RECORD_KEYS: `shop ${KEY}` });
     const long = 'x'.repeat(5000);
     const headers = { 'Content-Type': BATCH, 'X-Long': long, 'X-API-Key': KEY, 'X-Copy': `a ${KEY}` };
+    const proxied = { ...headers, 'X-Forwarded-For': '192.0.2.1' };
     const body = JSON.stringify(Array.from({ length: 100 }, (_, i) => event(String(i))));
-    await ask(url, 'httppost', `RecordEvent?${long}`, { headers, fields: body });
+    await ask(url, 'httppost', `RecordEvent?${long}`, { headers: proxied, fields: body });
     const stored = await log.scan({ after: 0, limit: 100 });
     expect(stored.map(({ arrival }) => arrival.split(long).length - 1)).toEqual([2, ...Array<number>(99).fill(0)]);
     for (const { arrival } of stored)
-      expect(JSON.parse(arrival)).toMatchObject({ remoteAddress: '127.0.0.1', keyName: 'shop' });
+      expect(JSON.parse(arrival)).toMatchObject({ remoteAddress: '192.0.2.1', keyName: 'shop' });
     expect(JSON.stringify(stored)).not.toContain(KEY);
   });
 

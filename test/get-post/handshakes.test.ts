@@ -134,9 +134,10 @@ describe.each(['slack', 'trello'])('the handshake of %s', (name) => {
   });
 });
 
-it('of Microsoft Graph may have its parameter in lower case, as SharePoint writes it', async () => {
+it('of Microsoft Graph may have its parameter in lower case, as SharePoint writes it, with 2,048 characters', async () => {
   const url = await start({ SENDER_HANDSHAKES: ALL });
-  expect((await ask(url, { method: 'POST', query: '?validationtoken=b' })).body).toBe('b');
+  const token = 'b'.repeat(2048);
+  expect((await ask(url, { method: 'POST', query: `?validationtoken=${token}` })).body).toBe(token);
 });
 
 it('a body needs a key, whatever the query asks, and is recorded as itself', async () => {

@@ -2,13 +2,16 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { HttpRequest } from '../../src/http/request';
+import { openMemoryLog } from '../../src/log/memory/event-log';
+import { Deferred } from '../../src/util/promises';
 import { eventually } from '../support/eventually';
-import { post } from '../support/bindings';
-import { send } from '../support/http';
+import { ask, envelope11, post, requestOf } from '../support/bindings';
+import { send, type Answer } from '../support/http';
 import { expectNothingHeldAfterEach } from '../support/nothing-held';
 import { slowLog } from '../support/slow-log';
 import { startService } from '../support/service';
 import { openWire, PATH, request } from '../support/wire';
+import { securityHeader, usernameToken, withHeader } from '../support/wsse';
 
 const KEY = 'record-key-0123456789';
 const GIBIBYTE = 1024 ** 3;
@@ -134,18 +137,33 @@ describe('callers who have proved nothing share a quarter', () => {
     );
   });
 
-  it('of large bodies, and a signature takes theirs out of that share', async () => {
+  const large = 'x'.repeat(60_000);
+  const signature = `sha256=${createHmac('sha256', KEY).update(large).digest('hex')}`;
+  const withPassword = withHeader(envelope11('RecordEvent', large), securityHeader(usernameToken(KEY)));
+  it.each([
+    ['signature', (url: string) => post(url, large, { 'X-Hub-Signature-256': signature })],
+    ['password', (url: string) => send(url, { ...requestOf('soap11', 'RecordEvent'), body: withPassword })],
+  ])('of large bodies, and a %s takes theirs out of that share', async (_what, call) => {
     const { log, answer, events } = slowLog();
-    const { url } = await startService(variables, log);
-    const body = 'x'.repeat(60_000);
-    const signature = `sha256=${createHmac('sha256', KEY).update(body).digest('hex')}`;
-    const answers = [];
+    const { url } = await startService({ ...variables, MAX_IN_FLIGHT: '6' }, log);
+    const answers: Promise<Answer>[] = [];
     for (let i = 1; i <= 6; i++) {
-      answers.push(post(url, body, { 'X-Hub-Signature-256': signature }));
+      answers.push(call(url));
       await eventually('the call is in flight', () => events() === i);
     }
     answer();
     for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
+  });
+
+  it('of the slots, also for operations that need no proof', async () => {
+    const { promise, resolve } = new Deferred<[]>();
+    const read = jest.fn(() => promise);
+    const { url } = await startService({ ...variables, MAX_IN_FLIGHT: '4' }, Object.assign(openMemoryLog(), { read }));
+    const first = ask(url, 'soap11', 'GetEvents');
+    await eventually('the call is in flight', () => read.mock.calls.length === 1);
+    expect((await ask(url, 'soap11', 'GetEvents')).body).toContain('Too many calls in flight of callers without');
+    resolve([]);
+    expect((await first).status).toBe(200);
   });
 });
 

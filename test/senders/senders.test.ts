@@ -78,16 +78,17 @@ describe('a known sender', () => {
   });
 });
 
-it('EVENT_TYPE is the type of its events, but for those of CloudEvents', async () => {
+it('EVENT_TYPE is the type of its events, each known by the id in its data, but for those of CloudEvents', async () => {
   const service = await startService({ EVENT_TYPE: 'a.b' });
   const json = { 'Content-Type': 'application/json', 'Stripe-Signature': 't=1' };
-  await post(service.url, '{"id":"evt_1","type":"invoice.paid"}', json);
+  for (const livemode of [true, false])
+    await post(service.url, JSON.stringify({ id: 'evt_1', type: 'invoice.paid', livemode }), json);
   await post(service.url, '{}', {
-    ...json,
     'ce-specversion': '1.0',
     'ce-id': '1',
     'ce-source': '/s',
     'ce-type': 'own',
+    ...json,
   });
   expect((await newestEvents(service.url)).map(({ type }) => type)).toEqual(['a.b', 'own']);
 });

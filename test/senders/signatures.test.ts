@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { Sender, type SenderSecrets } from '../../src/senders/sender';
+import { secretKey } from '../../src/senders/signature';
 import { DELIVERIES, SECRETS, type Fields } from '../support/deliveries';
 
 /** In seconds since 1970. */
@@ -177,4 +178,8 @@ describe('a signature', () => {
   ])('with %s is checked', async (_what, headers, expected) => {
     expect(await signerOf(headers())).toBe(expected);
   });
+});
+
+it('a secret has the same name in the log after every start, or deliveries that come again would be recorded again', () => {
+  expect(secretKey(Buffer.from('a secret')).id()).toBe('yJV4BTBS');
 });

@@ -16,9 +16,11 @@ it('keys are cut out without their names, and whole where one begins with anothe
   const config = readConfig({
     RECORD_KEYS: 'shop sixteen-characters',
     READ_KEYS: 'report sixteen-characters-and-more,a"quote\\with-backslash',
+    FORWARD_SECRETS: `whsec_${'k'.repeat(24)}`,
   });
   const secrets = new Secrets(AccessControl.secretsIn(config));
   expect(secrets.cut('shop sixteen-characters report sixteen%2Dcharacters-and-more')).toBe('shop *** report ***');
+  expect(secrets.cut(`whsec_${'k'.repeat(24)}`)).toBe('***');
   const json = '{"a":"a\\"quote\\\\with-backslash","b":"sixteen\\u002dcharacters"}';
   expect(secrets.cutJson(json)).toBe('{"a":"***","b":"***"}');
   expect(secrets.cut('/x?k=sixteen%252dcharacters')).toBe('/x?k=***');

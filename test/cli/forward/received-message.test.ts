@@ -33,6 +33,10 @@ function signersOf(...names: readonly string[]): ReceivedForm['signers'] {
   return new Map(signers.flatMap(([sender, signer]) => (signer ? [[sender, signer]] : [])));
 }
 
+const OTHERS =
+  'keep-alive proxy-connection te trailer transfer-encoding upgrade expect via origin referer sec-fetch-site x-real-ip ' +
+  'accept-encoding x-forwarded-host x-rewrite-url x-http-method';
+
 describe('a request that is sent as it arrived', () => {
   it('has none of the fields by which a target takes it for another one, and those with names of objects', async () => {
     const headers = {
@@ -42,6 +46,9 @@ describe('a request that is sent as it arrived', () => {
       x_forwarded_for: '127.0.0.1',
       forwarded: 'for=127.0.0.1',
       content_length: '0',
+      connection: 'close, x-hop',
+      'x-hop': '1',
+      ...Object.fromEntries(OTHERS.split(' ').map((name) => [name, 'x'])),
       constructor: 'c',
     };
     const { headers: fields } = await sent({ headers });

@@ -51,19 +51,9 @@ describe('a batch of CloudEvents in JSON', () => {
     expect(SentEvent.batched(' [\n] ')).toEqual([]);
   });
 
-  it.each<[string, unknown[], RegExp]>([
-    [
-      'the first of two that are not valid',
-      [{ ...REQUIRED, id: '' }, {}],
-      /^Event 1 of the batch: .* id must not be empty/,
-    ],
-    [
-      'an element that is not an object',
-      [REQUIRED, [REQUIRED]],
-      /^Event 2 of the batch: The CloudEvent is not a JSON object/,
-    ],
-  ])('is refused whole for %s, which is named', (_what, batch, problem) => {
-    expect(() => SentEvent.batched(JSON.stringify(batch))).toThrow(problem);
+  it('is refused whole for an element that is not an object, which is named', () => {
+    const refused = /^Event 2 of the batch: The CloudEvent is not a JSON object/;
+    expect(() => SentEvent.batched(JSON.stringify([REQUIRED, [REQUIRED]]))).toThrow(refused);
   });
 
   it.each([
