@@ -79,7 +79,7 @@ describe('a batch of CloudEvents', () => {
   );
 
   it('keeps header fields and query of its request once, so that the log grows by what was sent, and its caller without the key', async () => {
-    const { url, log } = await startService({ RECORD_KEYS: `shop ${KEY}` });
+    const { url, log } = await startService({ RECORD_KEYS: `shop ${KEY}`, TRUST_PROXY: '1' });
     const long = 'x'.repeat(5000);
     const headers = { 'Content-Type': BATCH, 'X-Long': long, 'X-API-Key': KEY, 'X-Copy': `a ${KEY}` };
     const proxied = { ...headers, 'X-Forwarded-For': '192.0.2.1' };
