@@ -1,4 +1,5 @@
 import { JSON_TYPE, TEXT, useEventsPages } from '../../support/events-pages';
+import { newEvent } from '../../support/events';
 import { shownText } from '../../support/page';
 import { htmlProblems } from '../../support/valid-html';
 
@@ -44,6 +45,7 @@ describe('the comparison of two events', () => {
     expect(part(body, 'arrival').lines).toEqual(
       expect.arrayContaining([
         '  Request: POST /webhooks/Services/WebHooks.asmx/RecordEvent',
+        '  Sender: 127.0.0.1',
         '- x-try: first',
         '+ x-try: second',
       ]),
@@ -103,6 +105,9 @@ describe('the comparison of two events', () => {
     const { html, hint } = await compared('x\n'.repeat(20_001), 'x\n'.repeat(20_000));
     expect(hint).toBe('No difference in the beginning');
     expect(html).toContain('Only the beginning was compared.');
+    const arrival = JSON.stringify({ headers: { a: 'x'.repeat(20_000) } });
+    await service().log.append(newEvent({ arrival }));
+    expect(part(await page('?event=3&with=3'), 'arrival').hint).toBe('No difference in the beginning');
   });
 
   it('finds the other event by its id, and is not there with one that is not', async () => {

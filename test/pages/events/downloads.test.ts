@@ -38,6 +38,7 @@ describe('what the list of events finds, as a file', () => {
       'content-disposition': 'attachment; filename="events.ndjson"',
       'content-security-policy': "default-src 'none'; sandbox",
       'cache-control': 'no-store',
+      'x-events-last': '120',
     });
     const events = body
       .split('\n')
@@ -56,6 +57,13 @@ describe('what the list of events finds, as a file', () => {
     expect(await lines('&text=wanted')).toHaveLength(60);
     expect(await lines('&text=nothing')).toEqual([]);
     expect(await lines('&before=61')).toHaveLength(60);
+    expect(await lines('&text=wanted&limit=7')).toHaveLength(7);
+    expect(await lines('&limit=100')).toHaveLength(100);
+    const same = { id: 'same', recordedAt: Date.UTC(2027, 1) };
+    for (let i = 0; i < 11; i++) await service.log.append(newEvent({ ...same, source: String(i) }));
+    expect(await lines('&from=2027-01-01T00:00')).toHaveLength(11);
+    expect(await lines('&id=same')).toHaveLength(10);
+    expect(await lines('&id=same&limit=2')).toHaveLength(2);
     expect((await send(`${service.url}?events=export&from=x`)).status).toBe(400);
   });
 

@@ -40,10 +40,12 @@ it.each([50, 51])('a list of %d events has each once, to the last and back', asy
 
 it('a row has what helps to recognize an event, below the heading of its day', async () => {
   for (const day of [21, 21, 22]) await service().log.append(newEvent({ recordedAt: Date.UTC(2026, 10, day, 23, 59) }));
+  await record(Buffer.alloc(50, 0xab), { 'Content-Type': 'image/png' });
   await record('{"order":17}', JSON_TYPE);
   const shown = await text('?events');
+  expect(shown).toContain(` 50 B ${'ab '.repeat(40)}… `);
   expect(shown).toMatch(
-    / \w{3}, \d\d \w{3} \d{4} Event 4 \d\d:\d\d:\d\d\.\d{3} POST webhook\.recorded 127\.0\.0\.1 12 B \{&quot;order&quot;:17\} /,
+    / \w{3}, \d\d \w{3} \d{4} Event 5 \d\d:\d\d:\d\d\.\d{3} POST webhook\.recorded 127\.0\.0\.1 12 B \{&quot;order&quot;:17\} /,
   );
   expect(shown).toMatch(/ Sun, 22 Nov 2026 Event 3 .* Sat, 21 Nov 2026 Event 2 .* Event 1 /);
   expect(shown.match(/Nov 2026 Event/g)).toHaveLength(3);
@@ -61,6 +63,11 @@ it('a search shows what it finds, in any tab of any browser: the address says it
   expect(body).toContain('<option value="httppost" selected>');
   expect(body).toContain('name="from" step="1" value="2020-01-01T00:00"');
   expect(linkOf(body, 'older')).toBeUndefined();
+  // What it finds can be downloaded; it is not live, since it ends with a time.
+  expect(body).toContain(
+    'href="?events=export&amp;text=%2217%22&amp;binding=httppost&amp;type=webhook.recorded&amp;from=',
+  );
+  expect(body).not.toContain('id="live"');
 });
 
 it('a filter that cannot be used is refused with the reason, and stays open with its value', async () => {
@@ -82,6 +89,21 @@ it('a search says how many events it found, and how far it looked', async () => 
   expect(await found('?events&type=t&before=11')).toBe('10 found on this page, searched back to the oldest event.');
   expect(await found('?events&type=t&after=50')).toBe('10 found on this page, searched up to the newest event.');
   expect(await text('?events&text=nothing')).toContain('None of the 61 events in the log matches.');
+});
+
+it.each([
+  ['before=9', 'older', 'data-paused'],
+  ['after=1', 'newer', ''],
+])('a search that paused before its page was full goes on from there, with %s', async (place, link, paused) => {
+  await recordMany(2);
+  const search = service().log.search.bind(service().log);
+  jest.spyOn(service().log, 'search').mockImplementation(async (query) => {
+    return { ...(await search(query)), reached: { position: 5, recordedAt: 0 }, more: true };
+  });
+  const body = await page(`?events&type=t&${place}`);
+  const [, href, attributes] =
+    new RegExp(`<a href="([^"]*)"[^>]* id="${link}"([^>]*)>Continue searching<`).exec(body) ?? [];
+  expect([href, attributes?.trim()]).toEqual([`?events&amp;type=t&amp;${place.replace(/\d/, '5')}`, paused]);
 });
 
 it('a search marks the part of an event that matches, as text', async () => {

@@ -1,4 +1,5 @@
 import { EventLogError } from '../../../src/log/engine';
+import { refusalsView } from '../../../src/pages/events/refusal-view';
 import { Deferred } from '../../../src/util/promises';
 import { callOperation, requestOf } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
@@ -71,6 +72,7 @@ describe('the pages of the events', () => {
       expect(body).toMatch(new RegExp(`<strong>3 events</strong> in the ${title}`));
       expect(body.match(/class="bar" /g)?.length).toBe(spans);
       expect(body.match(/<tr><td>/g)?.length).toBe(spans);
+      expect(body.match(/<\/time><\/a> so far<\/td>/g)?.length).toBe(1);
       const counted = [...body.matchAll(/<td class="number">(\d+)<\/td>/g)].map(([, events]) => Number(events));
       expect(counted.reduce((sum, events) => sum + events, 0)).toBe(3);
       const [, href = ''] = /<td><a href="([^"]*)">(?:(?!<tr>)[^])*?<td class="number">3</.exec(body) ?? [];
@@ -107,6 +109,20 @@ describe('the pages of the events', () => {
     expect(await text('?events=refusals&reason=busy')).toContain('None of them has this reason');
   });
 
+  it('show of refused calls in one row the first and the last, and the id by which a sender repeats them', async () => {
+    const call = { remoteAddress: '::1', status: undefined, reason: 'busy' };
+    const calls = [3, 2, 1].map((time) => ({ ...call, id: String(time), time, headers: [['ce-id', 'e-17']] as const }));
+    const view = await refusalsView({ calls, perMinute: new Map() }, 'failed');
+    expect(view.calls).toMatchObject([
+      {
+        count: 3,
+        dateTime: new Date(3).toISOString(),
+        since: { dateTime: new Date(1).toISOString() },
+        delivery: '<bdi>e-17</bdi>',
+      },
+    ]);
+  });
+
   it('count each refused call, a page that a proxy spoils among them', async () => {
     const refusedCalls = async () => /([\d,]+) refused in the last hour/.exec(await text('?events'))?.[1];
     expect(await refusedCalls()).toBe(undefined);
@@ -134,8 +150,11 @@ describe('the pages of the events', () => {
 
   it('are valid HTML, allow their own code alone, and lists a connection, with or without events', async () => {
     const check = async (query: string) => {
-      const { body, headers } = await get(query);
+      const { status, body, headers } = await get(query);
       expect(await htmlProblems(body)).toEqual([]);
+      expect(body).toMatch(/<title>[^<]+ – WebHook web service<\/title>/);
+      const { 'cache-control': caching, vary } = headers;
+      expect([caching, vary]).toEqual(['no-store', status === 200 ? 'Host, Accept-Encoding' : vary]);
       const policy = String(headers['content-security-policy']);
       expect(policy).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
       expect(policy).not.toContain('unsafe');

@@ -69,6 +69,9 @@ describe('the pages', () => {
     for (const order of ['1', '2']) await send(`${other.url}/RecordEvent?order=${order}`);
     expect(await shown()).toContain('Events Link 2 in the log');
     expect(await shown({})).not.toMatch(/None yet|in the log/);
+    const stats = jest.spyOn(other.log, 'stats').mockReturnValue(new Promise(() => undefined));
+    expect(await shown()).not.toMatch(/None yet|in the log/);
+    stats.mockRestore();
     await other.log.close();
     expect(await shown()).not.toMatch(/None yet|in the log/);
   });
