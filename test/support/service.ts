@@ -9,6 +9,8 @@ export interface TestService {
   /** Absolute address of the admin pages, if they have one of their own. */
   readonly adminUrl: string | undefined;
   readonly log: EventLog;
+  /** Reads these settings again. */
+  reload(variables: Readonly<Record<string, string>>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -43,6 +45,7 @@ export async function startService(
     url: app.url,
     adminUrl: app.adminUrl,
     log,
+    reload: (next) => app.reload(readConfig(next)),
     async stop() {
       running.delete(service);
       await app.close();

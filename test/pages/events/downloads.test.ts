@@ -24,9 +24,9 @@ describe('what the list of events finds, as a file', () => {
       .map((line) => (JSON.parse(line) as { sequence: string }).sequence);
   };
   /** Begins a download of which nothing is read. */
-  const begin = (events = 'export&text=x'): Promise<IncomingMessage> =>
+  const begin = (events = 'export&text=x', headers = {}): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
-      httpGet(`${service.url}?events=${events}`, { agent: false }, resolve).on('error', reject);
+      httpGet(`${service.url}?events=${events}`, { agent: false, headers }, resolve).on('error', reject);
     });
 
   it('has the lines of an export, oldest first, of more than a page', async () => {
@@ -39,6 +39,7 @@ describe('what the list of events finds, as a file', () => {
       'content-security-policy': "default-src 'none'; sandbox",
       'cache-control': 'no-store',
       'x-events-last': '120',
+      'x-accel-buffering': 'no',
     });
     const events = body
       .split('\n')
@@ -105,6 +106,18 @@ describe('what the list of events finds, as a file', () => {
     taken.destroy();
     await noBytesHeld();
     expect((await send(`${service.url}?events=export`)).body.length).toBeGreaterThan(9_000_000);
+  });
+
+  it('ends where it is when the key of its caller is taken away', async () => {
+    await expectNothingHeld(service);
+    const key = 'a-key-that-goes-away';
+    service = await startService({ READ_KEYS: key, ADMIN_PORT: '0' });
+    const answer = await begin('export&wait=60', { 'X-API-Key': key });
+    await once(answer, 'readable');
+    await service.reload({ READ_KEYS: 'another-read-key' });
+    await record(1);
+    expect(await ending(answer)).toBe('aborted');
+    expect(String(answer.read())).toBe('\n');
   });
 
   it('is not complete where the service stops or the log fails, and the caller sees that', async () => {

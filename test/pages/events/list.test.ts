@@ -17,6 +17,7 @@ it('an empty list has the address for webhooks to copy', async () => {
   expect(await htmlProblems(body)).toEqual([]);
   await record();
   expect(await page('?events')).not.toContain('id="webhooks"');
+  expect(await text('?events')).toContain('1 event in the log');
 });
 
 it.each([50, 51])('a list of %d events has each once, to the last and back', async (count) => {
@@ -170,7 +171,9 @@ it('each of 120 new events comes once after the newest that a page has, in sever
   await record();
   const after = (html: string) => /data-after="(\d+)"/.exec(html)?.[1] ?? '';
   const found: string[] = [];
-  let last = after(await page('?events&binding=httppost'));
+  const first = await page('?events&binding=httppost');
+  expect(first).toContain('data-endpoint="WebHooks.asmx" data-narrowed');
+  let last = after(first);
   await recordMany(120);
   for (let before = ''; before !== last;) {
     before = last;

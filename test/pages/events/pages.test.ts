@@ -48,8 +48,10 @@ describe('the pages of the events', () => {
     const first = send(`${url}?event=1&with=2`);
     first.catch(() => undefined);
     await eventually('the first is read', () => reads.mock.calls.length === 1);
-    for (const wire of wires)
-      wire.write(`GET ${new URL(url).pathname}?event=1&with=2 HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    for (const [i, wire] of wires.entries())
+      wire.write(
+        `GET ${new URL(url).pathname}?event=1${['', '&with=2', '&download=data'][i] ?? ''} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+      );
     await eventually('others wait', async () => (await metricsAt(url)).get('webhook_calls_in_flight') === 4);
     expect(reads).toHaveBeenCalledTimes(1);
     for (const { socket } of wires) socket.resetAndDestroy();
@@ -111,7 +113,13 @@ describe('the pages of the events', () => {
 
   it('show of refused calls in one row the first and the last, and the id by which a sender repeats them', async () => {
     const call = { remoteAddress: '::1', status: undefined, reason: 'busy' };
-    const calls = [3, 2, 1].map((time) => ({ ...call, id: String(time), time, headers: [['ce-id', 'e-17']] as const }));
+    const calls = [3, 2, 1, 0].map((time) => ({
+      ...call,
+      id: String(time),
+      time,
+      headers: [['ce-id', 'e-17']] as const,
+    }));
+    Object.assign(calls[3] ?? {}, { remoteAddress: '::2' });
     const view = await refusalsView({ calls, perMinute: new Map() }, 'failed');
     expect(view.calls).toMatchObject([
       {
@@ -120,6 +128,7 @@ describe('the pages of the events', () => {
         since: { dateTime: new Date(1).toISOString() },
         delivery: '<bdi>e-17</bdi>',
       },
+      { count: 1 },
     ]);
   });
 
@@ -202,8 +211,19 @@ describe('the pages of the events', () => {
   });
 
   it('without a key say how to type it in a browser, and nothing else', async () => {
-    const guarded = await startService({ READ_KEYS: 'read-key-0123456789' });
+    const key = { 'X-API-Key': 'read-key-0123456789' };
+    const guarded = await startService({ READ_KEYS: key['X-API-Key'], MAX_IN_FLIGHT: '1' });
+    // Before a slot is looked for: another caller has the only one.
+    const stalled = new Deferred();
+    const search = jest.spyOn(guarded.log, 'search').mockImplementation(async () => {
+      await stalled.promise;
+      throw new Error('stalled');
+    });
+    const first = send(`${guarded.url}?events`, { headers: key });
+    await eventually('the other searches', () => search.mock.calls.length > 0);
     const { status, body } = await send(`${guarded.url}?events`);
+    stalled.resolve();
+    await first;
     expect(status).toBe(401);
     const shown = body.replace(/[^]*<main id="main">|<\/main>[^]*|<[^>]*>/g, '').trim();
     expect(shown.split(/\n\s*/)).toEqual([

@@ -77,11 +77,13 @@ describe('the pages', () => {
   });
 
   it.each([
-    ['', 'Operations'],
-    ['?events=refusals', 'Events'],
-  ])('%j marks its section in the navigation', async (query, section) => {
+    ['', ['Operations']],
+    ['?events=refusals', ['Events', 'Refusals', 'all']],
+  ])('%j marks where it stands in the navigation', async (query, places) => {
     const html = await page(query);
-    expect([...html.matchAll(/<a [^>]*aria-current="true">([^<]*)</g)].map(([, name]) => name)).toEqual([section]);
+    expect([...html.matchAll(/<a [^>]*aria-current="(?:true|page)">([^<]*)</g)].map(([, name]) => name)).toEqual(
+      places,
+    );
   });
 
   it('the service page has a folded notice about the placeholder namespace, and about no other', async () => {
