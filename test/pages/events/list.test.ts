@@ -4,7 +4,7 @@ import { send } from '../../support/http';
 import { wrapped } from '../../support/page';
 import { htmlProblems } from '../../support/valid-html';
 
-const { service, get, page, text, record, recordCloudEvent, recordMany } = useEventsPages();
+const { service, get, page, text, record, recordMany } = useEventsPages();
 
 const rows = async (query: string) => rowsOf(await page(query));
 /** The positions 1 to a last one, newest first. */
@@ -93,18 +93,15 @@ it('a search says how many events it found, and how far it looked', async () => 
 });
 
 it.each([
-  ['before=9', 'older', 'data-paused'],
-  ['after=1', 'newer', ''],
-])('a search that paused before its page was full goes on from there, with %s', async (place, link, paused) => {
+  ['before=9', 'before=5" class="button" rel="next" id="older" data-paused'],
+  ['after=1', 'after=5" class="button" rel="prev" id="newer"'],
+])('a search that paused before its page was full goes on from there, with %s', async (place, link) => {
   await recordMany(2);
   const search = service().log.search.bind(service().log);
   jest.spyOn(service().log, 'search').mockImplementation(async (query) => {
     return { ...(await search(query)), reached: { position: 5, recordedAt: 0 }, more: true };
   });
-  const body = await page(`?events&type=t&${place}`);
-  const [, href, attributes] =
-    new RegExp(`<a href="([^"]*)"[^>]* id="${link}"([^>]*)>Continue searching<`).exec(body) ?? [];
-  expect([href, attributes?.trim()]).toEqual([`?events&amp;type=t&amp;${place.replace(/\d/, '5')}`, paused]);
+  expect(await page(`?events&type=t&${place}`)).toContain(`?events&amp;type=t&amp;${link}>Continue searching<`);
 });
 
 it('a search marks the part of an event that matches, as text', async () => {
@@ -140,12 +137,6 @@ it('its links narrow it to a type and a sender, and keep what it is narrowed to'
   expect(await page('?event=1')).toContain('<span class="chip"><bdi>GitHub</bdi></span>');
   const exported = (await page('?events=export&fromSender=github')).trim().split('\n');
   expect(exported).toEqual([expect.stringContaining('com.github.push')]);
-});
-
-it('events of all types that begin alike are found by what they have in common', async () => {
-  for (const type of ['com.github.push', 'com.github.issues', 'com.githubs'])
-    await recordCloudEvent({ id: type, type });
-  expect(await rows('?events&type=com.github.*')).toEqual(['2', '1']);
 });
 
 it('an event is found by its id or sequence', async () => {

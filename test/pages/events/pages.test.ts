@@ -121,14 +121,9 @@ describe('the pages of the events', () => {
     }));
     Object.assign(calls[3] ?? {}, { remoteAddress: '::2' });
     const view = await refusalsView({ calls, perMinute: new Map() }, 'failed');
-    expect(view.calls).toMatchObject([
-      {
-        count: 3,
-        dateTime: new Date(3).toISOString(),
-        since: { dateTime: new Date(1).toISOString() },
-        delivery: '<bdi>e-17</bdi>',
-      },
-      { count: 1 },
+    expect(view.calls.map(({ count, since, delivery }) => [count, since.time.slice(-3), delivery])).toEqual([
+      [3, '001', '<bdi>e-17</bdi>'],
+      [1, '000', '<bdi>e-17</bdi>'],
     ]);
   });
 
@@ -162,8 +157,10 @@ describe('the pages of the events', () => {
       const { status, body, headers } = await get(query);
       expect(await htmlProblems(body)).toEqual([]);
       expect(body).toMatch(/<title>[^<]+ – WebHook web service<\/title>/);
-      const { 'cache-control': caching, vary } = headers;
-      expect([caching, vary]).toEqual(['no-store', status === 200 ? 'Host, Accept-Encoding' : vary]);
+      expect(headers).toMatchObject({
+        'cache-control': 'no-store',
+        ...(status === 200 && { vary: 'Host, Accept-Encoding' }),
+      });
       const policy = String(headers['content-security-policy']);
       expect(policy).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
       expect(policy).not.toContain('unsafe');
@@ -214,15 +211,12 @@ describe('the pages of the events', () => {
     const key = { 'X-API-Key': 'read-key-0123456789' };
     const guarded = await startService({ READ_KEYS: key['X-API-Key'], MAX_IN_FLIGHT: '1' });
     // Before a slot is looked for: another caller has the only one.
-    const stalled = new Deferred();
-    const search = jest.spyOn(guarded.log, 'search').mockImplementation(async () => {
-      await stalled.promise;
-      throw new Error('stalled');
-    });
+    const stalled = new Deferred<never>();
+    const search = jest.spyOn(guarded.log, 'search').mockReturnValue(stalled.promise);
     const first = send(`${guarded.url}?events`, { headers: key });
     await eventually('the other searches', () => search.mock.calls.length > 0);
     const { status, body } = await send(`${guarded.url}?events`);
-    stalled.resolve();
+    stalled.reject(new Error('stalled'));
     await first;
     expect(status).toBe(401);
     const shown = body.replace(/[^]*<main id="main">|<\/main>[^]*|<[^>]*>/g, '').trim();
