@@ -53,6 +53,8 @@ describe('the reader of envelopes', () => {
 
   it.each([
     ['<a>'.repeat(63), 'elements nested deeper than 64 levels'],
+    [`<?pi?>${'<a>'.repeat(63)}`, 'elements nested deeper than 64 levels'],
+    ['<a/>'.repeat(250_000), 'more than 250000 elements'],
     [`<${'a'.repeat(1025)}/>`, 'a name of more than 1024 characters'],
     [`<a ${'a'.repeat(1025)}="1"/>`, 'a name of more than 1024 characters'],
     [`<a${attributes(257)}/>`, 'an element with more than 256 attributes'],

@@ -139,6 +139,10 @@ describe('the payload of a message', () => {
   it.each([
     ['a prefix', message('<x:a/>'.repeat(3000), ` xmlns:x="${long}"`)],
     ['a default namespace', message('<a/>'.repeat(3000), '', ` xmlns="${long}"`)],
+    [
+      'a long default namespace, with much else',
+      message(`${'<a/>'.repeat(450)}${' '.repeat(600_000)}`, '', ` xmlns="${long}"`),
+    ],
     ['quotes in the namespace', message('<x:a/>'.repeat(3000), ` xmlns:x='${'"'.repeat(300)}'`)],
   ])('that %s would make many times as long is refused', (_what, xml) => {
     expect(() => payloadOf(xml)).toThrow('would grow by');

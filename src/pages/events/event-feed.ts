@@ -100,7 +100,8 @@ export class EventFeed {
     if (this.#followers++ === 0) this.#last = this.#newest = newest;
     try {
       for (let after = start; ;) {
-        const lines = this.#kept.get(after);
+        // What was recorded before this follower came may be forgotten by now: it is read anew.
+        const lines = after < newest ? undefined : this.#kept.get(after);
         if (lines !== undefined) {
           for (const piece of lines.pieces) {
             // Its next request goes on after the last event that it has whole.

@@ -101,8 +101,9 @@ function marked({ before, text, after }: NonNullable<ListedEvent['match']>): str
   return `<bdi>${start ?? ''}<mark>${mark ?? ''}</mark>${end ?? ''}</bdi>`;
 }
 
-function dataStart({ kind, start, cut }: NonNullable<ListedEvent['data']>): string {
+function dataStart({ kind, start, cut, bytes }: NonNullable<ListedEvent['data']>): string {
+  if (kind !== 'bytes') return shownText(cut ? `${start}…` : start, DATA_BYTES);
   // People cannot read base64.
-  const text = kind === 'bytes' ? hexText(Buffer.from(start, 'base64').subarray(0, BYTES_IN_ROW)) : start;
-  return shownText(cut ? `${text}…` : text, DATA_BYTES);
+  const text = hexText(Buffer.from(start, 'base64').subarray(0, BYTES_IN_ROW));
+  return shownText(bytes > BYTES_IN_ROW ? `${text} …` : text, DATA_BYTES);
 }

@@ -79,6 +79,7 @@ describe('the curl command on the page of an event', () => {
   it('has a place for the key, where one is needed, and none of the fields that steer a target', async () => {
     const key = 'a-key-to-record-with';
     const guarded = await startService({ RECORD_KEYS: key });
+    expect((await send(`${guarded.url}?events`)).body).toContain('curl -H "X-API-Key: KEY" -d');
     const headers = { 'X-API-Key': key, 'X-Forwarded-For': '1.2.3.4', X_Real_IP: '1.2.3.4' };
     await send(`${guarded.url}/RecordEvent`, { method: 'POST', headers, body: 'x' });
     const command = codeOf((await send(`${guarded.url}?event=1`)).body, 'curl-command');
@@ -92,6 +93,7 @@ it('a page names the sender as which the tool signs its requests anew', async ()
   await record({ headers: { 'X-Shopify-Topic': 'orders/create' }, body: 'x' });
   for (const query of ['?event=1', '?events&fromsender=shopify'])
     expect(await page(query)).toContain('<code>--sign shopify=FILE</code>');
+  expect(codeOf(await page('?events&fromsender=shopify'), 'forward-command')).toContain('"--from-sender=shopify"');
   expect(await page('?events')).toContain('<code>--sign SENDER=FILE</code>');
 });
 

@@ -1,3 +1,4 @@
+import { readConfig } from '../../../src/config/config';
 import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { ArchiveLine } from '../../../src/events/archive-line';
@@ -24,9 +25,9 @@ describe('what the list of events finds, as a file', () => {
       .map((line) => (JSON.parse(line) as { sequence: string }).sequence);
   };
   /** Begins a download of which nothing is read. */
-  const begin = (events = 'export&text=x'): Promise<IncomingMessage> =>
+  const begin = (events = 'export&text=x', headers = {}): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
-      httpGet(`${service.url}?events=${events}`, { agent: false }, resolve).on('error', reject);
+      httpGet(`${service.url}?events=${events}`, { agent: false, headers }, resolve).on('error', reject);
     });
 
   it('has the lines of an export, oldest first, of more than a page', async () => {
@@ -38,6 +39,8 @@ describe('what the list of events finds, as a file', () => {
       'content-disposition': 'attachment; filename="events.ndjson"',
       'content-security-policy': "default-src 'none'; sandbox",
       'cache-control': 'no-store',
+      'x-events-last': '120',
+      'x-accel-buffering': 'no',
     });
     const events = body
       .split('\n')
@@ -56,6 +59,13 @@ describe('what the list of events finds, as a file', () => {
     expect(await lines('&text=wanted')).toHaveLength(60);
     expect(await lines('&text=nothing')).toEqual([]);
     expect(await lines('&before=61')).toHaveLength(60);
+    expect(await lines('&text=wanted&limit=7')).toHaveLength(7);
+    expect(await lines('&limit=100')).toHaveLength(100);
+    for (let i = 0; i < 11; i++)
+      await service.log.append(newEvent({ id: 'same', source: String(i), recordedAt: Date.UTC(2027, 1) }));
+    expect(await lines('&from=2027-01-01T00:00')).toHaveLength(11);
+    expect(await lines('&id=same')).toHaveLength(10);
+    expect(await lines('&id=same&limit=2')).toHaveLength(2);
     expect((await send(`${service.url}?events=export&from=x`)).status).toBe(400);
   });
 
@@ -97,6 +107,18 @@ describe('what the list of events finds, as a file', () => {
     taken.destroy();
     await noBytesHeld();
     expect((await send(`${service.url}?events=export`)).body.length).toBeGreaterThan(9_000_000);
+  });
+
+  it('ends where it is when the key of its caller is taken away', async () => {
+    await expectNothingHeld(service);
+    const key = 'a-key-that-goes-away';
+    service = await startService({ READ_KEYS: key, ADMIN_PORT: '0' });
+    const answer = await begin('export&wait=60', { 'X-API-Key': key });
+    await once(answer, 'readable');
+    await service.app.reload(readConfig({ READ_KEYS: 'another-read-key' }));
+    await record(1);
+    expect(await ending(answer)).toBe('aborted');
+    expect(String(answer.read())).toBe('\n');
   });
 
   it('is not complete where the service stops or the log fails, and the caller sees that', async () => {

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { EventQuery, SearchQuery } from '../../../src/log/queries';
 import { Deferred } from '../../../src/util/promises';
+import { newEvent } from '../../support/events';
 import { eventually } from '../../support/eventually';
 import { FORM, JSON_TYPE, linkOf, TEXT, useEventsPages } from '../../support/events-pages';
 import { send } from '../../support/http';
@@ -52,12 +53,16 @@ describe('the page of an event', () => {
     await recordCloudEvent({ id: '<17>', type: 'order.paid', data: { a: 17 } });
     expect(await text('?event=1')).toMatch(/ POST order\.paid \S+ \S+ UTC Id &lt;17&gt; Sender 127\.0\.0\.1 Size 8 B /);
     await record('{}', JSON_TYPE);
+    await recordCloudEvent({ id: '18', time: '2020-02-02T02:02:02Z' });
     const body = await page('?event=2');
-    const [, section = ''] = /aria-labelledby="attributes">([^]*?)<\/section>/.exec(body) ?? [];
+    const attributes = (html: string) =>
+      (/aria-labelledby="attributes">([^]*?)<\/section>/.exec(html)?.[1] ?? '').split('<details>');
     const names = (html = '') => [...html.matchAll(/<dt><bdi>(\w+)/g)].map(([, name]) => name);
-    const [open, folded] = section.split('<details>');
+    const [open, folded] = attributes(body);
     expect(names(open)).toEqual(['source', 'datacontenttype']);
     expect(names(folded)).toEqual(['specversion', 'id', 'type', 'time', 'binding', 'sequence']);
+    // A time of its own stands nowhere else.
+    expect(names(attributes(await page('?event=3'))[0])).toEqual(['source', 'time']);
   });
 
   it('is found by an id, that of the newest of those that share it', async () => {
@@ -73,13 +78,18 @@ describe('the page of an event', () => {
     expect(body).toContain('There is no such event in the log');
   });
 
-  it('folds long header fields: their beginning, and the rest inside', async () => {
+  it('folds long header fields: their beginning, and the rest inside, and counts those for which there is no room', async () => {
     await record('', { 'X-Long': `${'a'.repeat(15_000)}end`, 'X-Short': 'b'.repeat(200) });
     const body = await page('?event=1');
     const [, start, rest] = /<summary><bdi>(a*…)<\/bdi><\/summary><bdi>(a*end)</.exec(body) ?? [];
     expect([start?.length, rest?.length]).toEqual([201, 14_803]);
     expect(body).toContain(`<bdi>${'b'.repeat(200)}</bdi></dd>`);
     expect(await htmlProblems(body)).toEqual([]);
+    // As Node reads it.
+    const value = Buffer.from('Müller').toString('latin1');
+    const headers = Object.fromEntries(Array.from({ length: 250 }, (_, i) => [`x-${String(i)}`, value]));
+    await service().log.append(newEvent({ arrival: JSON.stringify({ headers }) }));
+    expect(await text('?event=2')).toContain(' x-199 Müller … 50 more ');
   });
 
   it.each([
@@ -112,7 +122,7 @@ describe('the page of an event', () => {
   });
 
   it('has a download for each file of a form, and shows those that are images by their bytes', async () => {
-    await recordForm(['a.png', PNG], ['b.png', '<svg onload="alert(1)"/>'], ['\u202E<>x.exe', 'MZ']);
+    await recordForm(['a.png', PNG], ['b.png', '<svg onload="alert(1)"/>'], ['../\u202E<>x.exe', 'MZ']);
     const body = await page('?event=1');
     expect(body).toContain('&lt;b&gt;hello');
     expect(imagesIn(body)).toEqual(['png']);
@@ -126,7 +136,7 @@ describe('the page of an event', () => {
       'content-disposition': 'attachment; filename="a.png"',
     });
     const named = await get('?event=1&download=file2');
-    expect(named.headers['content-disposition']).toBe("attachment; filename*=UTF-8''_%3C%3Ex.exe");
+    expect(named.headers['content-disposition']).toBe("attachment; filename*=UTF-8''..__%3C%3Ex.exe");
     expect((await get('?event=1&download=file3')).status).toBe(400);
   });
 
@@ -134,6 +144,24 @@ describe('the page of an event', () => {
     const large = Buffer.concat([PNG, Buffer.alloc(600 * 1024)]);
     await recordForm(['a.png', large], ['b.png', large], ['c.png', PNG]);
     expect(imagesIn(await page('?event=1'))).toEqual(['png', 'png']);
+  });
+
+  it('shows a query as a form, and says where it shows only the beginning', async () => {
+    await send(`${service().url}/RecordEvent?order=17`);
+    expect(await page('?event=1')).toMatch(/<dt><bdi>order<\/bdi><\/dt>\s*<dd class="code">\s*<div><bdi>17</);
+    await record('x'.repeat(200_000), TEXT);
+    expect(await text('?event=2')).toContain('This is the beginning. Download all 195.3 KiB .');
+  });
+
+  it('names the keys under which it is recorded once, and why another event has one, too', async () => {
+    const one = newEvent({ idempotencyKey: 'scope\nkey-17\n\nshop', webhookId: 'signed X-GitHub-Delivery\nd-17' });
+    await service().log.append(one, newEvent({ webhookId: 'd-18\n\ndigest' }));
+    const shown = async (query: string) => / nothing\. (Idem.*|webhook.*?) How it arrived/.exec(await text(query))?.[1];
+    expect([await shown('?event=1'), await shown('?event=2')]).toEqual([
+      'Idempotency-Key key-17 signed X-GitHub-Delivery d-17 Recorded although another caller used that key before',
+      'webhook-id d-18 Recorded although that id came before, with other data or from another sender',
+    ]);
+    expect(await text('?event=1')).toContain('This service would not record it again under the same key.');
   });
 
   it('shows JSON in a field of a form as JSON, and what only looks like it as it is', async () => {

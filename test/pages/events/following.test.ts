@@ -106,6 +106,19 @@ describe('those who follow the events', () => {
     expect((await send(`${service.url}?events=refusals`)).body).toContain('the disk is gone');
   });
 
+  it('are given no event that was forgotten before they came, although others have it', async () => {
+    service = await startService();
+    const [first] = await fromStart(1);
+    await service.log.append(newEvent());
+    await eventually('the first has it', () => first?.positions.length === 1);
+    await service.log.forget([1]);
+    const second = follow();
+    await untilWaiting(service.url, 2);
+    await service.log.append(newEvent());
+    await eventually('the second has what is left', () => second.positions.at(-1) === 2);
+    expect(second.positions).toEqual([2]);
+  });
+
   it('have each event once, in order, past those that were forgotten before they were read', async () => {
     service = await startService();
     const all = await fromStart(3);

@@ -46,7 +46,7 @@ describe('the address of a list', () => {
       'from must be a time before to, which is 2026-11-22 14:02:00.000 UTC',
     ],
     [`text=${'x'.repeat(201)}`, `text must be at most 200 characters: ${'x'.repeat(200)}…`],
-  ])('%.30s is refused', (query, problem) => {
+  ])('%s is refused', (query, problem) => {
     expect(read(query).problem).toMatch(problem);
   });
 

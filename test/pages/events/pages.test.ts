@@ -1,4 +1,5 @@
 import { EventLogError } from '../../../src/log/engine';
+import { refusalsView } from '../../../src/pages/events/refusal-view';
 import { Deferred } from '../../../src/util/promises';
 import { callOperation, requestOf } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
@@ -47,8 +48,10 @@ describe('the pages of the events', () => {
     const first = send(`${url}?event=1&with=2`);
     first.catch(() => undefined);
     await eventually('the first is read', () => reads.mock.calls.length === 1);
-    for (const wire of wires)
-      wire.write(`GET ${new URL(url).pathname}?event=1&with=2 HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    for (const [i, wire] of wires.entries())
+      wire.write(
+        `GET ${new URL(url).pathname}?event=1${['', '&with=2', '&download=data'][i] ?? ''} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+      );
     await eventually('others wait', async () => (await metricsAt(url)).get('webhook_calls_in_flight') === 4);
     expect(reads).toHaveBeenCalledTimes(1);
     for (const { socket } of wires) socket.resetAndDestroy();
@@ -71,6 +74,7 @@ describe('the pages of the events', () => {
       expect(body).toMatch(new RegExp(`<strong>3 events</strong> in the ${title}`));
       expect(body.match(/class="bar" /g)?.length).toBe(spans);
       expect(body.match(/<tr><td>/g)?.length).toBe(spans);
+      expect(body.match(/<\/time><\/a> so far<\/td>/g)?.length).toBe(1);
       const counted = [...body.matchAll(/<td class="number">(\d+)<\/td>/g)].map(([, events]) => Number(events));
       expect(counted.reduce((sum, events) => sum + events, 0)).toBe(3);
       const [, href = ''] = /<td><a href="([^"]*)">(?:(?!<tr>)[^])*?<td class="number">3</.exec(body) ?? [];
@@ -107,6 +111,22 @@ describe('the pages of the events', () => {
     expect(await text('?events=refusals&reason=busy')).toContain('None of them has this reason');
   });
 
+  it('show of refused calls in one row the first and the last, and the id by which a sender repeats them', async () => {
+    const call = { remoteAddress: '::1', status: undefined, reason: 'busy' };
+    const calls = [3, 2, 1, 0].map((time) => ({
+      ...call,
+      id: String(time),
+      time,
+      headers: [['ce-id', 'e-17']] as const,
+    }));
+    Object.assign(calls[3] ?? {}, { remoteAddress: '::2' });
+    const view = await refusalsView({ calls, perMinute: new Map() }, 'failed');
+    expect(view.calls.map(({ count, since, delivery }) => [count, since.time.slice(-3), delivery])).toEqual([
+      [3, '001', '<bdi>e-17</bdi>'],
+      [1, '000', '<bdi>e-17</bdi>'],
+    ]);
+  });
+
   it('count each refused call, a page that a proxy spoils among them', async () => {
     const refusedCalls = async () => /([\d,]+) refused in the last hour/.exec(await text('?events'))?.[1];
     expect(await refusedCalls()).toBe(undefined);
@@ -134,8 +154,13 @@ describe('the pages of the events', () => {
 
   it('are valid HTML, allow their own code alone, and lists a connection, with or without events', async () => {
     const check = async (query: string) => {
-      const { body, headers } = await get(query);
+      const { status, body, headers } = await get(query);
       expect(await htmlProblems(body)).toEqual([]);
+      expect(body).toMatch(/<title>[^<]+ – WebHook web service<\/title>/);
+      expect(headers).toMatchObject({
+        'cache-control': 'no-store',
+        ...(status === 200 && { vary: 'Host, Accept-Encoding' }),
+      });
       const policy = String(headers['content-security-policy']);
       expect(policy).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
       expect(policy).not.toContain('unsafe');
@@ -183,8 +208,16 @@ describe('the pages of the events', () => {
   });
 
   it('without a key say how to type it in a browser, and nothing else', async () => {
-    const guarded = await startService({ READ_KEYS: 'read-key-0123456789' });
+    const key = { 'X-API-Key': 'read-key-0123456789' };
+    const guarded = await startService({ READ_KEYS: key['X-API-Key'], MAX_IN_FLIGHT: '1' });
+    // Before a slot is looked for: another caller has the only one.
+    const stalled = new Deferred<never>();
+    const search = jest.spyOn(guarded.log, 'search').mockReturnValue(stalled.promise);
+    const first = send(`${guarded.url}?events`, { headers: key });
+    await eventually('the other searches', () => search.mock.calls.length > 0);
     const { status, body } = await send(`${guarded.url}?events`);
+    stalled.reject(new Error('stalled'));
+    await first;
     expect(status).toBe(401);
     const shown = body.replace(/[^]*<main id="main">|<\/main>[^]*|<[^>]*>/g, '').trim();
     expect(shown.split(/\n\s*/)).toEqual([

@@ -69,16 +69,21 @@ describe('the pages', () => {
     for (const order of ['1', '2']) await send(`${other.url}/RecordEvent?order=${order}`);
     expect(await shown()).toContain('Events Link 2 in the log');
     expect(await shown({})).not.toMatch(/None yet|in the log/);
+    const stats = jest.spyOn(other.log, 'stats').mockReturnValue(new Promise(() => undefined));
+    expect(await shown()).not.toMatch(/None yet|in the log/);
+    stats.mockRestore();
     await other.log.close();
     expect(await shown()).not.toMatch(/None yet|in the log/);
   });
 
   it.each([
-    ['', 'Operations'],
-    ['?events=refusals', 'Events'],
-  ])('%j marks its section in the navigation', async (query, section) => {
+    ['', ['Operations']],
+    ['?events=refusals', ['Events', 'Refusals', 'all']],
+  ])('%j marks where it stands in the navigation', async (query, places) => {
     const html = await page(query);
-    expect([...html.matchAll(/<a [^>]*aria-current="true">([^<]*)</g)].map(([, name]) => name)).toEqual([section]);
+    expect([...html.matchAll(/<a [^>]*aria-current="(?:true|page)">([^<]*)</g)].map(([, name]) => name)).toEqual(
+      places,
+    );
   });
 
   it('the service page has a folded notice about the placeholder namespace, and about no other', async () => {

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { Contract } from '../../../../src/contract/contract';
-import { signerOf, type ReceivedForm } from '../../../../src/cli/forward/message';
-import { Target } from '../../../../src/cli/forward/target';
-import type { StoredEvent } from '../../../../src/events/stored-event';
-import { Sender } from '../../../../src/senders/sender';
-import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../../../support/bindings';
-import { newEvent } from '../../../support/events';
-import { startService, type TestService } from '../../../support/service';
-import { startTarget, type Received, type Target as Receiver } from '../../../support/target';
+import { Contract } from '../../src/contract/contract';
+import { signerOf, type ReceivedForm } from '../../src/cli/forward/message';
+import { Target } from '../../src/cli/forward/target';
+import type { StoredEvent } from '../../src/events/stored-event';
+import { Sender } from '../../src/senders/sender';
+import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../support/bindings';
+import { newEvent } from '../support/events';
+import { startService, type TestService } from '../support/service';
+import { startTarget, type Received, type Target as Receiver } from '../support/target';
 
 interface Sent {
   readonly method?: 'GET' | 'POST';
