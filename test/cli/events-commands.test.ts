@@ -95,6 +95,7 @@ describe('the arguments of the tool', () => {
     ['forward http://h --until 1h --position f', both('--until <when>', '--position <file>')],
     ['forward http://h --event a --position f', both('--event <id>', '--position <file>')],
     ['forward http://h --follow --sign trello=s', `--sign trello is not one of ${Sender.recognised.join(', ')}.`],
+    ['trigger trello', `The sender trello is not one of ${Sender.recognised.join(', ')}.`],
     ['forward http://h --follow --sign github', '--sign github is not SENDER=FILE.'],
     ['print --key-file k', '--key-file and --ca go with --from.'],
     [`forward http://h --text ${'x'.repeat(201)}`, '--text can have at most 200 characters.'],
