@@ -23,11 +23,10 @@ export async function answerCommandLine(argument: string | undefined) {
   if (['--help', '-h'].includes(argument)) return { text: usage(), exitCode: 0 };
   if (['--version', '-v'].includes(argument)) return { text: BUILD.name, exitCode: 0 };
   if (argument === '--ready') return askReadiness();
-  return { text: `Unknown argument ${JSON.stringify(argument)}. ${ADVICE}`, exitCode: 2 };
+  const advice =
+    'Settings are environment variables: put NAME=VALUE before the command, or into .env. --help lists them.';
+  return { text: `Unknown argument ${JSON.stringify(argument)}. ${advice}`, exitCode: 2 };
 }
-
-const ADVICE =
-  'Settings are environment variables: put NAME=VALUE before the command, or into .env. --help lists them.';
 
 function usage(): string {
   const lines = [

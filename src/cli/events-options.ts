@@ -36,12 +36,12 @@ export interface Values extends Pick<SearchQuery, 'text' | 'binding' | 'type' | 
 export function filterOptions(): Option[] {
   return [
     option('--type <type>', 'only events with this type, or with all that begin alike, as in com.github.*'),
-    option('--binding <name>', `only events that came over ${Binding.all.join(', ')}`, oneOf('binding', Binding.all)),
+    option('--binding <name>', `only events that came over ${Binding.all.join(', ')}`, oneOf('--binding', Binding.all)),
     option('--sender <ip>', 'only events that came from this address', senderAddress),
     option(
       '--from-sender <name>',
       'only events of this known sender, as in github',
-      oneOf('from-sender', Sender.recognised),
+      oneOf('--from-sender', Sender.recognised),
     ),
     option(
       '--text <text>',
@@ -52,12 +52,12 @@ export function filterOptions(): Option[] {
   ];
 }
 
-/** Returns a parser for one of several names, in any letter case. */
-export function oneOf(option: string, names: readonly string[]): (text: string) => string {
+/** Returns a parser for one of several names, in any letter case; messages call the text `what`. */
+export function oneOf(what: string, names: readonly string[]): (text: string) => string {
   return (text) => {
     const name = text.toLowerCase();
     if (names.includes(name)) return name;
-    throw misuse(`--${option} ${quoted(text)} is not one of ${names.join(', ')}.`);
+    throw misuse(`${what} ${quoted(text)} is not one of ${names.join(', ')}.`);
   };
 }
 

@@ -1,13 +1,14 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { exportEvents, importEvents } from '../../src/cli/archive';
+import { exportEvents, followEvents, importEvents } from '../../src/cli/archive';
 import { linesOf } from '../../src/cli/terminal';
 import { ArchiveLine } from '../../src/events/archive-line';
 import type { StoredEvent } from '../../src/events/stored-event';
 import { EventLogError } from '../../src/log/engine';
+import type { EventLog } from '../../src/log/event-log';
 import { openMemoryLog } from '../../src/log/memory/event-log';
-import type { ReadableLog } from '../../src/log/readable-log';
+import type { OnLogChange, ReadableLog } from '../../src/log/readable-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { plainReason } from '../../src/util/errors';
 import { newEvent } from '../support/events';
@@ -60,6 +61,15 @@ it('leaves out an event whose Idempotency-Key another one has, says so, and name
   expect((await log.scan({ after: 0, limit: 9 })).map(({ id }) => id)).toEqual(['first', '1', '2']);
 });
 
+it('takes no more of a file at a time than 8 MiB and the line that goes over them', async () => {
+  jest.spyOn(console, 'error').mockReturnValue();
+  const sizes: number[] = [];
+  const append = (...events: unknown[]) => Promise.resolve((sizes.push(events.length), []));
+  const text = line(1).replace('}', `,"data":"${'x'.repeat(5_000_000)}"}`);
+  await importEvents('x', Readable.from([Buffer.from(text.repeat(3))]), { append: append as EventLog['append'] });
+  expect(sizes).toEqual([2, 1]);
+});
+
 /** The lines in these chunks. */
 const lines = async (chunks: string[], maxBytes?: number): Promise<string[]> => {
   const stream = async function* () {
@@ -103,13 +113,16 @@ describe('the lines of a file', () => {
 });
 
 describe('on a terminal', () => {
-  /** What a command prints of an event. */
-  async function printed(command: string, data: string): Promise<string> {
+  /** Runs a command on a log with one event. */
+  async function started(command: string, data: string) {
     const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
     await log.append(newEvent({ data }));
     await log.close();
-    const variables = { EVENT_LOG: 'sqlite:events.db' };
-    const tool = startToolHere(command.split(' '), variables, folder.path, { isTerminal: true });
+    return startToolHere(command.split(' '), { EVENT_LOG: 'sqlite:events.db' }, folder.path, { isTerminal: true });
+  }
+  /** What a command prints of an event. */
+  async function printed(command: string, data: string): Promise<string> {
+    const tool = await started(command, data);
     await eventually('it is printed', () => tool.output() !== '');
     await tool.end('SIGTERM');
     return tool.output();
@@ -124,10 +137,37 @@ describe('on a terminal', () => {
     },
   );
 
+  it('JSON goes to a file as it is', async () => {
+    expect(await (await started('export file', '"data":"a\u202e"')).ended).toBe(0);
+    expect(await readFile(join(folder.path, 'file'), 'utf8')).toContain('"data":"a\u202e"');
+  });
+
   it.each(['print', 'follow --since 0'])('a short line is printed for an event by %s', async (command) => {
     expect(await printed(command, '"data":"abc"')).toMatch(/^2023-11-14 22:13:20\.000 +1 +test +3 B +–\n$/);
   });
 });
+
+it.each([
+  ['ends before', 2],
+  ['another event', 5],
+] as const)(
+  'what follows a log goes on in another one that %s after %d, and ends when it cannot be read',
+  async (change, after) => {
+    const said = jest.spyOn(console, 'error').mockReturnValue();
+    const follow = async function* (start: unknown, _stop: unknown, changed: OnLogChange) {
+      expect([start, changed(change, 5, 2)]).toEqual([{ after: 5 }, after]);
+      yield await Promise.resolve([]);
+      throw new EventLogError('The disk is broken.');
+    };
+    const log = { follow, stats: () => Promise.resolve({ last: 5 }) } as Partial<ReadableLog> as ReadableLog;
+    await expect(followEvents(log, {}, new AbortController().signal)).rejects.toThrow('The disk is broken.');
+    expect(said.mock.calls.flat()).toEqual([
+      'Waiting for events after 5.',
+      `The log was restored or replaced after event 5. Going on after event ${String(after)}.`,
+      '0 events printed.',
+    ]);
+  },
+);
 
 it('an export that a signal ends leaves no file', async () => {
   const stop = new AbortController();

@@ -1,7 +1,31 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EventLog } from '../../src/log/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { Sender } from '../../src/senders/sender';
+import { newEvent } from '../support/events';
+import { eventually } from '../support/eventually';
+import { startService, type TestService } from '../support/service';
+import { startTarget, type Target } from '../support/target';
 import { useTemporaryFolder } from '../support/temporary-folder';
-import { runToolHere } from '../support/tool-here';
+import { runToolHere, startToolHere } from '../support/tool-here';
+
+const KEY = 'a-read-key-of-16-chars';
+
+/** Records four events, of two types, bindings and senders, a day apart. */
+async function recordSamples(log: EventLog): Promise<void> {
+  for (const [i, id] of [...'abcd'].entries()) {
+    const [binding, sender] = i < 2 ? ['httppost', 'github'] : ['soap11', 'stripe'];
+    const type = i % 2 === 1 ? 'ref.und' : 'order';
+    const attributes = JSON.stringify({ specversion: '1.0', id, source: '/test', type, binding });
+    const headers = { host: 'h', 'x-a': 'b=c', 'x-b': String(i) };
+    const arrival = JSON.stringify({ headers, 'webhook-sender': sender });
+    const recordedAt = Date.UTC(2026, 0, i + 1);
+    await log.append(newEvent({ id, attributes, arrival, data: `"data":"${id}-at"`, recordedAt }));
+  }
+}
+
+const idsIn = (text: string) => [...text.matchAll(/"id":"(\w+)"/g)].map(([, id]) => id).join('');
 
 describe('the arguments of the tool', () => {
   const folder = useTemporaryFolder();
@@ -71,7 +95,9 @@ describe('the arguments of the tool', () => {
     ['forward http://h --until 1h --position f', both('--until <when>', '--position <file>')],
     ['forward http://h --event a --position f', both('--event <id>', '--position <file>')],
     ['forward http://h --follow --sign trello=s', `--sign trello is not one of ${Sender.recognised.join(', ')}.`],
+    ['trigger trello', `The sender trello is not one of ${Sender.recognised.join(', ')}.`],
     ['forward http://h --follow --sign github', '--sign github is not SENDER=FILE.'],
+    ['print --key-file k', '--key-file and --ca go with --from.'],
     [`forward http://h --text ${'x'.repeat(201)}`, '--text can have at most 200 characters.'],
     ...['hook', '99999', 'ftp://us-er:heim@h', 'http://us-er:heim%zz@h'].map(
       (url) => [`forward ${url} --follow`, ADDRESS] as const,
@@ -88,5 +114,77 @@ describe('the arguments of the tool', () => {
     expect([code, output, errors.split('\n')]).toEqual([2, '', [expect.stringContaining(problem), '']]);
     expect(errors).toMatch(/ See --help\.\n$/);
     expect(errors).not.toContain('heim');
+  });
+});
+
+describe('the events that options choose', () => {
+  const folder = useTemporaryFolder();
+  let service: TestService;
+  let target: Target;
+  beforeAll(async () => {
+    service = await startService({ READ_KEYS: KEY });
+    target = await startTarget();
+    await recordSamples(service.log);
+  });
+  afterAll(() => Promise.all([service.stop(), target.close()]));
+  beforeEach(() => writeFile(join(folder.path, 'keys'), `reader ${KEY},another-key-of-16-chars\n`));
+
+  const start = (args: string) =>
+    startToolHere(`${args} --from ${service.url}/RecordEvent/x --key-file keys`.split(' '), {}, folder.path);
+  const run = async (args: string) => {
+    const tool = start(args.replace('URL', target.url));
+    return [await tool.ended, idsIn(tool.output() || String(target.received.splice(0).map(({ body }) => body)))];
+  };
+
+  it.each([
+    ['print --type ref.*', 'bd'],
+    ['print --header X-A=b=c --header x-b=1', 'b'],
+    ['print --from-sender github --since 1', 'b'],
+    ['print --since 20000d', 'abcd'],
+    ['print --since 2026-01-03T00:00:00Z', 'cd'],
+    ['export - --since 2', 'cd'],
+    ['forward URL --text D-AT', 'd'],
+    ['forward URL --since 1 --until 3', 'bc'],
+    ['forward URL --since 2026-01-02 --until 2026-01-04', 'bc'],
+    ['forward URL --binding httppost --since 1', 'b'],
+    ['forward URL --from-sender stripe --header X-B=3', 'd'],
+    ['forward URL --event d --event a', 'ad'],
+  ])('are taken in log order from a service elsewhere: %s', async (args, ids) => {
+    expect(await run(args)).toEqual([0, ids]);
+  });
+
+  it.each([
+    ['print --type none', 0, 'None of 4 events was printed.\n'],
+    ['print --since 1h', 0, 'There are no events.\n'],
+    ['forward http://h --type none', 1, /^0 events forwarded\.\nNo event was found\.\n$/m],
+  ])('may be none, which is said: %s', async (args, code, errors) => {
+    const tool = start(args);
+    expect([await tool.ended, tool.output()]).toEqual([code, '']);
+    expect(tool.errors()).toMatch(errors);
+  });
+
+  it('are posted as they arrived and signed anew with --sign alone', async () => {
+    await writeFile(join(folder.path, 'secret'), 'of the sender\n');
+    expect(await start(`forward ${target.url} --event a --sign github=secret`).ended).toBe(0);
+    const signature = expect.stringMatching(/^sha256=[\da-f]{64}$/) as string;
+    expect(target.received.pop()?.headers).toMatchObject({ 'x-a': 'b=c', 'x-hub-signature-256': signature });
+  });
+
+  it('are those after the start of follow, which counts them, and those without others that are removed', async () => {
+    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
+    await recordSamples(log);
+    const variables = { EVENT_LOG: 'sqlite:events.db' };
+    const follower = startToolHere(['follow', '--type', 'test'], variables, folder.path);
+    await follower.said('Waiting for events after 4.\n');
+    await log.append(newEvent({ id: 'e' }));
+    await eventually('it is printed', () => idsIn(follower.output()) === 'e');
+    await follower.end('SIGTERM');
+    expect(follower.errors()).toBe('Waiting for events after 4.\n1 event printed.\n');
+    const forget = ['forget', '--from-sender', 'github', '--header', 'X-B=1'];
+    const dry = await runToolHere([...forget, '--dry-run'], variables, folder.path);
+    expect([dry.errors, (await log.stats()).events]).toEqual(['1 event would be removed.\n', 5]);
+    expect((await runToolHere(forget, variables, folder.path)).errors).toMatch(/^1 removed\./);
+    expect((await log.scan({ after: 0, limit: 9 })).map(({ id }) => id)).toEqual(['a', 'c', 'd', 'e']);
+    await log.close();
   });
 });

@@ -89,14 +89,21 @@ describe('the HTTP client of the tool', () => {
 
     it('asks it, but not for this machine, nor for what NO_PROXY names', async () => {
       const proxy = await startServer(() => ({ status: 200, body: 'proxied' }));
-      process.env.HTTP_PROXY = proxy.url;
+      process.env.HTTP_PROXY = proxy.url.replace('//', '//us%40er:pass@');
       process.env.NO_PROXY = 'direct.invalid';
-      expect(await ask(clientOf(), 'http://target.invalid:8080/a?b=c')).toMatchObject({ body: Buffer.from('proxied') });
-      expect(proxy.received).toMatchObject([{ method: 'GET', path: 'http://target.invalid:8080/a?b=c' }]);
+      const url = 'http://target.invalid:8080/a?b=c';
+      expect(await ask(clientOf(), url.replace('//', '//me:own@'))).toMatchObject({ body: Buffer.from('proxied') });
+      const basic = (user: string) => `Basic ${Buffer.from(user).toString('base64')}`;
+      const headers = { authorization: basic('me:own'), 'proxy-authorization': basic('us@er:pass') };
+      expect(proxy.received).toMatchObject([{ method: 'GET', path: url, headers }]);
       const unknown = none(expect.stringMatching(/name (?:is unknown|cannot be looked up)/));
       expect(await post(clientOf(), 'http://direct.invalid')).toEqual(unknown);
+      expect(await post(clientOf({ isDirect: true }), url)).toEqual(unknown);
       const here = await startServer(() => ({ status: 200, body: 'here' }));
-      expect(await post(clientOf(), here.url)).toMatchObject({ body: Buffer.from('here') });
+      for (const name of ['127.0.0.1', 'localhost'])
+        expect(await post(clientOf(), here.url.replace('127.0.0.1', name))).toMatchObject({
+          body: Buffer.from('here'),
+        });
     });
 
     it('names a proxy that makes no tunnel to a target with TLS', async () => {

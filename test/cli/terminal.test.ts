@@ -14,6 +14,7 @@ describe('an event on one line', () => {
     expect(line({ attributes: attributes('com.github.push'), data, arrival })).toBe(
       '2026-11-22 14:02:07.123       17  com.github.push            12.1 KiB  192.0.2.1',
     );
+    expect(line({ arrival: '{"webhook-sender":"github","remoteAddress":"192.0.2.1"}' })).toMatch(/ {2}github$/);
   });
 
   it('shows what it does not have as a dash', () => {

@@ -14,12 +14,22 @@ it('a time becomes the position before the first event since then, or the end of
   await log.close();
 });
 
-it('events that are named are read in log order', async () => {
+it('events that are named are read in log order, and those that are not there, gone or ambiguous are said', async () => {
   const log = openMemoryLog();
-  for (let i = 1; i <= 10; i++) await log.append(newEvent());
-  const positions: number[] = [];
-  const selected = selectedEvents(log, { names: ['10', '9', '10'] }, new AbortController().signal, jest.fn());
-  for await (const { position } of selected) positions.push(position);
-  expect(positions).toEqual([9, 10]);
+  for (const id of ['a', 'b', 'c', '2']) await log.append(newEvent({ id }));
+  const [positions, missing] = [[] as number[], [] as string[]];
+  const names = ['c', '1', 'x\n', '2', '00000000000000000002', '3', 'a'];
+  for await (const { position } of selectedEvents(log, { names }, new AbortController().signal, (problem) =>
+    missing.push(problem),
+  )) {
+    positions.push(position);
+    await log.forget([3]);
+  }
+  expect(positions).toEqual([1, 2]);
+  expect(missing).toEqual([
+    'There is no event x\\n.',
+    '2 names several events. Give the whole sequence of each that is meant: 00000000000000000002, 00000000000000000004.',
+    'Event 3 is no longer in the log.',
+  ]);
   await log.close();
 });

@@ -73,7 +73,7 @@ async function receivedForm({ asReceived = false, sign = [] }: Values): Promise<
 function secretOfSender(text: string) {
   const [, name = '', file] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
   if (file === undefined) throw misuse(`--sign ${quoted(text)} is not SENDER=FILE.`);
-  return { sender: Sender.named(oneOf('sign', Sender.recognised)(name)), file };
+  return { sender: Sender.named(oneOf('--sign', Sender.recognised)(name)), file };
 }
 
 function tries(text: string): number {

@@ -8,7 +8,7 @@ import { option, ToolCommand } from '../tool-command';
 export function triggerCommand(): ToolCommand {
   return new ToolCommand('trigger')
     .description('Send a made-up request of a known sender, signed as it signs, to the service or another address')
-    .argument('<sender>', Sender.recognised.join(', '), oneOf('sender', Sender.recognised))
+    .argument('<sender>', Sender.recognised.join(', '), oneOf('The sender', Sender.recognised))
     .argument('[event]', "the sender's name of the event, as in push or orders/create")
     .addOptions([
       option(

@@ -1,24 +1,159 @@
-import { compare } from '../../../src/cli/compare/compare';
-import { HttpClient } from '../../../src/cli/http-client';
-import { send } from '../../support/http';
-import { startService } from '../../support/service';
-import { serving } from '../serving';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { RECORDED_WSDL, startRecordedService, type Plant, type RecordedAnswer } from '../../support/recorded-service';
+import { startService, type TestService } from '../../support/service';
+import { useTemporaryFolder } from '../../support/temporary-folder';
+import { runCompareHere } from '../../support/tool-here';
 
-it.each([
-  ['a difference where the new one alone refuses its caller', 200, 'differences'],
-  ['nothing where both refuse their callers', 401, 'failures'],
-] as const)('two services that are compared have %s', async (_what, status, told) => {
-  const service = await startService();
-  const { body: wsdl } = await send(`${service.url}?wsdl`);
-  const answering = (callStatus: number) =>
-    serving(({ url }, response) => {
-      if (url?.endsWith('?wsdl')) response.end(wsdl);
-      else response.writeHead(callStatus).end();
-    });
-  const [old, other] = [await answering(status), await answering(401)];
-  const tally = await compare(`${old.href}?wsdl`, `${other.href}?wsdl`, new HttpClient(), () => Promise.resolve());
-  expect(tally.calls).toBeGreaterThan(0);
-  const { [told]: found } = tally;
-  expect(found).toBeGreaterThanOrEqual(tally.calls);
-  await service.stop();
+const folder = useTemporaryFolder();
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+
+const run = (...args: readonly string[]) => runCompareHere(args, folder.path);
+
+/** Compares the original with the service. */
+async function replaced(planted?: Plant) {
+  const original = await startRecordedService(planted);
+  const { requests } = original;
+  return { ...(await run(original.url, service.url).finally(() => original.stop())), requests };
+}
+
+/** Changes the answers of the original to requests that match. */
+const plant =
+  (part: RegExp, change: (answer: RecordedAnswer) => Partial<RecordedAnswer>): Plant =>
+  (answer, request) =>
+    part.test(request) ? { ...answer, ...change(answer) } : answer;
+const body = (part: RegExp, from: string | RegExp, to: string) =>
+  plant(part, (answer) => ({ body: answer.body.replace(from, to) }));
+const field = (part: RegExp, name: string, value: string) =>
+  plant(part, ({ headers }) => ({ headers: { ...headers, [name]: value } }));
+
+/** What tells the requests apart. */
+const HELLO_11 = /HelloWorld" .*xmlsoap\.org\/soap\/envelope\/"><soap:Body><Hello/s;
+const NOPE_11 = /org\/Nope"/;
+
+describe('the program that compares two services', () => {
+  it('ends with 0 where a client sees no difference, and records and reads no event', async () => {
+    const { code, output, errors, requests } = await replaced();
+    expect([code, errors]).toEqual([0, '']);
+    expect(output).toContain('WSDL: a generated client sees no difference\n');
+    expect(output.match(/: same$/gm)).toHaveLength(14);
+    expect(output).toMatch(/A client sees no difference\.\n$/);
+    expect(requests.filter((request) => /RecordEvent|GetEvents/.test(request))).toEqual([]);
+    expect((await service.log.stats()).events).toBe(0);
+  });
+
+  it.each<[name: string, planted: Plant, old: string, other: string]>([
+    ['the status of the service page', plant(/GET {3}/, () => ({ status: 403 })), '403 Forbidden', '200 OK'],
+    [
+      'a content type',
+      field(/POST \/HelloWorld/, 'Content-Type', 'application/xml'),
+      'Content-Type: application/xml',
+      'Content-Type: text/xml; charset=utf-8',
+    ],
+    ['the caching of a result', field(/^GET \/HelloWorld/, 'Cache-Control', 'no-store'), 'Cache-Control: no-store', ''],
+    ['a challenge', field(HELLO_11, 'WWW-Authenticate', 'Negotiate'), 'WWW-Authenticate: Negotiate', ''],
+    [
+      'the namespace of a result',
+      body(HELLO_11, '"http://tempuri.org/"', '"urn:x"'),
+      '    <{urn:x}HelloWorldResponse>',
+      '    <{http://tempuri.org/}HelloWorldResponse>',
+    ],
+    [
+      'the code of a fault',
+      body(NOPE_11, 'soap:Client', 'soap:Server'),
+      '      <faultcode>soap:Server</faultcode>',
+      '      <faultcode>soap:Client</faultcode>',
+    ],
+    [
+      'an empty body',
+      plant(/POST \/Nope/, () => ({ body: '' })),
+      '(no body)',
+      'Nope Web Service method name is not valid.',
+    ],
+  ])('ends with 1 and shows a difference in %s, and nothing else', async (_name, planted, old, other) => {
+    const { code, output } = await replaced(planted);
+    expect(code).toBe(1);
+    expect(output).toContain(`\n  - ${old}\n`);
+    if (other !== '') expect(output).toContain(`\n  + ${other}\n`);
+    expect(output).toContain('A client sees 1 difference.\n');
+  });
+
+  it.each([
+    ['prefixes', body(HELLO_11, /soap(?=:(?!\/\/))|(?<=:)soap(?==)/g, 's')],
+    ['the caching of a fault', field(NOPE_11, 'Cache-Control', 'private')],
+    ['a field that is different each time', field(HELLO_11, 'Date', 'Mon, 01 Jan 2024 00:00:00 GMT')],
+  ])('sees no difference in %s', async (_name, planted) => {
+    expect((await replaced(planted)).code).toBe(0);
+  });
+
+  it('names differences in the WSDL as well, and calls what both have', async () => {
+    const { output } = await replaced(body(/\?WSDL/, /<wsdl:port name="WebHookHttp.*?<\/wsdl:port>/gs, ''));
+    expect(output).toContain('  +     <wsdl:port binding="tns:WebHookHttpGet" name="WebHookHttpGet"/>');
+    expect(output).not.toContain('over HTTP GET');
+    expect(output).toContain('A client sees 1 difference.\n');
+  });
+
+  it('prints nothing that a terminal obeys', async () => {
+    const { code, output } = await replaced((answer) => ({
+      ...answer,
+      headers: { ...answer.headers, Location: '\u009b2J' },
+      body: answer.body
+        .replace('service name="WebHook"', 'service name="&#x202e;&#x9b;2J&#10;A client sees no difference."')
+        .replace('>Hello World<', '>\u001b[2J\u202eHello\r<'),
+    }));
+    expect(code).toBe(1);
+    expect(output).toContain('<wsdl:service name="\\u202e\\u009b2J A client sees no difference.">');
+    expect(output).toContain('\\u001b[2J\\u202eHello');
+    expect(output).not.toMatch(/[^\P{C}\n]/u);
+  });
+
+  it('ends with 2 where both services refuse the caller, and where one does not answer', async () => {
+    const services = await Promise.all([1, 2].map(() => startService({ RATE_LIMIT: '1/1h' })));
+    const refused = await run(...services.map(({ url }) => url));
+    expect(refused.output).toContain('the new service refuses the caller: 429 Too Many Requests');
+    const { code, output } = await replaced(plant(/POST \/HelloWorld/, () => ({ body: ' '.repeat(5 * 1024 * 1024) })));
+    expect([refused.code, code]).toEqual([2, 2]);
+    expect(output).toContain('the old service: the answer is longer than 4096 KiB');
+    expect(output).toContain('A client sees no difference; 1 of 14 calls could not be compared');
+  });
+
+  it.each([
+    ['a.wsdl b', 'a.wsdl cannot be read: there is no such file or folder. An address begins with http:// or https://.'],
+    ['a', "Missing required argument 'new'. See --help."],
+    ['a b --write .env', "Unknown option '--write'. See --help."],
+    ['a b --ca nowhere', 'nowhere cannot be read: there is no such file or folder.'],
+  ])('ends with 2 and one line for the arguments %j', async (args, errors) => {
+    expect(await run(...args.split(' '))).toEqual({ code: 2, output: '', errors: `${errors}\n` });
+  });
+});
+
+describe('the settings of an old service', () => {
+  const file = () => join(folder.path, '.env');
+
+  it('are printed as an .env file, with exit code 1 where they do not make the new service like the old one', async () => {
+    await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL);
+    const output = `SERVICE_NAMESPACE=http://tempuri.org/
+SERVICE_ROOT=webhooks
+# Once callers reach the new service under the old address:
+# BASE_URL=http://old.example.com
+`;
+    expect(await run('settings', 'old.wsdl')).toEqual({ code: 0, output, errors: '' });
+    await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL.replaceAll('http://tempuri.org/', 'hooks{1}'));
+    const other = await run('settings', 'old.wsdl');
+    expect(other).toMatchObject({ code: 1, errors: expect.stringContaining('do not make the new service') as string });
+  });
+
+  it('leave the .env file as it is where the old service does not answer, with exit code 2', async () => {
+    await writeFile(file(), 'READ_KEYS=0123456789abcdef\n');
+    const write = (old: string) => run('settings', old, '--write', '.env');
+    expect(await write('http://127.0.0.1:1/hooks.asmx')).toMatchObject({ code: 2, output: '' });
+    expect(await readFile(file(), 'utf8')).toBe('READ_KEYS=0123456789abcdef\n');
+    await writeFile(join(folder.path, 'old.wsdl'), RECORDED_WSDL);
+    expect((await write('old.wsdl')).code).toBe(0);
+    expect((await write('old.wsdl')).output).toBe('.env was not changed.\n');
+    expect(await readFile(file(), 'utf8')).toMatch(/^READ_KEYS=.*\nSERVICE_NAMESPACE=http:\/\/tempuri\.org\/\n/);
+  });
 });

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import timers from 'node:timers/promises';
 import { PositionFile } from '../../../src/cli/forward/position';
 import { forwardEvents } from '../../../src/cli/forward/forward';
-import { openMemoryLog } from '../../../src/log/memory/event-log';
+import type { EventLog } from '../../../src/log/event-log';
+import { MemoryStore, openMemoryLog } from '../../../src/log/memory/event-log';
 import { newEvent } from '../../support/events';
+import { eventually } from '../../support/eventually';
 import { startTarget } from '../../support/target';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
@@ -64,17 +66,27 @@ describe('the file of a position', () => {
   });
 
   describe('of a forwarder', () => {
-    const log = openMemoryLog();
-    beforeAll(() => log.append(newEvent(), newEvent()));
-    beforeEach(() => jest.spyOn(console, 'error').mockReturnValue());
-    afterEach(() => jest.restoreAllMocks());
-    afterAll(() => log.close());
+    let store: MemoryStore;
+    let log: EventLog;
+    let said: jest.SpyInstance<void, string[]>;
+    beforeEach(async () => {
+      store = new MemoryStore();
+      log = openMemoryLog(store);
+      await log.append(newEvent(), newEvent({ id: 'second' }));
+      said = jest.spyOn(console, 'error').mockReturnValue();
+    });
+    afterEach(async () => {
+      jest.restoreAllMocks();
+      await log.close();
+    });
 
-    /** Forwards the two events, and returns how many were posted and what went wrong. */
+    /** Forwards the events, and returns how many were posted, and what went wrong with its exit code. */
     async function forwarded(values: object, react?: () => number, { signal } = new AbortController()) {
       const target = await startTarget(react);
       const all = { since: { after: 0 }, position: path('p.json'), ...values };
-      const problem = await forwardEvents(log, new URL(target.url), {}, undefined, all, signal).catch(String);
+      const problem = await forwardEvents(log, new URL(target.url), {}, undefined, all, signal).catch(
+        ({ message, exitCode = 1 }: Error & { exitCode?: number }) => `${String(exitCode)}: ${message}`,
+      );
       await target.close();
       return [target.received.length, problem];
     }
@@ -83,11 +95,22 @@ describe('the file of a position', () => {
       const stop = new AbortController();
       expect(await forwarded({ follow: true }, () => (stop.abort(), 204), stop)).toEqual([1, undefined]);
       expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 1 });
+      const again = new AbortController();
+      expect(await forwarded({}, () => (again.abort(new Error('Stop.')), 204), again)).toEqual([1, '1: Stop.']);
     });
 
     it('is past the events after the last that was chosen', async () => {
       expect(await forwarded({ type: 'another' })).toEqual([0, undefined]);
       expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 2 });
+    });
+
+    it.each([
+      ['an event that is refused', 404, {}, [1, expect.stringMatching(/^3: .*\(--skip-refused passes over such/)], 0],
+      ['the end, past refused events, with --skip-refused', 404, { skipRefused: true }, [2, undefined], 2],
+      ['a redirect', 301, { skipRefused: true }, [1, expect.stringMatching(/^3: .*Redirects are not followed/)], 0],
+    ])('stays before %s', async (_what, status, values, outcome, sequence) => {
+      expect(await forwarded(values, () => status)).toEqual(outcome);
+      expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence });
     });
 
     it.each([
@@ -99,11 +122,17 @@ describe('the file of a position', () => {
       jest.spyOn(Math, 'random').mockReturnValue(0);
       // Other loops of the log pause, too, and must let this one go on.
       const pauses = jest.spyOn(timers, 'setTimeout').mockImplementation(() => timers.setImmediate());
-      const problem = expect.stringContaining('It was tried 9 times.') as string;
-      expect(await forwarded({ tries: 9 }, () => 503)).toEqual([9, problem]);
+      const problem = (times: number) =>
+        expect.stringMatching(`^1: .* It was tried ${String(times)} times.$`) as string;
+      expect(await forwarded({}, () => 503)).toEqual([3, problem(3)]);
+      expect(await forwarded({ tries: 9 }, () => 503)).toEqual([9, problem(9)]);
+      expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 0 });
+      const stop = new AbortController();
+      let calls = 0;
+      const late = () => (++calls < 9 ? 503 : (stop.abort(), 204));
+      expect(await forwarded({ follow: true }, late, stop)).toEqual([9, undefined]);
       Object.assign(process.stderr, { isTTY: was });
       expect(Math.max(...pauses.mock.calls.map(([pause = 0]) => pause))).toBe(longest);
-      expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 0 });
     });
 
     it('is refused to others until forwarding has ended', async () => {
@@ -125,6 +154,42 @@ describe('the file of a position', () => {
       const removeFolder = () => (rmSync(path('folder'), { recursive: true, force: true }), 204);
       const missing = expect.stringContaining('its folder does not exist') as string;
       expect(await forwarded({ position: path('folder/p.json') }, removeFolder)).toEqual([1, missing]);
+    });
+
+    it('is not gone on from once another log has taken the place of the one that is followed', async () => {
+      const scans = jest.spyOn(log, 'scan');
+      const forwarding = forwarded({ follow: true, since: undefined });
+      await eventually('it waits for events', () => scans.mock.calls.some(([{ limit }]) => limit > 1));
+      const event = { id: 'second', recordedAt: 1_700_000_000_000 };
+      expect(await new PositionFile(path('p.json')).read()).toEqual({ sequence: 2, event });
+      store.events = store.events.map((each) => ({ ...each, id: 'other' }));
+      await log.append(newEvent());
+      const problem = expect.stringContaining('Event 2 of this event log is not the one that was') as string;
+      expect(await forwarding).toEqual([0, problem]);
+    });
+
+    it.each([
+      ['another event stands there', 2, 'is not the one that was forwarded. Name the log'],
+      ['no event is there yet', 1, 'This event log ends before event 2, after which'],
+    ])('is refused for a log in which %s', async (_what, last, problem) => {
+      await forwarded({});
+      const events = store.events.slice(0, last).map((each) => ({ ...each, id: 'other' }));
+      Object.assign(store, { events, last });
+      expect(await forwarded({})).toEqual([0, expect.stringContaining(problem)]);
+      expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 2 });
+    });
+
+    it('is gone on from past events that retention took, which are named, and past holes, which are not', async () => {
+      const append = (count: number) => log.append(...Array.from({ length: count }, () => newEvent()));
+      await forwarded({});
+      await append(3);
+      await log.forget([1, 2, 3, 4]);
+      expect(await forwarded({})).toEqual([1, undefined]);
+      await append(2);
+      await log.forget([6]);
+      expect(await forwarded({})).toEqual([1, undefined]);
+      const taken = 'The log no longer has the events 3 to 4 (retention): they were not forwarded.';
+      expect(said.mock.calls.flat().filter((line) => line.startsWith('The log'))).toEqual([taken]);
     });
   });
 });

@@ -1,18 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { EventLog } from '../../../src/log/event-log';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
-import { Sender } from '../../../src/senders/sender';
 import { newEvent } from '../../support/events';
 import { eventually } from '../../support/eventually';
-import { startService } from '../../support/service';
 import { directly } from '../../support/sqlite';
 import { startTarget, type Received, type Target } from '../../support/target';
-import { DELIVERIES, SECRETS } from '../../support/deliveries';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { startTool, type RunningTool } from '../../support/tool';
-import { runToolHere, startToolHere } from '../../support/tool-here';
+import { startToolHere } from '../../support/tool-here';
 
 const SECRET = `whsec_${Buffer.from('a key of 24 bytes, 1 2 3').toString('base64')}`;
 const OTHER_SECRET = `whsec_${Buffer.from('another key of 24 bytes!').toString('base64')}`;
@@ -98,22 +95,6 @@ describe('forwarding', () => {
     expect(Number(second?.headers['webhook-timestamp'])).toBeGreaterThan(Number(first?.headers['webhook-timestamp']));
   });
 
-  it.each([500, 429])('posts an event again after %d, before the next one', async (status) => {
-    target = await startTarget((_request, before) => (before === 1 ? { status, body: 'later\n' } : 200));
-    await record('a', 'b', 'c');
-    const tool = forward(['--since', '0']);
-    expect(await tool.ended).toBe(0);
-    expect(ids()).toEqual(['a', 'b', 'b', 'c']);
-    const [, problem] = tool.errors().split('\n');
-    expect(problem).toMatch(
-      new RegExp(
-        `^Event 2 was not taken by ${target.url}: ${String(status)} [A-Z][\\w ]+ \\(\\d+ ms\\): later. Trying again in 0.[2-5] s.$`,
-      ),
-    );
-    const [, first, second] = target.received.map(({ at }) => at);
-    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(249);
-  });
-
   it('waits for a target that is not there, or breaks the connection, and ends at once on a signal', async () => {
     target = await startTarget((_request, before) => (before === 0 ? 'close' : 200));
     await record('a');
@@ -137,16 +118,6 @@ describe('forwarding', () => {
     await tool.said('Event 3');
     expect(await tool.end('SIGINT')).toBe(0);
     expect(tool.errors()).toMatch(/\n2 events forwarded\.\n$/);
-  });
-
-  it('ends with code 1 and the reason if the target takes an event in none of its tries, without --follow', async () => {
-    target = await startTarget(() => 503);
-    await record('a', 'b');
-    const reason = 'Event 1 was not taken by URL: 503 Service Unavailable (1 ms). It was tried';
-    const [code, ...lines] = await endOf(forward(['--event', 'a', '--event', 'b']));
-    expect([code, lines.at(-1)]).toEqual([1, `${reason} 3 times.`]);
-    expect(ids()).toEqual(['a', 'a', 'a']);
-    expect((await endOf(forward(['--since', '0', '--tries', '1']))).at(-1)).toBe(`${reason} once.`);
   });
 
   describe('on a terminal', () => {
@@ -176,41 +147,6 @@ describe('forwarding', () => {
     await received(4);
     expect(ids()).toEqual(['a', 'a', 'b', 'b']);
     expect(await tool.end('SIGTERM')).toBe(0);
-  });
-
-  it('ends with code 3 at an event that is refused, without what follows', async () => {
-    target = await startTarget((request) => (idOf(request) === 'b' ? { status: 422, body: 'no\nb' } : 200));
-    await record('a', 'b', 'c');
-    const args = ['--since', '0', '--position', 'position'];
-    const refusal = 'Event 2 was refused by URL: 422 Unprocessable Entity (1 ms): no\\nb';
-    expect(await endOf(forward(args))).toEqual([
-      3,
-      after(0),
-      '1 event forwarded.',
-      `${refusal} (--skip-refused passes over such events.)`,
-    ]);
-    expect([ids(), await savedSequence()]).toEqual([['a', 'b'], 1]);
-    expect(await endOf(forward([...args, '--skip-refused']))).toEqual([
-      0,
-      after(1),
-      refusal,
-      '1 event forwarded, 1 passed over.',
-    ]);
-    expect([ids(), await savedSequence()]).toEqual([['a', 'b', 'b', 'c'], 3]);
-  });
-
-  it.each([
-    ['https://us:pass@elsewhere.example/path?token=t', 'https://elsewhere.example'],
-    ['/path?token=t', 'another path'],
-  ])('ends with code 3 at a redirect to %s, also with --skip-refused', async (location, shown) => {
-    target = await startTarget(() => ({ status: 301, headers: { Location: location }, body: 'body: x' }));
-    await record('a');
-    const [code, , , line] = await endOf(forward(['--since', '0', '--skip-refused']));
-    expect([code, line]).toEqual([
-      3,
-      `Event 1 was redirected by URL: 301 Moved Permanently (1 ms) to ${shown}. ` +
-        'Redirects are not followed: forward to the new address.',
-    ]);
   });
 
   it('names an event that is damaged, and goes on with the next', async () => {
@@ -251,156 +187,5 @@ describe('forwarding', () => {
       path: '/pa-th?to-ken=1',
       headers: { authorization: `Basic ${Buffer.from('us-er:ge/heim').toString('base64')}` },
     });
-  });
-
-  describe('of some events', () => {
-    it('posts each once in the order of the log, says which are not found, known apart or taken, and ends with 1', async () => {
-      target = await startTarget((request) => (idOf(request) === 'a' ? 422 : 200));
-      await record('a', '1', 'c');
-      const names = ['x\ny', '1', 'c', '00000000000000000003', 'a'];
-      expect(await endOf(forward(names.flatMap((name) => ['--event', name])))).toEqual([
-        1,
-        'Forwarding the selected events to URL.',
-        'There is no event x\\ny.',
-        '1 names several events. Give the whole sequence of each that is meant: 00000000000000000001, 00000000000000000002.',
-        'Event 1 was refused by URL: 422 Unprocessable Entity (1 ms)',
-        '1 event forwarded, 1 passed over.',
-        'Some of the events were not found or not taken.',
-      ]);
-      expect(ids()).toEqual(['a', 'c']);
-      expect((await endOf(forward(['--type', 'none']))).slice(2)).toEqual([
-        '0 events forwarded.',
-        'No event was found.',
-      ]);
-    });
-
-    it.each([
-      ['--type ref.*', 'bd'],
-      ['--text D-AT', 'd'],
-      ['--since 1 --until 3', 'bc'],
-      ['--since 2026-01-02 --until 2026-01-04', 'bc'],
-      ['--binding httppost --until 2026-01-02', 'a'],
-    ])('posts all that a search finds, oldest first: %s', async (args, found) => {
-      target = await startTarget();
-      for (const [i, id] of [...'abcd'].entries()) {
-        const type = i % 2 === 1 ? 'ref.und' : 'order';
-        const attributes = `{"specversion":"1.0","id":"${id}","source":"/test","type":"${type}","binding":"httppost"}`;
-        await log.append(newEvent({ id, attributes, data: `"data":"${id}-at"`, recordedAt: Date.UTC(2026, 0, i + 1) }));
-      }
-      expect(await forward(args.split(' ')).ended).toBe(0);
-      expect(ids()?.join('')).toBe(found);
-    });
-  });
-
-  describe('with --position', () => {
-    const KEPT = ['--position', 'position'];
-
-    it('begins with what is recorded afterwards, and goes on there, also where nothing was forwarded yet', async () => {
-      target = await startTarget();
-      await record('a');
-      const tool = forward(['--follow', ...KEPT]);
-      await tool.said('Forwarding the events after 1');
-      await tool.end('SIGTERM');
-      await record('b', 'c');
-      expect(await endOf(forward(KEPT))).toEqual([0, after(1), '2 events forwarded.']);
-      expect([ids(), await savedSequence()]).toEqual([['b', 'c'], 3]);
-      expect(await endOf(forward([...KEPT, '--since', '0']))).toEqual([0, after(3), '0 events forwarded.']);
-    });
-
-    it('says which events the log has forgotten, and goes on', async () => {
-      target = await startTarget();
-      await record('a');
-      await forward(['--since', '0', ...KEPT]).ended;
-      await record('b', 'c', 'd', 'e');
-      await keepNewest(2);
-      expect(await endOf(forward(KEPT))).toEqual([
-        0,
-        after(1),
-        'The log no longer has the events 2 to 3 (retention): they were not forwarded.',
-        '2 events forwarded.',
-      ]);
-      expect(ids()).toEqual(['a', 'd', 'e']);
-    });
-
-    /** Makes the log forget all events but the newest. */
-    async function keepNewest(maxEvents: number): Promise<void> {
-      await log.close();
-      log = await openSqliteLog({ file: path('events.db'), retention: { maxEvents } });
-      await eventually('events are forgotten', async () => (await log.stats()).events === maxEvents);
-    }
-
-    it.each([
-      ['another event stands there', ['x', 'y', 'z'], 'Event 2 of this event log is not the one that was forwarded.'],
-      ['it ends before', ['a'], 'This event log ends before event 2, after which forwarding was to go on.'],
-    ])('does not go on in another log: %s', async (_what, others, problem) => {
-      target = await startTarget();
-      await record('a', 'b');
-      await forward(['--since', '0', ...KEPT]).ended;
-      const other = await openSqliteLog({ file: path('other.db') });
-      for (const id of others) await other.append(newEvent({ id }));
-      await other.close();
-      expect(await endOf(forward(KEPT, logAt('other.db')))).toEqual([
-        1,
-        `${problem} Name the log that was forwarded (EVENT_LOG or --from), or choose another --position or --since.`,
-      ]);
-      expect([ids(), await savedSequence()]).toEqual([['a', 'b'], 2]);
-    });
-
-    it('goes on after the last forwarded event was removed, and takes no hole of a repetition for retention', async () => {
-      target = await startTarget();
-      await record('a', 'b');
-      await forward(['--since', '0', ...KEPT]).ended;
-      await log.forget([2]);
-      const tool = forward(['--follow', ...KEPT]);
-      await tool.said('Forwarding');
-      await record('a', 'a', 'c');
-      await received(3);
-      expect(await tool.end('SIGTERM')).toBe(0);
-      expect(tool.errors()).toBe(`Forwarding the events after 2 to ${target.url}.\n1 event forwarded.\n`);
-      expect(ids()).toEqual(['a', 'b', 'c']);
-    });
-  });
-});
-
-describe('a sample that is triggered', () => {
-  const folder = useTemporaryFolder();
-  const trigger = (args: readonly string[], variables = {}) =>
-    runToolHere(['trigger', ...args], variables, folder.path);
-
-  it.each(Sender.recognised)('of %s is recorded as signed by the service that has the same settings', async (name) => {
-    const service = await startService(SECRETS);
-    const { port } = new URL(service.url);
-    expect(await trigger([name], { ...SECRETS, PORT: port })).toMatchObject({ code: 0, errors: '' });
-    const [event] = await service.log.scan({ after: 0, limit: 1 });
-    const arrival = JSON.parse(event?.arrival ?? '') as { headers: object };
-    expect(arrival).toMatchObject({ signedBy: Sender.named(name)?.name, 'webhook-sender': name });
-    // Libraries of senders refuse a request without their own fields.
-    const { fields, hidden = [] } = DELIVERIES.find(({ sender }) => sender === name) ?? {};
-    const own = Object.keys(fields?.('', '') ?? {}).filter((field) => /^x-/i.test(field));
-    expect([...Object.keys(arrival.headers), ...hidden]).toEqual(
-      expect.arrayContaining(own.map((field) => field.toLowerCase())),
-    );
-    expect(event?.attributes).not.toContain('webhook.recorded');
-    expect(event?.webhookId).toMatch(/^signed /);
-    await service.stop();
-  });
-
-  it('goes to another address with a body of its own, signed with no secret but the one in a file', async () => {
-    const target = await startTarget((request) =>
-      request.headers['x-gitlab-event'] === 'Merge Request Hook' ? 200 : 422,
-    );
-    const args = ['gitlab', 'merge_request', '--to', target.url];
-    await writeFile(join(folder.path, 'data'), '{"a":1}');
-    await writeFile(join(folder.path, 'secret'), 'of the handler\n');
-    expect(await trigger([...args, '--data', 'data'], SECRETS)).toMatchObject({ code: 0 });
-    expect(await trigger([...args, '--data', 'data', '--secret-file', 'secret'], SECRETS)).toMatchObject({ code: 0 });
-    const tokens = target.received.map(({ headers }) => headers['x-gitlab-token']);
-    expect(tokens).toEqual([undefined, 'of the handler']);
-    expect(target.received[1]?.body.toString()).toBe('{"a":1}');
-    const unknown = await trigger(args);
-    expect([unknown.code, unknown.errors]).toEqual([2, expect.stringContaining('only push: give')]);
-    const refused = await trigger(['gitlab', '--to', target.url]);
-    expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining('422')]);
-    await target.close();
   });
 });
