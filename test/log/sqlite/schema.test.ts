@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewEvent } from '../../../src/events/stored-event';
 import { openSqliteLog, restoreSqliteLog } from '../../../src/log/sqlite/event-log';
+import { provideSchema } from '../../../src/log/sqlite/schema';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { outcome, newEvent } from '../../support/events';
-import { directly, rowsOf } from '../../support/sqlite';
+import { directly, openDirectly, rowsOf } from '../../support/sqlite';
 
 describe('the schema of a SQLite event log', () => {
   const folder = useTemporaryFolder();
@@ -63,5 +64,27 @@ describe('the schema of a SQLite event log', () => {
       cause: { message: 'The file is a database of another program. Nothing was changed.' },
     });
     expect((await readFile(file)).equals(before)).toBe(true);
+  });
+
+  it('is not taken for that of another program while another process makes it', () => {
+    const [own, other] = [openDirectly(file), openDirectly(file)];
+    other.exec('PRAGMA busy_timeout = 0');
+    let asked = 0;
+    const meanwhile = {
+      get isTransaction() {
+        return own.isTransaction;
+      },
+      exec: (sql: string) => own.exec(sql),
+      prepare(sql: string) {
+        try {
+          if (++asked === 2) provideSchema(other, true);
+        } catch {
+          // It is locked.
+        }
+        return own.prepare(sql);
+      },
+    };
+    provideSchema(meanwhile, true);
+    for (const each of [own, other]) each.close();
   });
 });
