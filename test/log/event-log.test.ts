@@ -153,15 +153,6 @@ it('takes one step of a search at a time, and those of several searches in turns
   await log.close();
 });
 
-it('tells that its files were lost', async () => {
-  const lost = jest.fn();
-  const log = logOn({ verifyFiles: () => Promise.reject(new Error('moved')) });
-  log.observe({ lost });
-  await turn();
-  expect(lost.mock.calls).toEqual([['moved']]);
-  await log.close();
-});
-
 it('forgets nothing if another process is to', async () => {
   const step = jest.fn(() => Promise.resolve(false));
   const engine = engineOf({ retention: { step, busyPause: 1, idlePause: 60_000 } });

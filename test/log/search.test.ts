@@ -32,7 +32,6 @@ it.each<
     'far into JSON that is large',
     'needle',
     { data: `"data":["${EMOJI.repeat(200_000)}xneedlex${EMOJI.repeat(48)}"]` },
-    // Without the halves of characters.
     ['data', `…${EMOJI.repeat(11)}x`, 'needle', `x${EMOJI.repeat(47)}…`],
   ],
   ['with the quotes of a string', '"here"', { data: '"data":"here"' }, ['data', '', '"here"', '']],

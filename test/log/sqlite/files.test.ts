@@ -22,7 +22,6 @@ describe('the files of a log on a drive of Windows', () => {
     };
     ino += 1n;
     expectAnother();
-    // The same number on another drive.
     [ino, dev] = [ino - 1n, 2n];
     expectAnother();
   });

@@ -70,21 +70,11 @@ describe('the schema of a SQLite event log', () => {
     const [own, other] = [openDirectly(file), openDirectly(file)];
     other.exec('PRAGMA busy_timeout = 0');
     let asked = 0;
-    const meanwhile = {
-      get isTransaction() {
-        return own.isTransaction;
-      },
-      exec: (sql: string) => own.exec(sql),
-      prepare(sql: string) {
-        try {
-          if (++asked === 2) provideSchema(other, true);
-        } catch {
-          // It is locked.
-        }
-        return own.prepare(sql);
-      },
+    const prepare = (sql: string) => {
+      if (++asked === 2) expect(() => provideSchema(other, true)).toThrow('database is locked');
+      return own.prepare(sql);
     };
-    provideSchema(meanwhile, true);
+    provideSchema({ isTransaction: true, exec: (sql) => own.exec(sql), prepare }, true);
     for (const each of [own, other]) each.close();
   });
 });
