@@ -54,12 +54,8 @@ export const LogChange = {
   async at(log: Scanned, position: number, event: SeenEvent): Promise<LogChange | undefined> {
     const [found] = await log.scan({ after: Math.max(0, position - 1), limit: 1 });
     if (found === undefined) return (await log.stats()).last < position ? 'ends before' : undefined;
-    return found.position !== position || LogChange.isSame(found, event) ? undefined : 'another event';
-  },
-
-  /** Whether an event is the one that was seen at its position. */
-  isSame(event: StoredEvent, seen: SeenEvent): boolean {
-    return seen === undefined || (event.id === seen.id && event.recordedAt === seen.recordedAt);
+    if (found.position !== position || event === undefined) return undefined;
+    return found.id === event.id && found.recordedAt === event.recordedAt ? undefined : 'another event';
   },
 };
 
@@ -73,7 +69,7 @@ const FOUND = 100;
 const WAIT = 5000;
 
 /** @param next - reads the events after a position; it ends when it is time to look whether the log is still the same. */
-async function* followed(
+export async function* followed(
   log: Scanned,
   { after, event }: FollowStart,
   stop: AbortSignal,
@@ -98,8 +94,6 @@ async function* followed(
     }
   }
 }
-
-export const ReadableLog = { followed };
 
 /** A log that this process has open. */
 export abstract class LocalLog implements ReadableLog {

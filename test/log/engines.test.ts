@@ -3,6 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { eventLogAddress } from '../../src/log/engines';
 import { EventLogError } from '../../src/log/engine';
+import { openMemoryLog } from '../../src/log/memory/event-log';
+import * as sqlite from '../../src/log/sqlite/event-log';
 import { eventually } from '../support/eventually';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { newEvent } from '../support/events';
@@ -35,6 +37,13 @@ describe('where an event log is kept', () => {
     expect(() => eventLogAddress.locate(text)).toThrow(new Error(`must be ${form}`));
   });
 
+  it.each([
+    ['nats://u:sec@ret@h/E?creds=c&replicas=3&password=secret', 'nats://***@h/E?creds=c&replicas=3&password=***'],
+    ['nuts://u:secret@h/E?creds=secret', 'nuts://***@h/E?creds=***'],
+  ])('%s is shown as %s', (text, shown) => {
+    expect(eventLogAddress.withoutSecrets(text)).toBe(shown);
+  });
+
   it('is the memory of one process, in which no other finds a log', async () => {
     const settings = { timeout: 1000, retention: { maxEvents: 1, maxAge: undefined } };
     const location = eventLogAddress.locate('memory:');
@@ -45,6 +54,15 @@ describe('where an event log is kept', () => {
     const other = await location.open(settings);
     expect((await other.stats()).events).toBe(0);
     await Promise.all([log.close(), other.close()]);
+  });
+
+  it('is a file that is opened with the settings given', async () => {
+    const log = openMemoryLog();
+    const open = jest.spyOn(sqlite, 'openSqliteLog').mockResolvedValueOnce(log);
+    const settings = { retention: { maxAge: 1 }, create: true, isShared: true, forgets: false };
+    expect(await eventLogAddress.locate('sqlite:events.db').open({ ...settings, timeout: 1 })).toBe(log);
+    expect(open).toHaveBeenCalledWith({ ...settings, file: resolve('events.db') });
+    await log.close();
   });
 
   it('is warned of where the file is mounted without its folder', async () => {

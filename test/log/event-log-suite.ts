@@ -331,7 +331,8 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         Buffer.byteLength(event.attributes + (event.data ?? ''));
 
       it('returns no more events once they have more bytes in UTF-8', async () => {
-        for (let i = 0; i < 10; i++) await log.append(newEvent({ data }));
+        const attributes = JSON.stringify({ type: 'é'.repeat(100) });
+        for (let i = 0; i < 10; i++) await log.append(newEvent({ attributes, data }));
         const all = await log.read(everyEvent);
         const maxBytes = all.slice(-3).reduce((sum, event) => sum + bytes(event), 0);
         expect(await log.read({ ...everyEvent, maxBytes })).toEqual(all.slice(-4));
@@ -386,6 +387,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
           arrival: `{"i":${String(i)}}`,
           data: `"data":${String(i)}`,
           idempotencyKey: String(i),
+          webhookId: String(i),
           recordedAt: i,
         }),
       );
@@ -459,6 +461,11 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         expect(await since(-9e15, limit)).toBe('abcdef');
         expect(await since(9e15, limit)).toBe('');
       }
+    });
+
+    itForgets('counts an event from its time on, and before the next', async () => {
+      await record(TIMES);
+      expect(await log.counts([5, 10, 20, 30, 41])).toEqual([1, 1, 2, 2]);
     });
 
     it('with a limit of events forgets the oldest, and goes on counting positions', () =>
@@ -630,6 +637,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         ['a letter beyond ASCII, escaped', 'Müller', '"data":{"name":"M\\u00FCller"}'],
         ['a slash', 'https://example.com/', '"data":"https://example.com/x"'],
         ['a slash, escaped', 'https://example.com/ü', '"data":{"url":"https:\\/\\/example.com\\/\\u00fc"}'],
+        ['a slash, escaped, beside a letter that is not', 'ü/', '"data":"x-ü\\/y"'],
         ['an emoji', '\u{1F600}', '"data":"\u{1F600}"'],
         ['an emoji, escaped', '\u{1F600}', '"data":{"a":"\\ud83d\\ude00"}'],
         ['a lone surrogate', 'a\ud800', '"data":"a\\ud800"'],

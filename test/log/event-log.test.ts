@@ -1,13 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Engine } from '../../src/log/engine';
+import type { NewEvent } from '../../src/events/stored-event';
+import { EventTooLargeError, type Appended, type Engine } from '../../src/log/engine';
 import { EventLog } from '../../src/log/event-log';
 import type { FoundEvent } from '../../src/log/queries';
 import { Deferred } from '../../src/util/promises';
 import { everyEvent, newEvent } from '../support/events';
+import { send } from '../support/http';
+import { startService } from '../support/service';
 import { watching } from '../support/watching';
 
-const logOn = (engine: Partial<Engine>) =>
-  new EventLog({ readsAtOnce: 1, close: () => Promise.resolve(), ...engine } as Engine);
+const engineOf = (engine: Partial<Engine>) => ({ readsAtOnce: 1, close: () => Promise.resolve(), ...engine }) as Engine;
+const logOn = (engine: Partial<Engine>) => new EventLog(engineOf(engine));
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 it('asks the engine for few answers at once, since each may be large', async () => {
@@ -56,19 +59,19 @@ it('asks the engine for the event at a position as that between its neighbours',
   await log.close();
 });
 
-it('counts the data of events when calls share a commit', async () => {
-  const commits: number[] = [];
-  const log = logOn({
-    commitSize: 30_000,
-    append: (events) => {
-      commits.push(events.length);
-      return Promise.resolve(events.map(({ id }) => ({ id, recorded: true })));
-    },
+it.each([
+  ['each of them', {}, 14],
+  ['their data', { data: 'x'.repeat(10_000) }, 2],
+  ['their attributes', { attributes: 'x'.repeat(10_000) }, 2],
+  ['their arrival', { arrival: 'x'.repeat(10_000) }, 2],
+])('counts events when calls share a commit, with %s', async (_what, event, expected) => {
+  const append = jest.fn(async (events: readonly NewEvent[]): Promise<Appended[]> => {
+    await turn();
+    return events.map(({ id }) => ({ id, recorded: true }));
   });
-  await Promise.all(
-    [1, 1, 15_000, 15_000].map((size) => log.append(newEvent({ data: `"data":"${'x'.repeat(size)}"` }))),
-  );
-  expect(commits).toEqual([3, 1]);
+  const log = logOn({ commitSize: 30_000, append });
+  await Promise.all(Array.from({ length: 15 }, () => log.append(newEvent(event))));
+  expect(append.mock.calls[0]?.[0]).toHaveLength(expected);
   await log.close();
 });
 
@@ -119,6 +122,52 @@ it.each([
   await log.close();
 });
 
+it('ends a search after half a second, and says how far it came, also if its last step came no further', async () => {
+  let now = 0;
+  jest.spyOn(performance, 'now').mockImplementation(() => (now += 200));
+  const log = logOn({
+    search({ before: position = 9 }) {
+      const more = --position > 3;
+      return Promise.resolve({ events: [], reached: more ? { position, recordedAt: 0 } : undefined, more });
+    },
+  });
+  expect(await log.search({ limit: 1 })).toMatchObject({ reached: { position: 6 }, more: true });
+  expect(await log.search({ limit: 1, before: 5 })).toMatchObject({ reached: { position: 4 }, more: false });
+  jest.restoreAllMocks();
+  await log.close();
+});
+
+it('takes one step of a search at a time, and those of several searches in turns', async () => {
+  const steps: string[] = [];
+  let running = 0;
+  const log = logOn({
+    search: async ({ text = '', before }) => {
+      steps.push(`${text}${String(++running)}`);
+      await turn();
+      running--;
+      return { events: [], reached: { position: 1, recordedAt: 0 }, more: before === undefined };
+    },
+  });
+  await Promise.all(['a', 'b'].map((text) => log.search({ text, limit: 1 })));
+  expect(steps).toEqual(['a1', 'b1', 'a1', 'b1']);
+  await log.close();
+});
+
+it('forgets nothing if another process is to', async () => {
+  const step = jest.fn(() => Promise.resolve(false));
+  const engine = engineOf({ retention: { step, busyPause: 1, idlePause: 60_000 } });
+  const logs = [true, false].map((forgets) => new EventLog(engine, { retention: { maxEvents: 1 }, forgets }));
+  await Promise.all(logs.map((log) => log.close()));
+  expect(step).toHaveBeenCalledTimes(1);
+});
+
+it('refuses an event that is larger than the engine takes with 413', async () => {
+  const log = logOn({ append: () => Promise.reject(new EventTooLargeError('id', 2, 1)) });
+  const service = await startService({}, log);
+  expect((await send(`${service.url}/RecordEvent`)).status).toBe(413);
+  await service.stop();
+});
+
 it('looks at once for what it has recorded itself', async () => {
   let newest = 0;
   const log = logOn({
@@ -139,14 +188,14 @@ it('closes the engine once the last call has ended, and looks at it no more', as
   const answer = new Deferred<never[]>();
   const close = jest.fn(() => Promise.resolve());
   const newest = jest.fn(() => Promise.resolve(1));
-  const log = logOn({ read: () => answer.promise, close, newest, watchPause: 1 });
+  const log = logOn({ read: () => answer.promise, counts: () => Promise.resolve([]), close, newest, watchPause: 1 });
   await watching(log).reaches(1);
-  const read = log.read(everyEvent);
+  const calls = [log.read(everyEvent), log.counts([])];
   const closed = log.close();
   await turn();
   expect(close).not.toHaveBeenCalled();
   answer.resolve([]);
-  await Promise.all([read, closed]);
+  await Promise.all([...calls, closed, log.close()]);
   watching(log);
   newest.mockClear();
   await setTimeout(20);

@@ -1,8 +1,40 @@
+import { getEventListeners } from 'node:events';
 import { openMemoryLog, MemoryStore } from '../../src/log/memory/event-log';
 import type { EventLog } from '../../src/log/event-log';
-import type { LogChange } from '../../src/log/readable-log';
+import { LogChange } from '../../src/log/readable-log';
 import { eventually } from '../support/eventually';
 import { newEvent } from '../support/events';
+
+it('a log may be the one in which an event was seen if that is there, or may have been removed', async () => {
+  const log = openMemoryLog();
+  const seen = { id: 'b', recordedAt: 5 };
+  await log.append(newEvent({ id: 'a' }), newEvent(seen), newEvent({ id: 'c' }));
+  const at = (position: number, event = seen) => LogChange.at(log, position, event);
+  const changes = await Promise.all([at(2), at(2, { ...seen, id: 'c' }), at(2, { ...seen, recordedAt: 6 }), at(4)]);
+  expect(changes).toEqual([undefined, 'another event', 'another event', 'ends before']);
+  await log.forget([2, 3]);
+  expect(await Promise.all([at(2), at(3)])).toEqual([undefined, undefined]);
+  await log.close();
+});
+
+it('a log is followed from a position that it has yet to reach, and is let go of with the iteration', async () => {
+  const log = openMemoryLog();
+  await log.append(newEvent(), newEvent());
+  const watch = log.watch.bind(log);
+  const [stats, changed, ended] = [jest.spyOn(log, 'stats'), jest.fn(), jest.fn()];
+  jest.spyOn(log, 'watch').mockImplementation((listener) => ended.mockImplementation(watch(listener)));
+  const { signal } = new AbortController();
+  const following = log.follow({ after: 3 }, signal, changed);
+  const page = following.next();
+  await eventually('it has looked', () => stats.mock.calls.length > 0);
+  for (let i = 0; i < 2; i++) await log.append(newEvent());
+  expect((await page).value).toMatchObject([{ position: 4 }]);
+  expect(changed).not.toHaveBeenCalled();
+  await following.return(undefined);
+  expect(ended).toHaveBeenCalledTimes(1);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+  await log.close();
+});
 
 describe('a log that is followed', () => {
   const store = new MemoryStore();

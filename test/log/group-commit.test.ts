@@ -41,12 +41,15 @@ describe('a group commit', () => {
 
   it('is told how long the first of its requests has waited', async () => {
     const waits: number[] = [];
-    const group = new GroupCommit<number, number>(1, false, async (requests, waited) => {
+    const later: Promise<number[]>[] = [];
+    const group = new GroupCommit<number, number>(2, false, async (requests, waited) => {
       waits.push(waited);
       await setTimeout(20);
+      if (waits.length === 1) later.push(group.add([3], 1));
       return [...requests];
     });
-    await Promise.all([group.add([1], 1), group.add([2], 1)]);
+    await Promise.all([group.add([1], 2), group.add([2], 1)]);
+    expect(await Promise.all(later)).toEqual([[3]]);
     expect(waits).toEqual([expect.any(Number), expect.any(Number)]);
     expect(waits[1]).toBeGreaterThan((waits[0] ?? 0) + 15);
   });

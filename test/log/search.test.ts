@@ -15,7 +15,7 @@ it.each<
     match: [Match['in'], before: string, text: string, after: string] | undefined,
   ]
 >([
-  ['in JSON', '17}', { data: '"data":{"order":17}' }, ['data', '{"order":', '17}', '']],
+  ['in JSON', '17}', { data: '"data":{"order":17}', attributes: '{"a":17}' }, ['data', '{"order":', '17}', '']],
   [
     'in a string, without its escapes',
     'says "HI"',
@@ -31,8 +31,8 @@ it.each<
   [
     'far into JSON that is large',
     'needle',
-    { data: `"data":["${EMOJI.repeat(200_000)}needle${EMOJI.repeat(48)}"]` },
-    ['data', `…${EMOJI.repeat(12)}`, 'needle', `${EMOJI.repeat(48)}…`],
+    { data: `"data":["${EMOJI.repeat(200_000)}xneedlex${EMOJI.repeat(48)}"]` },
+    ['data', `…${EMOJI.repeat(11)}x`, 'needle', `x${EMOJI.repeat(47)}…`],
   ],
   ['with the quotes of a string', '"here"', { data: '"data":"here"' }, ['data', '', '"here"', '']],
   [
@@ -45,7 +45,7 @@ it.each<
   [
     'in the attributes',
     '"PAID',
-    { attributes: '{"source":"/some/where","type":"paid"}' },
+    { attributes: '{"source":"/some/where","type":"paid"}', arrival: '{"path":"paid"}' },
     ['attributes', '…e":"/some/where","type":', '"paid', '"}'],
   ],
   [

@@ -70,7 +70,13 @@ const UPDATES: ReadonlyMap<number, string> = new Map([
  * @throws the file belongs to another program, or to another version of this one. Nothing was changed then.
  */
 export function provideSchema(database: SqlConnection, create: boolean): void {
-  if (versionOf(database) === VERSION) return;
+  database.exec('BEGIN');
+  try {
+    // Seen at one moment: another process that makes the schema meanwhile would be taken for another program.
+    if (versionOf(database) === VERSION) return;
+  } finally {
+    if (database.isTransaction) database.exec('COMMIT');
+  }
   // Takes effect in an empty file alone, and outside of a transaction.
   if (create) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
   database.exec('BEGIN IMMEDIATE');

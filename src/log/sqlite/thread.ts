@@ -88,7 +88,6 @@ function operationsOn(database: Database) {
 }
 
 async function verify(database: Database): Promise<string[]> {
-  database.verifyFiles();
   const damage = damageIn(database);
   if (damage.length > 0) return damage.map((finding) => `The file is damaged: ${finding}`);
   const totals = 'SELECT events AS total, (SELECT count(*) FROM events NOT INDEXED) AS found FROM totals';
@@ -110,7 +109,6 @@ function damageIn(database: Database, schema = 'main'): string[] {
 
 /** The backup stays attached until the database is closed. @throws the backup is damaged, or is not a log. Nothing was changed then. */
 async function restore(database: Database, backup: string): Promise<void> {
-  database.verifyFiles();
   database.prepare('ATTACH ? AS backup').run(backup);
   if (versionOf(database, 'backup') === 0) throw new Error('the backup holds no event log');
   const [finding] = damageIn(database, 'backup');

@@ -1,10 +1,11 @@
 import fs from 'node:fs';
-import { readdir, readFile, rename } from 'node:fs/promises';
+import { readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import threads from 'node:worker_threads';
 import type { EventLog } from '../../../src/log/event-log';
 import { Database, type SqliteOptions } from '../../../src/log/sqlite/database';
-import { openSqliteLog, restoreSqliteLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import { TYPE } from '../../../src/log/sqlite/schema';
 import { outcome, newEvent } from '../../support/events';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { directly, openDirectly } from '../../support/sqlite';
@@ -34,6 +35,7 @@ describe('the database of a log', () => {
     expect(database.prepare('PRAGMA fullfsync').get()).toEqual({ fullfsync: 1 });
     expect(database.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
     expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+    expect(database.prepare('PRAGMA journal_size_limit').get()).toEqual({ journal_size_limit: 16_777_216 });
     database.close();
   });
 
@@ -54,6 +56,15 @@ describe('the database of a log', () => {
     await Promise.all([writing, reading]);
     expect(await other.write(() => 1, 0)).toBe(1);
     for (const database of [one, other]) database.close();
+  });
+
+  it('lets an event that has waited for its commit wait no longer for the lock', async () => {
+    const log = await open({ busyTimeout: 60_000 });
+    const other = openDirectly(file());
+    other.exec('BEGIN IMMEDIATE');
+    jest.spyOn(performance, 'now').mockReturnValueOnce(-60_000);
+    await expect(log.append(newEvent())).rejects.toHaveProperty('cause.message', 'database is locked');
+    other.close();
   });
 
   it('without room for an event cannot take events until there is, without a call in between, and leaves no trace of trying', async () => {
@@ -105,9 +116,10 @@ describe('the database of a log', () => {
     });
     await rename(`${data}-away`, data);
     await log.check();
-    expect((await log.stats()).events).toBe(1);
+    expect(await log.read({ limit: 9 })).toHaveLength(1);
     await log.close();
     expect(await readdir(data)).toEqual(['events.db']);
+    expect(started().filter(({ threadId }) => threadId !== -1)).toEqual([]);
   });
 
   it('is opened by another thread once one has failed, before and after that ends', async () => {
@@ -121,38 +133,63 @@ describe('the database of a log', () => {
     expect(started()).toHaveLength(2);
   });
 
-  it('has the events of a backup once it is restored, also by time, and gives no position again', async () => {
-    const log = await open();
-    const found = async () =>
-      (await log.scan({ after: 0, since: 1000, limit: 10 })).map(({ id, position }) => [id, position]);
-    await log.append(newEvent({ id: 'kept', recordedAt: 1000 }));
-    await log.upkeep?.backup(join(folder.path, 'backup.db'));
-    await log.forget([1]);
-    await log.append(newEvent({ id: 'replaced', recordedAt: 1000 }));
-    expect(await found()).toEqual([['replaced', 2]]);
-    await restoreSqliteLog(join(folder.path, 'backup.db'), file());
-    await log.append(newEvent({ id: 'next', recordedAt: 1000 }));
-    expect(await found()).toEqual([
-      ['kept', 1],
-      ['next', 3],
-    ]);
-    // Also those that are forgotten in the backup, in a log that gave fewer.
-    const [later = '', other = ''] = ['later.db', 'other.db'].map((name) => join(folder.path, name));
-    await log.forget([1, 3]);
-    await log.upkeep?.backup(later);
-    expect(await restoreSqliteLog(later, other)).toBeUndefined();
-    const restored = await open({ file: other });
-    await restored.append(newEvent());
-    expect(await restored.stats()).toMatchObject({ events: 1, last: 4 });
+  it.each(['', '-wal'])(
+    'is not opened, and says why without a path, which callers must not see (%s)',
+    async (suffix) => {
+      await symlink(`events.db${suffix}`, file() + suffix);
+      const message = 'ELOOP. Set EVENT_LOG to sqlite: and the path of a file.';
+      await expect(open()).rejects.toMatchObject({ cause: { message } });
+    },
+  );
+
+  it.each(['the file', 'its folder'])('is not opened if this user cannot write %s', async (what) => {
+    await writeFile(file(), '');
+    // root may write every file.
+    jest.spyOn(fs, 'accessSync').mockImplementation((path) => {
+      if (path === (what === 'the file' ? file() : folder.path))
+        throw Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'access' });
+    });
+    await expect(Database.open({ file: file() })).rejects.toThrow(/^the user \S+ has no permission\. Set EVENT_LOG/);
   });
 
-  it('overwrites the events that it deletes', async () => {
-    const log = await open();
-    const { id } = await outcome(log.append(newEvent({ id: 'an id to forget', data: '"data":"a text to forget"' })));
-    await log.append(newEvent());
-    await log.forget([1]);
-    await log.close();
-    const bytes = await readFile(file());
-    expect([bytes.includes(id), bytes.includes('a text to forget')]).toEqual([false, false]);
+  it('is read on a read-only file system, where SQLite can make no file beside it', async () => {
+    await (await openSqliteLog({ file: file() })).close();
+    jest.spyOn(fs, 'accessSync').mockImplementation(() => {
+      throw Object.assign(new Error('EROFS'), { code: 'EROFS', syscall: 'access' });
+    });
+    await expect(Database.open({ file: file() })).rejects.toThrow('its file system is read-only');
+    const database = await Database.open({ file: file(), create: false });
+    expect(await database.read(() => database.number('SELECT count(*) FROM events'))).toBe(0);
+    expect(await readdir(folder.path)).toEqual(['events.db']);
+    database.close();
+  });
+
+  it('has the names of its files, and what a killed process left in them, on disk once it is open', async () => {
+    const synced = jest.spyOn(fs, 'openSync');
+    const path = join(folder.path, 'a', 'b', 'events.db');
+    const database = await Database.open({ file: path });
+    expect(synced.mock.calls.slice(-4).map(([name]) => name)).toEqual([
+      ...[folder.path, join(folder.path, 'a')],
+      ...[`${path}-wal`, join(folder.path, 'a', 'b')],
+    ]);
+    database.close();
+  });
+
+  it('finds events by an index, whatever the query', async () => {
+    await open();
+    const database = openDirectly(file());
+    const plans = [
+      'id = ?',
+      'id = ? AND sequence > ?',
+      'sequence > ?',
+      'recorded_at >= ? AND recorded_at < ?',
+      `${TYPE} = ? AND sequence > ?`,
+      '(id = ? AND source = ?) OR idempotency_key = ? OR webhook_id = ?',
+    ];
+    for (const where of plans) {
+      const plan = database.prepare(`EXPLAIN QUERY PLAN SELECT id FROM events WHERE ${where} ORDER BY sequence`).all();
+      expect(JSON.stringify(plan)).not.toContain('SCAN');
+    }
+    database.close();
   });
 });

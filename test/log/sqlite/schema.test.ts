@@ -1,26 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewEvent } from '../../../src/events/stored-event';
-import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import { openSqliteLog, restoreSqliteLog } from '../../../src/log/sqlite/event-log';
+import { provideSchema } from '../../../src/log/sqlite/schema';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { outcome, newEvent } from '../../support/events';
-import { directly, rowsOf } from '../../support/sqlite';
+import { directly, openDirectly, rowsOf } from '../../support/sqlite';
 
 describe('the schema of a SQLite event log', () => {
   const folder = useTemporaryFolder();
   let file: string;
   beforeEach(() => {
     file = join(folder.path, 'events.db');
-  });
-
-  const pragma = (name: string): unknown => {
-    const [row] = rowsOf(file, `PRAGMA file.${name}`);
-    return (row as Record<string, unknown>)[name];
-  };
-
-  it('of a new file has the current version and lets the file shrink', async () => {
-    await (await openSqliteLog({ file })).close();
-    expect([pragma('user_version'), pragma('auto_vacuum'), pragma('journal_mode')]).toEqual([5, 2, 'wal']);
   });
 
   it.each([0, 3, 6])('of version %i is refused and not changed', async (version) => {
@@ -37,7 +28,7 @@ describe('the schema of a SQLite event log', () => {
     expect((await readFile(file)).equals(before)).toBe(true);
   });
 
-  it('of version 4 is brought up to date, with every event', async () => {
+  it('of version 4 is brought up to date, and restored from a backup, with every event', async () => {
     const made = await openSqliteLog({ file });
     await made.append(...['a', 'b', 'c'].map((id) => newEvent({ id, recordedAt: 1000 })));
     await made.close();
@@ -51,6 +42,10 @@ describe('the schema of a SQLite event log', () => {
        CREATE TABLE identity (id TEXT NOT NULL) STRICT;
        PRAGMA user_version = 4`,
     );
+    await restoreSqliteLog(file, join(folder.path, 'restored.db'));
+    const restored = await openSqliteLog({ file: join(folder.path, 'restored.db') });
+    expect(await restored.stats()).toMatchObject({ events: 3, last: 3 });
+    await restored.close();
     const log = await openSqliteLog({ file });
     const events = await log.scan({ after: 0, limit: 100 });
     expect(events.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
@@ -59,7 +54,7 @@ describe('the schema of a SQLite event log', () => {
     expect(await log.counts([0, 1000, 2000, 3000])).toEqual([0, 3, 1]);
     expect(await log.verify()).toEqual([]);
     await log.close();
-    expect(pragma('user_version')).toBe(5);
+    expect(rowsOf(file, 'PRAGMA file.user_version')).toEqual([{ user_version: 5 }]);
   });
 
   it('of another program is refused and not changed', async () => {
@@ -69,5 +64,17 @@ describe('the schema of a SQLite event log', () => {
       cause: { message: 'The file is a database of another program. Nothing was changed.' },
     });
     expect((await readFile(file)).equals(before)).toBe(true);
+  });
+
+  it('is not taken for that of another program while another process makes it', () => {
+    const [own, other] = [openDirectly(file), openDirectly(file)];
+    other.exec('PRAGMA busy_timeout = 0');
+    let asked = 0;
+    const prepare = (sql: string) => {
+      if (++asked === 2) expect(() => provideSchema(other, true)).toThrow('database is locked');
+      return own.prepare(sql);
+    };
+    provideSchema({ isTransaction: true, exec: (sql) => own.exec(sql), prepare }, true);
+    for (const each of [own, other]) each.close();
   });
 });

@@ -1,93 +1,41 @@
-import { copyFile, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EventLog } from '../../../src/log/event-log';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
-import { outcome, newEvent } from '../../support/events';
+import { everyEvent, newEvent, outcome } from '../../support/events';
 import { startProcess } from '../../support/process';
 import { openConnection, untilClosed } from '../../support/wire';
+import { openDirectly } from '../../support/sqlite';
+import { TOOL } from '../../support/tool';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 describe('the files of a SQLite event log', () => {
   const folder = useTemporaryFolder();
   let file: string;
-  let log: EventLog;
-  const lost: (string | undefined)[] = [];
-  beforeEach(async () => {
-    lost.length = 0;
+  beforeEach(() => {
     file = join(folder.path, 'events.db');
-    log = await openSqliteLog({ file });
-    log.observe({ lost: (problem) => lost.push(problem) });
-    await log.append(newEvent({ id: 'before' }));
   });
 
-  const moved = (suffix: string) => rename(file + suffix, `${file}.moved${suffix}`);
-  /** What is in the files; SQLite may write the index of the write-ahead log anew. */
-  const contents = async () => {
-    const names = (await readdir(folder.path)).filter((name) => !name.endsWith('-shm'));
-    const read = (name: string) => readFile(join(folder.path, name), 'latin1');
-    return Promise.all(names.map(async (name) => [name, await read(name)]));
-  };
-
-  it.each<[string, string, () => Promise<unknown>]>([
-    ['moved', 'the file of the log is not there any more', () => moved('')],
-    ['removed', 'the file of the log is not there any more', () => rm(file)],
-    [
-      'replaced',
-      'another file has taken the place of the file of the log',
-      () => copyFile(file, `${file}.other`).then(() => rename(`${file}.other`, file)),
-    ],
-    ['without their -wal', 'the write-ahead log beside the file was removed or replaced', () => moved('-wal')],
-    [
-      'without their -shm',
-      'the index of the write-ahead log (-shm) beside the file was removed or replaced',
-      () => rm(`${file}-shm`),
-    ],
-  ])(
-    'are written no more once they are %s, and the reason is told once, within a second',
-    async (_what, reason, accident) => {
-      await accident();
-      const before = await contents();
-      await eventually('the loss is told', () => lost.length > 0);
-      for (let i = 0; i < 3; i++) {
-        const one = { limit: 1 };
-        for (const call of [outcome(log.append(newEvent())), log.check(), log.stats(), log.read(one), log.search(one)])
-          await expect(call).rejects.toMatchObject({ cause: { message: reason } });
-      }
-      expect(lost).toEqual([reason]);
-      await log.close();
-      expect(await contents()).toEqual(before);
-    },
-  );
-
-  it('are used again once they are back, which is told', async () => {
-    await moved('');
+  it('are used again once they are back, and each is told once, within a second', async () => {
+    const log = await openSqliteLog({ file });
+    const lost: (string | undefined)[] = [];
+    log.observe({ lost: (problem) => lost.push(problem) });
+    await log.append(newEvent({ id: 'before' }));
+    await rename(file, `${file}.moved`);
     await eventually('the loss is told', () => lost.length > 0);
     await rename(`${file}.moved`, file);
     await log.append(newEvent({ id: 'after' }));
     expect((await log.scan({ after: 0, limit: 10 })).map(({ id }) => id)).toEqual(['before', 'after']);
     await eventually('it is told', () => lost.length > 1);
-    expect(lost.at(-1)).toBeUndefined();
+    expect(lost).toEqual(['the file of the log is not there any more', undefined]);
     await log.close();
-  });
-
-  it('are not opened where only the write-ahead log is left, which SQLite would delete', async () => {
-    await moved('');
-    await log.close();
-    await expect(openSqliteLog({ file })).rejects.toMatchObject({
-      cause: { message: expect.stringContaining('the write-ahead log beside the file') as string },
-    });
-    await rename(`${file}.moved`, file);
-    const again = await openSqliteLog({ file });
-    expect((await again.scan({ after: 0, limit: 10 })).map(({ id }) => id)).toEqual(['before']);
-    await again.close();
   });
 
   it('can be opened when callers take every connection', async () => {
-    await log.close();
     const node = join(folder.path, 'node');
     await writeFile(node, `#!/bin/sh\nulimit -n 200\nexec '${process.execPath}' "$@"\n`, { mode: 0o700 });
-    const service = await startProcess({ EVENT_LOG: `sqlite:${join(folder.path, 'events.db')}` }, folder.path, node);
+    const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path, node);
     const first = await openConnection(service.url);
     const others = await Promise.all(Array.from({ length: 300 }, () => openConnection(service.url)));
     for (const other of others) other.on('error', () => undefined).resume();
@@ -100,5 +48,78 @@ describe('the files of a SQLite event log', () => {
     for (const other of others) other.destroy();
     expect(await service.end('SIGTERM')).toBe(0);
     expect(service.output()).not.toContain('lost');
+  });
+
+  /** Which of some texts stand in the files of the log. */
+  const remaining = async (texts: readonly string[]): Promise<string[]> => {
+    const files = await Promise.all((await readdir(folder.path)).map((name) => readFile(join(folder.path, name))));
+    return texts.filter((text) => files.some((bytes) => bytes.includes(text)));
+  };
+
+  it('hold nothing of what was forgotten, while another process has the log open', async () => {
+    const [log, tool] = [await openSqliteLog({ file }), await openSqliteLog({ file })];
+    // Ids in no order: their index splits pages all over, and moves what is in them.
+    const marked = Array.from({ length: 2000 }, (_, i) => `mark-${String((i * 7919) % 2000).padStart(4, '0')}-`);
+    const size = (i: number): number => (i % 500 === 0 ? 30_000 : (i * 37) % 900);
+    for (let i = 0; i < marked.length; i += 500) {
+      await log.append(
+        ...marked.slice(i, i + 500).map((mark, j) =>
+          newEvent({
+            id: mark,
+            source: `/${mark}`,
+            data: `"data":"${mark}${'x'.repeat(size(i + j))}${mark}"`,
+            arrival: `{"path":"${mark}"}`,
+            idempotencyKey: `${mark}key`,
+            webhookId: `${mark}hook`,
+          }),
+        ),
+      );
+    }
+    const forgotten = new Set<number>();
+    for (const step of [3, 2, 7]) {
+      const some = marked.map((_, i) => i).filter((i) => i % step === 0 && !forgotten.has(i));
+      for (const i of some) forgotten.add(i);
+      expect(await tool.forget(some.map((i) => i + 1))).toHaveLength(some.length);
+      await tool.upkeep?.rewrite();
+      expect(await remaining(some.map((i) => marked[i] ?? ''))).toEqual([]);
+    }
+    const kept = marked.filter((_, i) => !forgotten.has(i));
+    expect(await remaining(kept)).toEqual(kept);
+    expect(await log.verify()).toEqual([]);
+    expect(await outcome(log.append(newEvent({ id: kept[0] ?? '', source: `/${kept[0] ?? ''}` })))).toMatchObject({
+      recorded: false,
+    });
+    await Promise.all([log.close(), tool.close()]);
+  });
+
+  it('have nothing of a backup beside them for which the disk had no room', async () => {
+    const log = await openSqliteLog({ file });
+    for (let i = 0; i < 8; i++) await log.append(newEvent({ data: `"data":"${'x'.repeat(1_000_000)}"` }));
+    const script = `ulimit -f 4000; exec '${process.execPath}' '${TOOL}' backup full/copy.db`;
+    await mkdir(join(folder.path, 'full'));
+    const options = { cwd: folder.path, env: { EVENT_LOG: 'sqlite:events.db' }, encoding: 'utf8' } as const;
+    const { status, stderr } = spawnSync('sh', ['-c', script], options);
+    expect([status, stderr]).toEqual([1, 'The event log could not be copied: disk I/O error\n']);
+    expect(await readdir(join(folder.path, 'full'))).toEqual([]);
+    await log.close();
+  });
+
+  it('are read, and said to be locked, while an event waits for the lock', async () => {
+    const log = await openSqliteLog({ file, busyTimeout: 3000 });
+    const other = openDirectly(file);
+    other.exec('BEGIN IMMEDIATE');
+    const order: string[] = [];
+    const locked = async (name: string, call: Promise<unknown>) => {
+      await expect(call).rejects.toHaveProperty('cause.message', 'database is locked');
+      order.push(name);
+    };
+    const recording = locked('append', log.append(newEvent()));
+    expect(await log.read(everyEvent)).toEqual([]);
+    await locked('check', log.check());
+    await recording;
+    expect(order).toEqual(['check', 'append']);
+    other.close();
+    expect((await outcome(log.append(newEvent()))).recorded).toBe(true);
+    await log.close();
   });
 });
