@@ -4,7 +4,7 @@ import { constants, createInflate } from 'node:zlib';
 import { ArchiveLine } from '../events/archive-line';
 import type { StoredEvent } from '../events/stored-event';
 import type { EventQuery, SearchQuery, Start } from '../log/queries';
-import { followed, type ReadableLog } from '../log/readable-log';
+import { ReadableLog } from '../log/readable-log';
 import { reasonOf } from '../util/errors';
 import { HttpClient, isTemporary, pauseAfter, wholeOf, type StreamedAnswer } from './http-client';
 import { linesOf, quoted } from './terminal';
@@ -79,7 +79,7 @@ export class RemoteLog implements ReadableLog {
 
   follow(...[start, stop, changed]: Parameters<ReadableLog['follow']>) {
     // An answer that was cut off is left at that: the service may have another log when it is back.
-    return followed(this, start, stop, changed, (after) => this.#answer({ after, wait: this.wait }));
+    return ReadableLog.followed(this, start, stop, changed, (after) => this.#answer({ after, wait: this.wait }));
   }
 
   /** Goes on after the last event if it is cut off. */

@@ -69,7 +69,7 @@ const FOUND = 100;
 const WAIT = 5000;
 
 /** @param next - reads the events after a position; it ends when it is time to look whether the log is still the same. */
-export async function* followed(
+async function* followed(
   log: Scanned,
   { after, event }: FollowStart,
   stop: AbortSignal,
@@ -94,6 +94,8 @@ export async function* followed(
     }
   }
 }
+
+export const ReadableLog = { followed };
 
 /** A log that this process has open. */
 export abstract class LocalLog implements ReadableLog {
