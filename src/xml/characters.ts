@@ -41,11 +41,12 @@ export function withLineFeeds(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }
 
-const SPECIAL_IN_VALUE = /[&\t\n\r]/;
+const SPECIAL_IN_VALUE = /[&<\t\n\r]/;
 
-/** The value of an attribute, from what stands between its quotes (XML 1.0, section 3.3.3). As {@link resolved}. */
+/** The value of an attribute, from what stands between its quotes (XML 1.0, section 3.3.3). As {@link resolved}, unless it has a `<`. */
 export function attributeValue(raw: string): string | undefined {
-  return SPECIAL_IN_VALUE.test(raw) ? resolved(raw.replace(/\r\n|[\t\n\r]/g, ' ')) : raw;
+  if (!SPECIAL_IN_VALUE.test(raw)) return raw;
+  return raw.includes('<') ? undefined : resolved(raw.replace(/\r\n|[\t\n\r]/g, ' '));
 }
 
 /** The characters that XML 1.0 forbids (section 2.2, Char), apart from lone surrogates. */

@@ -173,14 +173,15 @@ export class CommonXmlReader {
     const xml = this.#xml;
     for (let count = 0; count <= MAX_ATTRIBUTES; count++) {
       const before = this.#at;
-      while (isSpaceCode(xml.charCodeAt(this.#at))) this.#at++;
-      const code = xml.charCodeAt(this.#at);
-      const end = code === SLASH ? this.#at + 1 : this.#at;
+      let at = before;
+      while (isSpaceCode(xml.charCodeAt(at))) at++;
+      const end = xml.charCodeAt(at) === SLASH ? at + 1 : at;
       if (xml.charCodeAt(end) === GREATER) {
         this.#at = end + 1;
         return true;
       }
-      if (this.#at === before || !this.#readAttribute()) return false;
+      this.#at = at;
+      if (at === before || !this.#readAttribute()) return false;
     }
     return false;
   }
@@ -196,8 +197,7 @@ export class CommonXmlReader {
     const valueEnd = xml.indexOf(quote, end + 2);
     if (valueEnd === -1) return false;
     this.#at = valueEnd + 1;
-    const raw = xml.slice(end + 2, valueEnd);
-    const value = raw.includes('<') ? undefined : attributeValue(raw);
+    const value = attributeValue(xml.slice(end + 2, valueEnd));
     if (value === undefined) return false;
     const name = xml.slice(start, end);
     if (name === 'xmlns') return this.#declare('', value.trim());
