@@ -325,6 +325,12 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       expect(await log.read({ limit: 1, position: 0 })).toEqual([]);
     });
 
+    it('returns no more events than have 8 MiB together, if none is given', async () => {
+      const data = `"data":"${'x'.repeat(950_000)}"`;
+      for (let i = 0; i < 9; i++) await log.append(newEvent({ data }));
+      expect(await log.read({ limit: 9 })).toHaveLength(8);
+    });
+
     describe('with a limit of bytes', () => {
       const data = `"data":"${'é'.repeat(100)}"`;
       const bytes = (event: { attributes: string; data?: string | undefined }) =>

@@ -34,15 +34,18 @@ function placeOf({ after, before, type }: Pick<EventQuery, 'after' | 'before' | 
   return [after, before, timestamp(from), timestamp(to), whole && shown(whole), prefix && shown(prefix)];
 }
 
-/** Selects the first rows in a direction, until they have more bytes than a limit. */
-function pageOf(columns: string, where: string, isUpwards: boolean, limit: number, counted: string, bytes: number) {
+/** Whether a row belongs to those that have so many bytes together, or is the first. */
+const fitsInto = (bytes: number) => `above = 0 OR above + size <= ${String(bytes)}`;
+
+/** Selects the first rows in a direction that fit, by their `size` and the bytes that are counted of those `above` it. */
+function pageOf(columns: string, where: string, isUpwards: boolean, limit: number, counted: string, fits: string) {
   const order = `ORDER BY sequence ${isUpwards ? 'ASC' : 'DESC'}`;
   return `
     SELECT ${columns} FROM (
       SELECT *, sum(${counted}) OVER (${order}) - ${counted} AS above, count(*) OVER () AS total
       FROM (SELECT *, octet_length(attributes) + coalesce(octet_length(data), 0) AS size
             FROM webhook_events WHERE ${where} ${order} LIMIT ${String(limit)}) AS candidates
-    ) AS page WHERE above <= ${String(bytes)} ${order}`;
+    ) AS page WHERE ${fits} ${order}`;
 }
 
 function timestamp(time: number | undefined): number | undefined {
@@ -55,14 +58,14 @@ const WITH_ID = `
 /** As `Engine.read`. */
 export async function readEvents(connection: PostgresConnection, query: EventQuery): Promise<StoredEvent[]> {
   const { id, after, since, limit, maxBytes } = query;
-  const most = maxBytes ?? PAGE_BYTES;
-  const isCut = maxBytes === undefined ? 'false' : `size > ${String(most)}`;
+  const isCut = maxBytes === undefined ? 'false' : `size > ${String(maxBytes)}`;
+  const fits = maxBytes === undefined ? fitsInto(PAGE_BYTES) : `above <= ${String(maxBytes)}`;
   const counted = `CASE WHEN ${isCut} THEN octet_length(attributes) ELSE size END`;
   const omitted = `CASE WHEN ${isCut} THEN coalesce(octet_length(data), 0) END AS "dataOmitted"`;
   const columns = `${EVENT}, CASE WHEN NOT (${isCut}) THEN data END AS data, ${omitted}`;
   const isUpwards = after !== undefined;
   const rows = await connection.query<Row & { readonly dataOmitted: number | null }>(
-    pageOf(columns, `${PLACE} AND ${OF_TYPE} AND ${WITH_ID}`, isUpwards, limit, counted, most),
+    pageOf(columns, `${PLACE} AND ${OF_TYPE} AND ${WITH_ID}`, isUpwards, limit, counted, fits),
     [...placeOf(query, since), id && shown(id)],
   );
   const events = rows.map(({ dataOmitted, ...row }) =>
@@ -82,7 +85,7 @@ export async function searchEvents(connection: PostgresConnection, query: Search
   const forms = text === undefined ? undefined : textForms(text).map((form) => shown(inLowerCase(form)));
   const isFiltered = [text, binding, type, sender, fromSender].some((one) => one !== undefined);
   const most = isFiltered ? STEP_EVENTS : limit;
-  const candidates = pageOf('*', PLACE, after !== undefined, most + 1, 'size', STEP_BYTES);
+  const candidates = pageOf('*', PLACE, after !== undefined, most + 1, 'size', fitsInto(STEP_BYTES));
   // Where type or text do not match, the texts are null, which is no match either.
   const rows = await connection.query<Row & { total: number }>(
     `SELECT total::int, looked.sequence::float8 AS position,
