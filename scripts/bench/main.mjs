@@ -40,19 +40,24 @@ console.log(
     `medians of ${rounds} bursts of ${BURST} ms for each of ${PROCESSES} processes, ${CONNECTIONS} connections.\n`,
 );
 console.log(
-  '|  | µs a call | lowest 15 % | main thread | calls/s | p50 ms | p99 ms | p99.9 ms | longest ms | errors |',
+  '|  | µs a call | of this build | lowest 15 % | main thread | calls/s | p50 ms | p99 ms | p99.9 ms | longest ms | errors |',
 );
-console.log('| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |');
+console.log('| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |');
 for (const [mode, title] of Object.entries(LOADS)) {
   const measured = servers.filter(({ name }) => mode !== 'record' || name !== 'bare node:http');
   const bursts = await measure(mode, measured);
   for (const name of new Set(measured.map((server) => server.name))) {
-    const own = bursts.filter(({ server }) => measured[server].name === name);
+    const of = (build) => bursts.filter(({ server }) => measured[server].name === build);
+    const own = of(name);
     const at = (column, share) =>
       own.map((burst) => burst[column]).sort((a, b) => a - b)[Math.floor(own.length * share)];
+    // Of the bursts of one round, since the machine may be slower in another.
+    const inRound = (build, round) => of(build).reduce((sum, one) => sum + (one.round === round ? one.all : 0), 0);
+    const ratios = own.map(({ round }) => inRound(name, round) / inRound('this build', round)).sort((a, b) => a - b);
     const worst = (column) => Math.max(...own.map((burst) => burst[column]));
     const figures = [
       at('all', 0.5).toFixed(1),
+      ratios[ratios.length >> 1].toFixed(3),
       at('all', 0.15).toFixed(1),
       at('main', 0.5).toFixed(1),
       at('rate', 0.5).toFixed(0),
@@ -88,7 +93,7 @@ async function measure(mode, measured) {
     .trim()
     .split('\n')
     .map((line) => {
-      const [, server, , bad, all, main, rate, p50, p99, p999, longest] = line.split(' ').map(Number);
-      return { server, bad, all, main, rate, p50, p99, p999, longest };
+      const [round, server, , bad, all, main, rate, p50, p99, p999, longest] = line.split(' ').map(Number);
+      return { round, server, bad, all, main, rate, p50, p99, p999, longest };
     });
 }
