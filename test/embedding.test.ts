@@ -123,7 +123,7 @@ describe('the events of an embedded service', () => {
 
   it('are forwarded as the tool does, with the answer to each', async () => {
     target = await startTarget((_request, before) => [503, 204, 404][before] ?? 500);
-    const url = `${target.url}/hook`;
+    const url = `${target.url}/hook?key=1`;
     await fetch(`${webhook.url}/RecordEvent?a=1`);
     await recordAll('b', 'c');
     const secret = `whsec_${Buffer.alloc(24).toString('base64')}`;
@@ -134,8 +134,8 @@ describe('the events of an embedded service', () => {
       { sequence: second, status: 404 },
     ]);
     await expect(events.forward(url)).rejects.toThrow(/^Event 1 was not taken by .* It was tried 3 times\.$/);
-    const asReceived = ['GET', '/hook?a=1', undefined, false];
-    const asCloudEvent = ['POST', '/hook', 'application/cloudevents+json', false];
+    const asReceived = ['GET', '/hook?key=1&a=1', undefined, false];
+    const asCloudEvent = ['POST', '/hook?key=1', 'application/cloudevents+json', false];
     expect(
       target.received.map(({ method, path, headers }) => [
         method,

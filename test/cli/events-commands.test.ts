@@ -5,7 +5,7 @@ import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { Sender } from '../../src/senders/sender';
 import { newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
-import { startService, type TestService } from '../support/service';
+import { useService } from '../support/service';
 import { startTarget, type Target } from '../support/target';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { runToolHere, startToolHere } from '../support/tool-here';
@@ -119,14 +119,13 @@ describe('the arguments of the tool', () => {
 
 describe('the events that options choose', () => {
   const folder = useTemporaryFolder();
-  let service: TestService;
+  const service = useService({ READ_KEYS: KEY });
   let target: Target;
   beforeAll(async () => {
-    service = await startService({ READ_KEYS: KEY });
     target = await startTarget();
     await recordSamples(service.log);
   });
-  afterAll(() => Promise.all([service.stop(), target.close()]));
+  afterAll(() => target.close());
   beforeEach(() => writeFile(join(folder.path, 'keys'), `reader ${KEY},another-key-of-16-chars\n`));
 
   const start = (args: string) =>

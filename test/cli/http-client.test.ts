@@ -92,9 +92,9 @@ describe('the HTTP client of the tool', () => {
       process.env.HTTP_PROXY = proxy.url.replace('//', '//us%40er:pass@');
       process.env.NO_PROXY = 'direct.invalid';
       const url = 'http://target.invalid:8080/a?b=c';
-      expect(await ask(clientOf(), url.replace('//', '//me:own@'))).toMatchObject({ body: Buffer.from('proxied') });
+      expect(await ask(clientOf(), url.replace('//', '//m%40e:own@'))).toMatchObject({ body: Buffer.from('proxied') });
       const basic = (user: string) => `Basic ${Buffer.from(user).toString('base64')}`;
-      const headers = { authorization: basic('me:own'), 'proxy-authorization': basic('us@er:pass') };
+      const headers = { authorization: basic('m@e:own'), 'proxy-authorization': basic('us@er:pass') };
       expect(proxy.received).toMatchObject([{ method: 'GET', path: url, headers }]);
       const unknown = none(expect.stringMatching(/name (?:is unknown|cannot be looked up)/));
       expect(await post(clientOf(), 'http://direct.invalid')).toEqual(unknown);

@@ -314,23 +314,11 @@ it('follows behind a proxy that holds answers back until they end', async () => 
   await service.stop();
 });
 
-describe('a filter of events', () => {
-  const event = (given: Partial<StoredEvent>): StoredEvent => ({ ...newEvent(), position: 1, ...given });
-  const arrival = JSON.stringify({
-    headers: { 'x-github-event': 'push', 'x-name': Buffer.from('Jürgen').toString('latin1') },
-  });
-
-  it.each([
-    ['a header field that it came with', { header: [['x-github-event', 'push']] as const }, true],
-    ['a header field in UTF-8', { header: [['x-name', 'Jürgen']] as const }, true],
-    ['a header field with another value', { header: [['x-github-event', 'pull']] as const }, false],
-    ['two conditions of which one holds', { type: 'other', header: [['x-github-event', 'push']] as const }, false],
-  ])('with %s', (_what, filter, isMatched) => {
-    expect(matcherOf(filter)(event({ arrival }))).toBe(isMatched);
-  });
-
-  it('takes a damaged event only without a condition', () => {
-    const damaged = event({ attributes: '{' });
-    expect([matcherOf({})(damaged), matcherOf({ type: 'test' })(damaged)]).toEqual([true, false]);
-  });
+it('a filter finds a header field in UTF-8, and takes a damaged event only without a condition', () => {
+  const matched = (filter: Parameters<typeof matcherOf>[0], given: Partial<StoredEvent>) =>
+    matcherOf(filter)({ ...newEvent(given), position: 1 });
+  const arrival = JSON.stringify({ headers: { 'x-name': Buffer.from('Jürgen').toString('latin1') } });
+  expect(matched({ header: [['x-name', 'Jürgen']] }, { arrival })).toBe(true);
+  const damaged = { attributes: '{' };
+  expect([matched({}, damaged), matched({ type: 'test' }, damaged)]).toEqual([true, false]);
 });

@@ -162,11 +162,3 @@ describe('of several requests of a connection', () => {
     expect((await metricsAt(service.url)).get('webhook_refusals_total{reason="busy"}')).toBe(1);
   });
 });
-
-it('requests that waited for the answers before theirs count no more once they have theirs', async () => {
-  const wire = await openWire((await startService()).url);
-  for (let i = 0; i < 20; i++) {
-    wire.write(HELLO.repeat(60), request(`GET ${PATH}/HelloWorld`, `X-Request-Id: last-of-${String(i)}`));
-    await wire.until(new RegExp(`last-of-${String(i)}[^]*Hello World`));
-  }
-});

@@ -1,8 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Callers } from '../../src/http/callers';
-import { send } from '../support/http';
-import { useService } from '../support/service';
 
 type Connection = Partial<Socket & { encrypted: boolean }>;
 type Headers = Record<string, string>;
@@ -192,15 +190,4 @@ it.each([
   ['2001:db8::1', '[2001:db8::1]:80'],
 ])('this machine reaches a server that listens on %s at %s', (host, expected) => {
   expect(Callers.localAuthority(host, 80)).toBe(expected);
-});
-
-describe('without keys, a caller with a field that a proxy adds is not shown events:', () => {
-  const service = useService();
-  it.each(['Via', 'X-Real-IP', 'X-Client-IP', 'True-Client-IP', 'CF-Connecting-IP', 'X-Forwarded-Server'])(
-    '%s',
-    async (name) => {
-      expect((await send(`${service.url}?events`)).status).toBe(200);
-      expect((await send(`${service.url}?events`, { headers: { [name]: '1.1 proxy' } })).status).toBe(403);
-    },
-  );
 });

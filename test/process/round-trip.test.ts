@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { BINDINGS, callOperation, eventsOf, NAMESPACE, resultOf, type CloudEvent } from '../support/bindings';
 import { send } from '../support/http';
-import { startService, type TestService } from '../support/service';
+import { useService } from '../support/service';
 import { anyCharacter } from '../support/arbitraries';
 
 /** Any string that UTF-8 can encode. A byte order mark at its start would not be part of the text. */
@@ -22,12 +22,8 @@ const HARD_TEXTS = [
 ];
 
 describe('what is recorded comes back over every binding', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    // The event that is looked for is the newest one.
-    service = await startService({ GET_EVENTS_LIMIT: '3' });
-  });
-  afterAll(() => service.stop());
+  // The event that is looked for is the newest one.
+  const service = useService({ GET_EVENTS_LIMIT: '3' });
 
   const post = async (contentType: string, body: string | Buffer): Promise<string> => {
     const answer = await send(`${service.url}/RecordEvent`, {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../support/bindings';
 import { send } from '../support/http';
 import { openConnection, untilClosed } from '../support/wire';
-import { startService, type TestService } from '../support/service';
+import { useService } from '../support/service';
 import { WSSE } from '../support/wsse';
 import { anyCharacter } from '../support/arbitraries';
 
@@ -50,11 +50,7 @@ const madeOf = (pieces: readonly string[], maxLength: number) => {
  */
 export function describeFuzz(requests: number): void {
   describe('fuzzing over HTTP', () => {
-    let service: TestService;
-    beforeAll(async () => {
-      service = await startService({ MAX_REQUEST_BYTES: '4096', REQUEST_TIMEOUT: '1s' });
-    });
-    afterAll(() => service.stop());
+    const service = useService({ MAX_REQUEST_BYTES: '4096', REQUEST_TIMEOUT: '1s' });
 
     const answersStill = async () => (await send(`${service.url}/HelloWorld`)).status === 200;
 

@@ -59,15 +59,6 @@ describe('GetEvents with wait', () => {
     const seconds = (performance.now() - began) / 1000;
     expect((await timeOf()) - before).toBeLessThan(seconds - 0.9);
   });
-
-  it('is answered when its caller ends its side, who may be gone as well as listen', async () => {
-    const wire = await openWire(service.url);
-    wire.write(request(`GET ${PATH}/GetEvents?wait=60s`));
-    await untilWaiting(service.url, 1);
-    wire.socket.end();
-    expect(await wire.untilClosed()).toMatch(/^HTTP\/1\.1 200 [^]*>\[\]</);
-    await untilWaiting(service.url, 0);
-  });
 });
 
 describe('a service in which calls wait', () => {

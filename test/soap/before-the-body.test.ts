@@ -1,8 +1,5 @@
-import { requestOf } from '../support/bindings';
-import { send } from '../support/http';
 import { useService } from '../support/service';
 import { openWire, PATH, request } from '../support/wire';
-import { securityHeader, usernameToken, withHeader } from '../support/wsse';
 
 const RECORD_KEY = 'record-key-0123456789';
 const READ_KEY = 'read-key-0123456789abc';
@@ -53,10 +50,4 @@ describe('before it reads the body of a SOAP message', () => {
   ])('the service asks for the body after %s', async (_what, fields) => {
     expect(await answerTo(...fields)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
   });
-});
-
-it.each(['soap11', 'soap12'] as const)('a key inside a message of up to 64 KiB opens over %s', async (binding) => {
-  const { path, body = '', ...question } = requestOf(binding, 'RecordEvent', 'x'.repeat(60_000));
-  const text = withHeader(String(body), securityHeader(usernameToken(RECORD_KEY)));
-  expect((await send(service.url + path, { ...question, body: text })).status).toBe(200);
 });

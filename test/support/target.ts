@@ -28,7 +28,7 @@ export type Target = Awaited<ReturnType<typeof startTarget>>;
  */
 export async function startTarget(
   react: (request: Received, before: number) => Reaction = () => 204,
-  { tls, port = 0 }: { readonly tls?: { readonly cert: Buffer; readonly key: Buffer }; readonly port?: number } = {},
+  { tls }: { readonly tls?: { readonly cert: Buffer; readonly key: Buffer } } = {},
 ) {
   const received: Received[] = [];
   let connections = 0;
@@ -51,10 +51,10 @@ export async function startTarget(
   };
   const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   server.on(tls === undefined ? 'connection' : 'secureConnection', () => connections++);
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const { port: taken } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${String(taken)}`,
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${String(port)}`,
     received,
     /** How many connections it had. */
     connections: () => connections,

@@ -22,7 +22,6 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
   });
   // A connection that a test cuts, and pages that refuse.
   const browser = useBrowser(/^Failed to load resource: (?:net::ERR_FAILED|.* a status of 40[01] )/);
-  afterEach(() => service.stop());
 
   const record = (body: string | Buffer, type = 'text/plain') =>
     send(`${service.url}/RecordEvent`, { method: 'POST', headers: { 'Content-Type': type }, body });
@@ -239,7 +238,6 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
   });
 
   it('ask for a read key in the password dialog, and follow with it', async () => {
-    await service.stop();
     service = await startService({ READ_KEYS: 'a-key-to-read-with' });
     const page = await open('?events', { httpCredentials: { username: 'me', password: 'a-key-to-read-with' } });
     await record('seen');

@@ -1,7 +1,5 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { DiscardPolicy, type StreamAPI, type StreamConfig } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { openJetStreamLog } from '../../src/log/jetstream/event-log';
@@ -10,9 +8,9 @@ import { describeServedLog } from '../log/served-log-suite';
 import { everyEvent, outcome, newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { failureOf, useJetStream } from '../support/jetstream';
-import { natsOperator, startNats, type NatsServer } from '../support/nats';
+import { startNats } from '../support/nats';
 import { startTcpProxy } from '../support/tcp-proxy';
-import { temporaryFolder } from '../support/temporary-folder';
+import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
 describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
@@ -98,45 +96,19 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
   });
 
   describe('a server that asks who connects', () => {
-    let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-    let guarded: NatsServer | undefined;
-    beforeEach(async () => {
-      folder = await temporaryFolder();
-    });
-    afterEach(async () => {
-      await guarded?.end('SIGTERM');
-      await folder.remove();
-    });
-    const guardedBy = async (configuration: string) => {
-      guarded = await startNats(folder.path, -1, configuration);
-      return options({ servers: [`127.0.0.1:${String(guarded.port)}`], timeout: 1500 });
-    };
+    const folder = useTemporaryFolder();
 
     it.each([
       ['a password', 'user: "us:er", password: "p@ss/%"', { user: 'us:er', password: 'p@ss/%' }, 'password'],
       ['a token', 'token: "to:ken"', { token: 'to:ken' }, 'token'],
     ])('accepts %s that is right, and refuses a wrong one without showing it', async (_what, asked, login, secret) => {
-      const under = await guardedBy(`authorization { ${asked} }`);
+      const guarded = await startNats(folder.path, -1, `authorization { ${asked} }`);
+      const under = options({ servers: [`127.0.0.1:${String(guarded.port)}`], timeout: 1500 });
       await opened({ ...under, login });
       const failure = await failureOf(opened({ ...under, login: { ...login, [secret]: 'Geheim' } }));
       expect(failure).toContain('Authorization Violation');
       expect(failure).not.toContain('Geheim');
-    });
-
-    it('accepts a file of credentials, which is read again when it connects again', async () => {
-      const operated = natsOperator();
-      const file = join(folder.path, 'nats.creds');
-      const under = { ...(await guardedBy(operated.configuration)), login: { file } };
-      expect(await failureOf(opened(under))).toContain(`${file} is not a readable file of NATS credentials`);
-      await writeFile(file, 'Geheim');
-      expect(await failureOf(opened(under))).toMatch(/is not a readable file of NATS credentials(?!.*Geheim)/);
-      const expire = Date.now() + 3000;
-      await writeFile(file, operated.credentials({ seconds: 3 }));
-      const log = await opened(under);
-      await log.append(newEvent());
-      await writeFile(file, operated.credentials({ seconds: 3600 }));
-      await eventually('the first credentials have expired', () => Promise.resolve(Date.now() > expire));
-      expect(await outcome(log.append(newEvent({ id: 'renewed' })))).toEqual({ id: 'renewed', recorded: true });
+      await guarded.end('SIGTERM');
     });
   });
 });

@@ -1,15 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RECORDED_WSDL, startRecordedService, type Plant, type RecordedAnswer } from '../../support/recorded-service';
-import { startService, type TestService } from '../../support/service';
+import { startService, useService } from '../../support/service';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { runCompareHere } from '../../support/tool-here';
 
 const folder = useTemporaryFolder();
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
+const service = useService();
 
 const run = (...args: readonly string[]) => runCompareHere(args, folder.path);
 

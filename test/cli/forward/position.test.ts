@@ -125,6 +125,8 @@ describe('the file of a position', () => {
       const problem = (times: number) =>
         expect.stringMatching(`^1: .* It was tried ${String(times)} times.$`) as string;
       expect(await forwarded({}, () => 503)).toEqual([3, problem(3)]);
+      const again = /^Event 1 was not taken by http:\S+: 503 .*\. Trying again in \d\.\d s\.$/;
+      expect(said.mock.calls.flat()).toContainEqual(expect.stringMatching(again));
       expect(await forwarded({ tries: 9 }, () => 503)).toEqual([9, problem(9)]);
       expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 0 });
       const stop = new AbortController();

@@ -70,8 +70,12 @@ it.each([
   [408, 'tried again'],
   [429, 'tried again'],
   [500, 'tried again'],
-])('an event that is answered with %d is %s', async (status, outcome) => {
-  const url = await serving((_request, response) => void response.writeHead(status).end());
+  [undefined, 'tried again'],
+])('an event that is answered with %p is %s', async (status, outcome) => {
+  const url = await serving((_request, response) => {
+    if (status === undefined) response.destroy();
+    else response.writeHead(status).end();
+  });
   const target = new Target(url, {}, { most: 1, longestPause: 0 });
   const posting = target.post({ ...newEvent(), position: 1 }, signal);
   expect(await posting.then((delivery) => delivery.outcome).catch(() => 'tried again')).toBe(outcome);

@@ -3,17 +3,16 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { JetStreamApiError } from '@nats-io/jetstream';
-import { errors } from '@nats-io/transport-node';
+import { errors, nkeys } from '@nats-io/transport-node';
 import type { JetStreamAddress } from '../../../src/log/jetstream/address';
 import { JetStreamConnection, StreamSettingsError } from '../../../src/log/jetstream/connection';
 import { eventually } from '../../support/eventually';
-import { natsOperator } from '../../support/nats';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 describe('a connection to NATS', () => {
   const folder = useTemporaryFolder();
   /** What each connection said of itself, and those that are open. */
-  let said: { jwt?: string }[] = [];
+  let said: { jwt?: string; sig?: string }[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.on('error', () => undefined));
@@ -21,7 +20,7 @@ describe('a connection to NATS', () => {
     socket.write(`INFO ${JSON.stringify(info)}\r\n`);
     socket.on('data', (chunk) => {
       for (const line of chunk.toString().split('\r\n'))
-        if (line.startsWith('CONNECT ')) said.push(JSON.parse(line.slice(8)) as { jwt?: string });
+        if (line.startsWith('CONNECT ')) said.push(JSON.parse(line.slice(8)) as (typeof said)[0]);
         else if (line === 'PING') socket.write('PONG\r\n');
     });
   });
@@ -43,16 +42,26 @@ describe('a connection to NATS', () => {
 
   it('uses the credentials that a file has when it connects, or the earlier ones while it is written', async () => {
     const file = join(folder.path, 'nats.creds');
-    const [first, second] = [1, 2].map((hours) => natsOperator().credentials({ seconds: hours * 3600 }));
-    await writeFile(file, first ?? '');
+    const problem = `${file} is not a readable file of NATS credentials`;
+    await expect(opened({ login: { file } })).rejects.toThrow(problem);
+    await writeFile(file, 'half');
+    await expect(opened({ login: { file } })).rejects.toThrow(problem);
+    const user = nkeys.createUser();
+    const part = (title: string, text: string) => `-----BEGIN ${title}-----\n${text}\n------END ${title}------\n\n`;
+    const [first = '', second = ''] = ['first', 'second'].map(
+      (jwt) => part('NATS USER JWT', jwt) + part('USER NKEY SEED', Buffer.from(user.getSeed()).toString()),
+    );
+    await writeFile(file, first);
     const connection = await opened({ login: { file } });
-    for (const content of ['half', second ?? '']) {
+    for (const content of ['half', second]) {
       await writeFile(file, content);
       const before = said.length;
       for (const socket of sockets) socket.destroy();
       await eventually('it connects again', () => said.length > before);
     }
-    expect(said.map(({ jwt = '' }) => [first, second].findIndex((text) => text?.includes(jwt)))).toEqual([0, 0, 1]);
+    expect(said.map(({ jwt }) => jwt)).toEqual(['first', 'first', 'second']);
+    const nonce = Buffer.from('n');
+    for (const { sig = '' } of said) expect(user.verify(nonce, Buffer.from(sig, 'base64url'))).toBe(true);
     await connection.close();
   });
 

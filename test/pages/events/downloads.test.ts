@@ -109,16 +109,21 @@ describe('what the list of events finds, as a file', () => {
     expect((await send(`${service.url}?events=export`)).body.length).toBeGreaterThan(9_000_000);
   });
 
-  it('ends where it is when the key of its caller is taken away', async () => {
+  it('ends where it is when the key of its caller is taken away, and no other', async () => {
     await expectNothingHeld(service);
-    const key = 'a-key-that-goes-away';
-    service = await startService({ READ_KEYS: key, ADMIN_PORT: '0' });
-    const answer = await begin('export&wait=60', { 'X-API-Key': key });
-    await once(answer, 'readable');
-    await service.app.reload(readConfig({ READ_KEYS: 'another-read-key' }));
+    const [removed, kept] = ['a-key-that-goes-away', 'a-key-that-stays'] as const;
+    service = await startService({ READ_KEYS: `${removed},${kept}`, ADMIN_PORT: '0' });
+    const follow = (key: string) => begin('export&wait=60', { 'X-API-Key': key });
+    const [goes, stays] = [await follow(removed), await follow(kept)];
+    for (const answer of [goes, stays]) await once(answer, 'readable');
+    await service.app.reload(readConfig({ READ_KEYS: kept }));
     await record(1);
-    expect(await ending(answer)).toBe('aborted');
-    expect(String(answer.read())).toBe('\n');
+    expect(await ending(goes)).toBe('aborted');
+    expect(String(goes.read())).toBe('\n');
+    let text = '';
+    stays.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    await eventually('the other has the event', () => text.includes('"sequence"'));
+    stays.destroy();
   });
 
   it('is not complete where the service stops or the log fails, and the caller sees that', async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
@@ -15,21 +15,6 @@ describe('the files of a SQLite event log', () => {
   let file: string;
   beforeEach(() => {
     file = join(folder.path, 'events.db');
-  });
-
-  it('are used again once they are back, and each is told once, within a second', async () => {
-    const log = await openSqliteLog({ file });
-    const lost: (string | undefined)[] = [];
-    log.observe({ lost: (problem) => lost.push(problem) });
-    await log.append(newEvent({ id: 'before' }));
-    await rename(file, `${file}.moved`);
-    await eventually('the loss is told', () => lost.length > 0);
-    await rename(`${file}.moved`, file);
-    await log.append(newEvent({ id: 'after' }));
-    expect((await log.scan({ after: 0, limit: 10 })).map(({ id }) => id)).toEqual(['before', 'after']);
-    await eventually('it is told', () => lost.length > 1);
-    expect(lost).toEqual(['the file of the log is not there any more', undefined]);
-    await log.close();
   });
 
   it('can be opened when callers take every connection', async () => {

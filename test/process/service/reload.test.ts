@@ -3,9 +3,7 @@ import { Sender } from '../../../src/senders/sender';
 import { eventually } from '../../support/eventually';
 import { freePort } from '../../support/program.cjs';
 import { send } from '../../support/http';
-import { metricsAt } from '../../support/metrics';
 import { configure, killProcesses, startProcess, type ServiceProcess } from '../../support/process';
-import { openWire } from '../../support/wire';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
 const folder = useTemporaryFolder();
@@ -53,37 +51,6 @@ async function accepted({ url }: ServiceProcess, age: string): Promise<string[]>
 }
 
 describe('SIGHUP', () => {
-  it('ends what a removed key still waits for, and nothing that another key waits for', async () => {
-    const keys = ['read-key-that-goes-away', 'read-key-that-is-to-stay'] as const;
-    await configure(folder.path, { READ_KEYS: keys.join() });
-    const service = await startProcess({}, folder.path);
-    const { pathname } = new URL(service.url);
-    const [goes, stays] = await Promise.all(
-      keys.map(async (key) => {
-        const wire = await openWire(service.url);
-        const fields = `Host: localhost\r\nX-API-Key: ${key}\r\n`;
-        wire.write(`GET ${pathname}?events=export&wait=60&after=0 HTTP/1.1\r\n${fields}\r\n`);
-        await wire.until(/ 200 OK[^]*\r\n\r\n1\r\n\n/);
-        const waiting = send(`${service.url}/GetEvents?wait=30s&after=0`, { headers: { 'x-api-key': key } });
-        return { wire, waiting };
-      }),
-    );
-    await eventually(
-      'both wait',
-      async () => (await metricsAt(service.url, { 'x-api-key': keys[1] })).get('webhook_calls_waiting') === 4,
-    );
-    await configure(folder.path, { READ_KEYS: keys[1] });
-    service.child.kill('SIGHUP');
-    await service.logged('settings read again');
-    await send(`${service.url}/RecordEvent?a=secret-of-later`);
-    expect((await goes?.waiting)?.status).toBe(401);
-    expect((await stays?.waiting)?.body).toContain('secret-of-later');
-    await stays?.wire.until(/secret-of-later/);
-    // Cut off: without the last chunk.
-    expect(await goes?.wire.untilClosed()).toMatch(/^(?![^]*secret-of-later)[^]*(?<!\r\n0\r\n\r\n)$/);
-    service.child.kill('SIGKILL');
-  });
-
   it.each(['1', '2'])(
     'replaces every key and secret and the retention, of WORKERS=%s, and refuses no call',
     async (workers) => {

@@ -146,18 +146,6 @@ describe('the tool for the event log', () => {
     });
   });
 
-  it('never overwrites a file, and says in one line why it cannot export', async () => {
-    await fill(1);
-    await writeFile(join(folder.path, 'kept'), 'mine');
-    for (const command of ['export', 'backup']) {
-      const { code, errors } = await run([command, join(folder.path, 'kept')]);
-      expect([code, errors.split('\n').length]).toEqual([1, 2]);
-      expect(await readFile(join(folder.path, 'kept'), 'utf8')).toBe('mine');
-    }
-    const { errors } = await run(['export', 'nowhere/events.ndjson']);
-    expect(errors).toBe('nowhere/events.ndjson cannot be written: its folder does not exist.\n');
-  });
-
   itUnless(missingLinux, 'closes what it was to import if the log cannot be opened', async () => {
     await writeFile(file, 'not a database');
     await writeFile(join(folder.path, 'archive'), '');

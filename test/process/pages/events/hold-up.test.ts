@@ -1,16 +1,12 @@
 import { holdUp } from '../../../support/hold-up';
 import { send } from '../../../support/http';
-import { startService, type TestService } from '../../../support/service';
+import { useService } from '../../../support/service';
 
 /** How long a page may hold up callers, in milliseconds of processor time on an idle machine. */
 const MOST = 100;
 
 describe('holds up callers for no more than 100 ms:', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.stop());
+  const service = useService();
 
   /** Records an event. Resolves to the last position. */
   async function record(type: string, body: string | Buffer): Promise<string> {
