@@ -7,7 +7,7 @@ describe('the data member', () => {
   it.each<[string, Parameters<typeof dataMember>[0], string]>([
     ['bytes', { mediaType: undefined, bytes: Buffer.from([0, 255]) }, '"data_base64":"AP8="'],
     ['JSON', { mediaType: undefined, json: '{\t"a":\r\n1.0}' }, '"data":{ "a":  1.0}'],
-    ['text', { mediaType: undefined, text: 'a"b\n' }, '"data":"a\\"b\\n"'],
+    ['text', { mediaType: undefined, text: 'a"b\n\uFFFE\uFFFF' }, '"data":"a\\"b\\n\\ufffe\\uffff"'],
   ])('of %s', (_form, payload, member) => {
     expect(dataMember(payload)).toBe(member);
   });

@@ -73,8 +73,9 @@ describe('a known sender', () => {
     ['Slack', NONE, { event_id: 'Ev1' }, 'slack-event\nEv1'],
     ['Slack', { 'x-slack-request-timestamp': '1' }, NONE, `slack-event\n${DIGEST}`],
   ])('%s: beside a signature, its key of %p and %p is one that no other call has', (name, headers, body, ...[key]) => {
-    const signedKey = Sender.named(name)?.keyOf(headers, { ...body }, undefined, Buffer.from('signed'));
-    expect(signedKey).toBe(key && `signed ${key}`);
+    const signedKey = (scope?: string) => Sender.named(name)?.keyOf(headers, { ...body }, scope, Buffer.from('signed'));
+    expect(signedKey()).toBe(key && `signed ${key}`);
+    expect(signedKey('POST /a')).toBe(key && `signed ${key.replace('\n', '\nPOST /a\n')}`);
   });
 });
 

@@ -1,4 +1,6 @@
 import { HTTP_ERRORS } from '../../src/http/errors';
+import type { HttpRequest } from '../../src/http/request';
+import type { HttpResponse } from '../../src/http/response';
 import { forgetDue } from '../../src/log/background';
 import { createLogger } from '../../src/telemetry/logger';
 import { createObserver } from '../../src/telemetry/observer';
@@ -31,6 +33,15 @@ it('a flood of refusals is logged as twenty lines a second, and the next line sa
   expect(flood(25)).toEqual([['refused', 80], ...others]);
   expect(flood(1)).toEqual([['refused', 5]]);
   jest.useRealTimers();
+});
+
+it('the access log has no secret that stands in User-Agent', () => {
+  const logger = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
+  const secrets = new Secrets(['a-key-of-sixteen']);
+  const { answered } = createObserver(logger as never, idleMetrics(), () => undefined, true, secrets);
+  const request = { id: '', headers: { 'user-agent': 'shop a-key-of-sixteen' }, socket: {} } as HttpRequest;
+  answered?.(request, {} as HttpResponse, 1);
+  expect(logger.info.mock.calls).toMatchObject([[{ userAgent: 'shop ***' }, 'answered']]);
 });
 
 it('a log that hangs hides no other figure', async () => {

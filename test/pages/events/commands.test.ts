@@ -151,7 +151,7 @@ describe('the command that forwards what a page shows', () => {
     ]);
   });
 
-  it.each(["'; calc #", '$(id)', '`id`', '%PATH%', 'a"b', 'nothing-has-this'])(
+  it.each(["'; calc #", '$(id)', '`id`', '!!', '%PATH%', 'a"b', 'nothing-has-this'])(
     'is not there for a search that finds nothing or that shells read differently: %j',
     async (text) => {
       if (!text.startsWith('nothing')) await withType(text);
