@@ -66,7 +66,7 @@ export class HttpRequest extends UnstreamedMessage {
     const isUnusual = this.receivedPath.startsWith('/') && UNUSUAL.test(this.receivedPath);
     this.path = isUnusual ? normalized(this.receivedPath) : this.receivedPath;
     this.queryString = query === -1 ? '' : url.slice(query + 1);
-    // A text put together of others costs the router, which reads it a character at a time, 0.2 µs.
+    // Joining it again would cost 0.2 µs: the router reads a joined text slowly.
     this.url = isUnusual ? this.path + url.slice(this.receivedPath.length) : url;
     if (query !== -1 && MAY_HAVE_TOKEN.test(this.queryString)) this.#takeTokens();
   }

@@ -34,7 +34,7 @@ function placeOf({ after, before, type }: Pick<EventQuery, 'after' | 'before' | 
   return [after, before, timestamp(from), timestamp(to), whole && shown(whole), prefix && shown(prefix)];
 }
 
-/** Whether a row belongs to those that have so many bytes together, or is the first. */
+/** The condition for rows that fit into a number of bytes; the first one always does. */
 const fitsInto = (bytes: number) => `above = 0 OR above + size <= ${String(bytes)}`;
 
 /** Selects the first rows in a direction that fit, by their `size` and the bytes that are counted of those `above` it. */
