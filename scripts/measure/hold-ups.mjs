@@ -2,7 +2,7 @@
 // - over plain HTTP, over TLS and with two workers; each message once, and up to twice more if that held up others for 50 ms;
 // - a plain message again after every tenth: what it takes shows how busy the machine is;
 // - a time is the processor time of the main thread between two turns of its loop, so other programs have no part in it;
-// - then how long calls take, at the median, while messages of 4 MB are read that others send;
+// - then how much longer than alone calls take, at the median, while messages of 4 MB are read that others send;
 // - beside it the most memory that a process of the service had so far resident, and the status of the last answer.
 // EACH=3 sends every third message only; SERVICE=path/to/dist/main.js measures another build, EVENT_LOG=postgres://… with a log on a server,
 // OVER=^HTTP$ over one of the three. Needs `npm run build`, Linux and, for TLS, openssl.
@@ -76,13 +76,21 @@ async function print(transport, what, { body, headers }, outcomes, server) {
   console.log([transport, what, bytes, times, memory, outcomes.at(-1).status].join(' | '));
 }
 
-/** Resolves to the median time of a call, and to its last status, while another caller sends one large message after the other. */
+/** Resolves to how much longer a call takes, at the median, while another caller sends one large message after the other, and to its last status. */
 async function timeBeside(url, message) {
+  const alone = await timeCalls(url, message);
   let isOver = false;
   const large = (async () => {
     const beside = BESIDE();
     while (!isOver) await send(url, beside);
   })();
+  const { status, took } = await timeCalls(url, message);
+  isOver = true;
+  await large;
+  return { status, took: Math.max(0, took - alone.took) };
+}
+
+async function timeCalls(url, message) {
   const times = [];
   let status;
   while (times.length < CALLS_TIMED) {
@@ -91,8 +99,6 @@ async function timeBeside(url, message) {
     status = await send(url, message);
     times.push(performance.now() - began);
   }
-  isOver = true;
-  await large;
   return { status, took: median(times) };
 }
 
