@@ -14,7 +14,7 @@ import { Fault } from './soap/fault';
 import { soapBindings, SoapCall } from './soap/soap-call';
 import type { Config } from './config/config';
 import type { EventLog } from './log/event-log';
-import { Callers } from './http/callers';
+import { Proxies } from './http/proxies';
 import { RateLimit } from './http/rate-limit';
 import { AdminPages } from './http/admin';
 import { AccessControl } from './access/access-control';
@@ -82,7 +82,7 @@ export async function startApp(
   const { limits } = config;
   const contract = await Contract.load(config.namespace, config);
   const admission = new Admission(limits);
-  // Asked only when metrics are read: what some of them use is made below.
+  // These need each other and what is made below, and use it only once that is there.
   const metrics: Metrics = new Metrics({
     inFlight: () => admission.inFlight,
     waiting: () => admission.waits.size,
@@ -95,9 +95,9 @@ export async function startApp(
   const sizeWarning = eventSizeWarning(config, log);
   if (sizeWarning !== undefined) logger.warn(sizeWarning);
   const secrets = new Secrets(AccessControl.secretsIn(config));
-  const addressOf = (request: IncomingMessage) => callers.address(request);
+  const addressOf = (request: IncomingMessage) => proxies.address(request);
   const observer: Observer = createObserver(logger, metrics, addressOf, config.log.access, secrets);
-  const callers = new Callers(config, observer.hint);
+  const proxies = new Proxies(config, observer.hint);
   const lost: Observer['lost'] = supervisor
     ? (problem) => {
         supervisor.lost(problem, observer.lost);
@@ -106,22 +106,22 @@ export async function startApp(
   log.observe({ ...observer, lost });
   // An earlier worker may have lost them.
   supervisor?.lost(undefined, () => undefined);
-  const access = new AccessControl(config, callers);
+  const access = new AccessControl(config, proxies);
   const maxResultBytes = config.getEventsMaxBytes - contract.maxBytesAroundResult;
   const service = webhookService(log, config, maxResultBytes, secrets);
-  const rate = new RateLimit(limits.rate, callers);
+  const rate = new RateLimit(limits.rate, proxies);
   const handler = await endpointHandler({
     config,
     path: config.path,
     contract,
     service,
     log,
-    callers,
+    proxies,
     rate,
     access,
     admission,
     bodies: new BodyReader(config),
-    reader: new ReaderThreads(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
+    readerThreads: new ReaderThreads(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     mediaType: memoized(MediaType.parse),
     observer,
     refusals: () => supervisor?.refusals(observer.refusals) ?? Promise.resolve(observer.refusals()),

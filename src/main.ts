@@ -17,7 +17,7 @@ async function start(): Promise<void> {
   const { answerCommandLine, toolNamed } = await import('./cli/command-line.js');
   const runTool = toolNamed(command);
   if (runTool !== undefined) {
-    // A signal ends a tool with the exit code of that.
+    // Without a listener a signal ends the tool, and the exit code says so.
     for (const signal of STOP_SIGNALS) process.off(signal, endStart);
     return runTool(args);
   }

@@ -84,7 +84,7 @@ async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
     },
     async retire() {
       try {
-        // Whose access has ended may not go on here, on a connection that is open.
+        // A caller whose access was revoked must not go on using a connection that is open.
         await app.reload(ProcessConfig.ofService(() => undefined));
       } catch {
         // The process that takes over has read them.

@@ -20,7 +20,7 @@ const NAMED = { soap11: 'RecordEvent', soap12: 'RecordEvent' };
 const CONTRACT = {
   bindings: ['soap11', 'soap12'],
   namespace: 'http://tempuri.org/',
-  parameters: new Map(['RecordEvent', 'HelloWorld'].map((name) => [name, PARAMETERS])),
+  argumentNames: new Map(['RecordEvent', 'HelloWorld'].map((name) => [name, PARAMETERS])),
   recording: new Set(['RecordEvent']),
 };
 

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config/config';
-import type { Callers } from '../http/callers';
+import type { Proxies } from '../http/proxies';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { HttpRequest } from '../http/request';
 import { Sender } from '../senders/sender';
@@ -20,8 +20,8 @@ export interface ShownKey {
 export class AccessControl {
   rules: ReturnType<typeof rulesOf>;
 
-  constructor(config: LocalConfig, callers: Pick<Callers, 'baseUrl'>) {
-    this.rules = rulesOf(config, otherSites(callers));
+  constructor(config: LocalConfig, proxies: Pick<Proxies, 'baseUrl'>) {
+    this.rules = rulesOf(config, otherSites(proxies));
   }
 
   /** The values of the settings that are secret, without the names of keys. */

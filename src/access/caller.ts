@@ -47,7 +47,7 @@ export class Caller {
    * @returns the most bytes of the body of a caller who has proved nothing so far: a key may be in the message, open operations need no
    * more, and a signature covers all of the body.
    */
-  beforeBody(needs: Access | undefined, hasEnvelope: boolean): number | undefined {
+  checkHeader(needs: Access | undefined, hasEnvelope: boolean): number | undefined {
     const { hasGuards, guards, keyFor } = this.access.rules;
     const likely = needs ?? 'record';
     if (!hasGuards || (likely === 'record' && !guards.record)) return undefined;
@@ -56,7 +56,7 @@ export class Caller {
     if (needs !== undefined && signature?.problem !== undefined) throw HTTP_ERRORS.signature(signature.problem);
     if (needs !== undefined && signature === undefined && (this.#keys.length > 0 || !hasEnvelope)) this.require(needs);
     if (!this.isUnproved) return undefined;
-    return signature === undefined || signature.problem !== undefined ? LARGE_MESSAGE : Infinity;
+    return signature === undefined || signature.problem !== undefined ? UNPROVED_BODY : Infinity;
   }
 
   /** Verifies the signature before the body is put to use. A wrong one is refused beside a valid key, too. */
@@ -107,6 +107,9 @@ export class Caller {
     } else if (needs !== 'open') checkHost(this.request);
   }
 }
+
+/** Most bytes that are read of a caller who has proved nothing, unless a signature covers the body. */
+const UNPROVED_BODY = LARGE_MESSAGE;
 
 const NO_BODY = Buffer.alloc(0);
 const NO_KEYS: readonly ShownKey[] = [];

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../config/config';
-import { Callers } from '../http/callers';
+import { Proxies } from '../http/proxies';
 import { HTTP_ERRORS } from '../http/errors';
 import { memoized, shortened } from '../util/text';
 
@@ -12,14 +12,14 @@ export type LocalConfig = Pick<Config, 'host' | 'admin' | 'baseUrl' | 'trustProx
  * Returns a function that finds the sign that another site's page made a browser send a request, with the credentials it keeps. Browsers
  * say where a page is from (Fetch Metadata), over plain HTTP to loopback addresses alone, and send `Origin` with every POST.
  */
-export function otherSites(callers: Pick<Callers, 'baseUrl'>) {
+export function otherSites(proxies: Pick<Proxies, 'baseUrl'>) {
   return (request: IncomingMessage): string | undefined => {
     const { 'sec-fetch-site': site, origin, host } = request.headers;
     if (site === 'cross-site' || site === 'same-site') return 'Sec-Fetch-Site';
     if (origin === undefined || site === 'same-origin' || site === 'none') return undefined;
     // Behind a proxy about which nothing is configured the scheme may differ.
     const authority = /^https?:\/\/(.+)$/.exec(origin)?.[1] ?? '';
-    if (authority === host?.toLowerCase() || authority === new URL(callers.baseUrl(request)).host) return undefined;
+    if (authority === host?.toLowerCase() || authority === new URL(proxies.baseUrl(request)).host) return undefined;
     return `Origin; if ${shortened(origin)} is this service, set BASE_URL to it`;
   };
 }
@@ -50,7 +50,7 @@ export function localChecks({ host: listens, admin, baseUrl, trustProxy, allowed
      */
     checkLocalViewer(this: void, request: IncomingMessage): void {
       if (!isLocal) throw HTTP_ERRORS.eventsClosed('This service can be reached by others.');
-      if (Callers.isForwarded(request) || Object.keys(request.headers).some((field) => SENT_ON.test(field)))
+      if (Proxies.isForwarded(request) || Object.keys(request.headers).some((field) => SENT_ON.test(field)))
         throw HTTP_ERRORS.eventsClosed('A proxy has sent this request on.');
       const name = hostName(request.headers.host);
       if (placeOf(name) !== 'loopback' && !allowedHosts.includes(name))

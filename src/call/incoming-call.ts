@@ -4,7 +4,7 @@ import type { AccessControl } from '../access/access-control';
 import { Caller } from '../access/caller';
 import type { Config } from '../config/config';
 import type { Contract } from '../contract/contract';
-import type { Callers } from '../http/callers';
+import type { Proxies } from '../http/proxies';
 import type { BodyReader } from '../http/content/body';
 import type { MediaType } from '../http/content/media-type';
 import { HTTP_ERRORS, RequestError } from '../http/errors';
@@ -28,12 +28,12 @@ export interface Endpoint {
   readonly contract: Contract;
   readonly service: Service;
   readonly log: EventLog;
-  readonly callers: Callers;
+  readonly proxies: Proxies;
   readonly rate: RateLimit;
   readonly access: AccessControl;
   readonly admission: Admission;
   readonly bodies: BodyReader;
-  readonly reader: ReaderThreads;
+  readonly readerThreads: ReaderThreads;
   /** Reads a `Content-Type`, and remembers those that come again and again. */
   mediaType(this: void, value: string): MediaType | undefined;
   readonly observer: Pick<Observer, 'ended' | 'hint'>;
@@ -128,7 +128,7 @@ export abstract class IncomingCall implements Call {
     this.mediaType = type === undefined ? undefined : this.endpoint.mediaType(type);
     this.route();
     const hasBody = this.binding !== 'httpget' || request.hasBody;
-    const unprovedLimit = hasBody ? caller.beforeBody(this.needs, this.binding.startsWith('soap')) : undefined;
+    const unprovedLimit = hasBody ? caller.checkHeader(this.needs, this.binding.startsWith('soap')) : undefined;
     const body = hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
     // Recorded empty, it would use up the key with which the sender repeats the call.
     if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
@@ -144,7 +144,7 @@ export abstract class IncomingCall implements Call {
     }
     caller.require(this.needs ?? 'record');
     if (mayProveInMessage) ticket.takeSlot(caller.isUnproved);
-    if (unprovedLimit !== undefined && !caller.isUnproved) bodies.prove(response);
+    if (unprovedLimit !== undefined && !caller.isUnproved) bodies.countAsProved(response);
     return this.operation ?? '';
   }
 
@@ -168,7 +168,7 @@ export abstract class IncomingCall implements Call {
   abstract refuse(error: unknown, refusal: RequestError | undefined): void;
 
   /** Finds in the message what {@link Call.content} promises. */
-  protected abstract readContent(): CallContent | Promise<CallContent>;
+  protected abstract contentOfMessage(): CallContent | Promise<CallContent>;
 
   /** Lets go of the message, which is not asked for again. */
   protected abstract forgetMessage(): void;
@@ -176,7 +176,7 @@ export abstract class IncomingCall implements Call {
   content(): CallContent | Promise<CallContent> {
     if (!this.#hasMessage)
       throw new Error('What the caller sent is gone: call content() before forget() and whileIdle().');
-    return this.readContent();
+    return this.contentOfMessage();
   }
 
   forget(): void {
@@ -190,7 +190,7 @@ export abstract class IncomingCall implements Call {
     reader: Reader<Message, Result>,
     message: Message,
   ): Result | Promise<Result> {
-    if (message.body.length > LARGE_MESSAGE) return this.endpoint.reader.read(reader, message);
+    if (message.body.length > LARGE_MESSAGE) return this.endpoint.readerThreads.read(reader, message);
     return reader.read(message, this.mediaType);
   }
 
@@ -205,14 +205,15 @@ export abstract class IncomingCall implements Call {
   }
 
   get target(): string {
-    return this.request.url ?? '';
+    const { receivedPath, path, url = '' } = this.request;
+    return receivedPath === path ? url : receivedPath + url.slice(path.length);
   }
 
   remoteAddress(): string | undefined {
-    return this.endpoint.callers.address(this.request);
+    return this.endpoint.proxies.address(this.request);
   }
 
   endpointUrl(): string {
-    return this.endpoint.callers.baseUrl(this.request) + this.endpoint.path;
+    return this.endpoint.proxies.baseUrl(this.request) + this.endpoint.path;
   }
 }

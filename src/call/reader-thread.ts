@@ -41,7 +41,10 @@ export class ReaderThreads {
   readonly #forLarger: ReaderThread;
   readonly #errors: ReadonlyMap<string, object>;
 
-  /** `maxBytes` of a message; the classes of the errors that mean more than a failure of the service. */
+  /**
+   * @param maxBytes - of a message.
+   * @param errors - the classes of errors that come back as what they are. Any other error is a failure of the service.
+   */
   constructor(maxBytes: number, errors: readonly (abstract new (...given: never[]) => Error)[]) {
     this.#forLarger = new ReaderThread(maxBytes);
     this.#errors = new Map(errors.map((error) => [error.name, error.prototype as object]));

@@ -2,7 +2,7 @@ import { BUILD } from '../config/package-info';
 import { ProcessConfig } from '../config/process-config';
 import { variablesOf } from '../config/variable';
 import { VARIABLES } from '../config/variables';
-import { Callers } from '../http/callers';
+import { Proxies } from '../http/proxies';
 import { shortened } from '../util/text';
 
 /** Returns the program of a tool that is named in place of an option; it sets the exit code. */
@@ -55,7 +55,7 @@ async function askReadiness() {
   const { admin, host, port, tls } = ProcessConfig.ofTool('host', 'port', 'admin', 'tls');
   const isSecure = admin.port === undefined && tls.cert !== undefined;
   const address =
-    admin.port === undefined ? Callers.localAuthority(host, port) : Callers.localAuthority(admin.host, admin.port);
+    admin.port === undefined ? Proxies.localAuthority(host, port) : Proxies.localAuthority(admin.host, admin.port);
   const url = `${isSecure ? 'https' : 'http'}://${address}/readyz`;
   const { HttpClient, NoAnswerError } = await import('./http-client.js');
   // The certificate has the name that callers use; this is the same machine, and nothing secret is sent.

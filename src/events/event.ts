@@ -8,7 +8,7 @@ import { SentEvent } from './cloudevents/sent-event';
 import type { SoapPart } from './arrival';
 import { digestOf } from './key-conflict';
 import type { NewEvent } from './stored-event';
-import { dataMember, eventPayload, type EventPayload } from './payload';
+import { dataMember, type EventPayload } from './payload';
 
 /** The proofs of who makes a call. */
 interface ProvedCaller {
@@ -26,7 +26,7 @@ export interface RecordedCall {
   readonly target: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The scope of the caller's keys, if the address names more than an operation. */
+  /** The scope of the keys by which a repetition is known, if the address names more than an operation. */
   readonly keyScope?: string | undefined;
   readonly caller?: ProvedCaller | undefined;
   remoteAddress(): string | undefined;
@@ -37,9 +37,9 @@ export interface EventContent {
   readonly attributes?: SenderAttributes | undefined;
   readonly payload?: EventPayload | undefined;
   readonly soapPart?: SoapPart | undefined;
-  /** The question of a sender that the request is; then it has no attributes. */
+  /** Set if the request is a sender's handshake; then there are no attributes. */
   readonly handshake?: { readonly type: string } | undefined;
-  /** By default what the header fields say. */
+  /** What the payload says about its sender, if that was looked for; without it `make` asks the header fields. */
   readonly sender?: ReturnType<typeof senderFacts> | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface EventContent {
  *
  * @param value - what the payload stands for, if that is JSON. A signature does not cover the content type, which is ignored then.
  */
-function senderFacts(
+export function senderFacts(
   { headers, keyScope, signedBy: { sender: signer, body: signed } = {} }: SenderCall,
   value: unknown = signed && new JsonText(signed.toString()).parsed()?.value,
 ) {
@@ -92,9 +92,6 @@ export class EventFactory {
     private readonly keyFields: readonly string[] = [],
   ) {}
 
-  static readonly senderFacts = senderFacts;
-  static readonly payloadOf = eventPayload;
-
   /** Reads a CloudEvent in the JSON format as if a sender sent it now. @throws {CloudEventError} it is not valid. */
   static read(json: string): NewEvent {
     const { attributes, payload } = SentEvent.read(json);
@@ -136,7 +133,7 @@ export class EventFactory {
     // A signature covers the body alone: beside it no header field is a key, but for those that the operator has named.
     const keyHeaders: RecordedCall['headers'] = signedBy === undefined ? headers : {};
     // A key applies to its source and scope.
-    const about = (source === ownSource ? '' : `${source}\n`) + (keyScope === undefined ? '' : `${keyScope}\n`);
+    const prefix = (source === ownSource ? '' : `${source}\n`) + (keyScope === undefined ? '' : `${keyScope}\n`);
     const field = this.keyFields.find((name) => keyIn(headers[name]) !== undefined);
     return {
       id,
@@ -159,11 +156,12 @@ export class EventFactory {
       data: content.payload?.data,
       arrival: this.#arrival(call, content, sender?.name),
       recordedAt: now.milliseconds,
-      idempotencyKey: cutKey(keyIn(keyHeaders['idempotency-key'], about)),
+      idempotencyKey: cutKey(keyIn(keyHeaders['idempotency-key'], prefix)),
+      // The first of: the known sender's key, the field of Standard Webhooks, a field that the operator has named.
       webhookId: cutKey(
         sender?.key ??
-          keyIn(keyHeaders['webhook-id'] ?? keyHeaders['svix-id'], about === '' ? '' : `webhook-id\n${about}`) ??
-          (field && keyIn(headers[field], `${signedBy === undefined ? '' : 'signed '}${field}\n${about}`)),
+          keyIn(keyHeaders['webhook-id'] ?? keyHeaders['svix-id'], prefix === '' ? '' : `webhook-id\n${prefix}`) ??
+          (field && keyIn(headers[field], `${signedBy === undefined ? '' : 'signed '}${field}\n${prefix}`)),
       ),
     };
   }
@@ -191,6 +189,7 @@ export class EventFactory {
     const isShown = ([name]: readonly [string, unknown]) => !this.#mayBeSecret(name);
     const arrival = JSON.stringify({
       method,
+      // With the query: the name is that of stored events.
       path: target,
       remoteAddress: call.remoteAddress(),
       signedBy: signedBy?.sender.name,
@@ -212,8 +211,8 @@ function newId(prefix: string): string {
   return prefix + randomUUID().slice(15);
 }
 
-/** The key in a header field, after what it is about, each on a line. */
-function keyIn(field: string | string[] | undefined, about = ''): string | undefined {
+/** The key in a header field, after lines that say what it applies to. */
+function keyIn(field: string | string[] | undefined, prefix = ''): string | undefined {
   if (field === undefined || field === '') return undefined;
-  return about + (Array.isArray(field) ? field.join(', ') : field);
+  return prefix + (Array.isArray(field) ? field.join(', ') : field);
 }

@@ -31,7 +31,7 @@ export const KeyConflict = {
    * Returns the event under a key of its own, made of its caller and, for the id of a delivery, its data. Undefined if it must not be
    * recorded: its `Idempotency-Key` came with another type or other data.
    */
-  apart(event: NewEvent, { key, differs }: KeyConflict): NewEvent | undefined {
+  withOwnKey(event: NewEvent, { key, differs }: KeyConflict): NewEvent | undefined {
     if (key === 'idempotencyKey' && differs === 'data') return undefined;
     const caller = callerIn(event);
     const data = caller.signedBody === undefined ? [StoredEvent.typeOf(event), event.data] : [];

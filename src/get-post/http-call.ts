@@ -29,7 +29,7 @@ function bindingsOf({ namespace, protocols: { bindings: on } }: Contract) {
 type HttpBindings = ReturnType<typeof bindingsOf>;
 type DescribedOperation = NonNullable<ReturnType<Contract['describe']>>;
 
-/** Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods are calls too, which are refused. */
+/** Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods are calls too: most are refused, see `route`. */
 export function routeOperations(router: Router, endpoint: Endpoint): void {
   const bindings = bindingsOf(endpoint.contract);
   const answer = (binding: 'httpget' | 'httppost') => (request: HttpRequest, response: HttpResponse) =>
@@ -53,7 +53,7 @@ const BELOW = {
 };
 
 /** Returns the operation that the path names and, with RECORD_PATHS, whether the path goes on below it. */
-function targetOf({ path }: HttpRequest, { config, service, path: endpoint }: Endpoint) {
+function operationPathIn({ path }: HttpRequest, { config, service, path: endpoint }: Endpoint) {
   const named = path.slice(endpoint.length + 1);
   const slash = named.indexOf('/');
   const name = named.slice(0, slash);
@@ -64,7 +64,7 @@ function targetOf({ path }: HttpRequest, { config, service, path: endpoint }: En
 /** Names the methods, or grants or refuses (405) the delivery of events (CloudEvents HTTP 1.1 Web Hooks, section 4.1). */
 function answerOptions(request: HttpRequest, response: HttpResponse, endpoint: Endpoint, bindings: HttpBindings): void {
   const { service, config } = endpoint;
-  const { name, isBelow } = targetOf(request, endpoint);
+  const { name, isBelow } = operationPathIn(request, endpoint);
   const { allow } = isBelow ? BELOW : bindings;
   const origin = request.headers['webhook-request-origin'];
   if (origin === undefined) {
@@ -95,10 +95,11 @@ function grantedFields(
 
 /** A `GET` or `POST` of `{path}/<Operation>`, answered with one `string` element or, if the caller prefers it, with JSON. */
 class HttpCall extends IncomingCall {
-  readonly #target = targetOf(this.request, this.endpoint);
+  readonly #operationPath = operationPathIn(this.request, this.endpoint);
   #body: Buffer = EMPTY;
   #handshake: ReturnType<typeof Sender.handshakes.of>;
-  #result: Representation = EMPTY_ANSWER;
+  /** The reply to the call, once `invoke` has made it. */
+  #result: Representation = EMPTY_200;
 
   constructor(
     request: HttpRequest,
@@ -114,13 +115,13 @@ class HttpCall extends IncomingCall {
     const { binding, method, headers, request } = this;
     const { contract } = this.endpoint;
     const { protocols } = contract;
-    const { name, isBelow } = this.#target;
+    const { name, isBelow } = this.#operationPath;
     const { allow, methodText } = isBelow ? BELOW : this.bindings;
     const isServed = isBelow ? METHODS_BELOW.includes(method) : method === (binding === 'httpget' ? 'GET' : 'POST');
     if (!isServed) {
       // Some senders ask with another method than they deliver with.
       const asked = { method, headers, query: request.queryString, hasBody: false };
-      this.#handshake = Sender.handshakes.of(this.#handshakes(), asked);
+      this.#handshake = Sender.handshakes.of(this.#answeredHandshakes(), asked);
       if (this.#handshake === undefined) throw HTTP_ERRORS.method(methodText, allow);
     }
     if (!protocols.bindings.has(binding))
@@ -128,19 +129,15 @@ class HttpCall extends IncomingCall {
     this.operation = operationNamed(name, contract);
   }
 
+  /** Keeps the body, which is parsed when the operation asks for its content or its parameters. */
   override read(body: Buffer): void {
     if (this.binding === 'httppost') this.#body = body;
     else if (body.length > 0 && this.needs === 'record') throw HTTP_ERRORS.bodyOfGet();
   }
 
-  override get target(): string {
-    const { receivedPath, path, url = '' } = this.request;
-    return receivedPath + url.slice(path.length);
-  }
-
   /** Method and path, where the path may be anything: the same key under another path is another delivery. */
   get keyScope(): string | undefined {
-    const { isBelow, name } = this.#target;
+    const { isBelow, name } = this.#operationPath;
     if (!isBelow) return undefined;
     const { path, receivedPath } = this.request;
     // The keys of earlier versions have the path below the operation, in its normal form.
@@ -148,9 +145,9 @@ class HttpCall extends IncomingCall {
     return `${this.method} ${place}`;
   }
 
-  #handshakes(): readonly string[] {
+  #answeredHandshakes(): readonly string[] {
     const { config, service } = this.endpoint;
-    if (service[this.#target.name]?.access !== 'record') return NO_HANDSHAKES;
+    if (service[this.#operationPath.name]?.access !== 'record') return NO_HANDSHAKES;
     return config.senderHandshakes?.map(({ name }) => name) ?? NO_HANDSHAKES;
   }
 
@@ -159,6 +156,7 @@ class HttpCall extends IncomingCall {
     if (operation === undefined) throw new Error(`The service object has no operation ${name}.`);
     const described = this.endpoint.contract.describe(name);
     const parameters = described?.parameters.length ? await this.#parameters(described, operation.refuses) : {};
+    // The operation asks for the content, in which a handshake may be.
     const result = await operation.run(this, parameters);
     const answer = this.#handshake?.answer ?? (operation.access === 'record' ? this.#ownAnswer() : undefined);
     this.#result = answer
@@ -169,9 +167,9 @@ class HttpCall extends IncomingCall {
 
   /** The answer of a call that records, if it is another than the id of the event. */
   #ownAnswer(): Representation | undefined {
-    if (this.mediaType?.isForm && Sender.of(this.headers)?.wantsFormsUnanswered) return EMPTY_ANSWER;
+    if (this.mediaType?.isForm && Sender.of(this.headers)?.wantsFormsUnanswered) return EMPTY_200;
     const { recordAnswer } = this.endpoint.config;
-    return recordAnswer === 'empty' && this.binding === 'httppost' ? NO_ANSWER : undefined;
+    return recordAnswer === 'empty' && this.binding === 'httppost' ? NO_CONTENT_204 : undefined;
   }
 
   override reply(body: string): void | Promise<void> {
@@ -188,7 +186,7 @@ class HttpCall extends IncomingCall {
     this.response.reply(status, answer.contentType, answer.body, { ...answer.headers, ...headers });
   }
 
-  protected override async readContent(): Promise<CallContent> {
+  protected override async contentOfMessage(): Promise<CallContent> {
     const { request, headers, method, keyScope, caller } = this;
     const content = await this.readWith(CONTENT, {
       body: this.#body,
@@ -197,7 +195,7 @@ class HttpCall extends IncomingCall {
       method,
       keyScope,
       signedBy: caller.signedBy?.sender.name,
-      handshakes: this.#handshakes(),
+      handshakes: this.#answeredHandshakes(),
     });
     this.#handshake ??= content.handshake;
     return content;
@@ -227,8 +225,8 @@ const PARAMETERS = { module: join(__dirname, 'http-parameters'), name: 'readPara
 
 const NO_HANDSHAKES: readonly string[] = [];
 
-const EMPTY_ANSWER: Representation = { contentType: 'text/plain; charset=utf-8', body: '', headers: NOT_SNIFFED };
-const NO_ANSWER: Representation = { ...EMPTY_ANSWER, status: 204 };
+const EMPTY_200: Representation = { contentType: 'text/plain; charset=utf-8', body: '', headers: NOT_SNIFFED };
+const NO_CONTENT_204: Representation = { ...EMPTY_200, status: 204 };
 
 const EMPTY = Buffer.alloc(0);
 

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config';
 import { within } from '../util/promises';
 import { plainReason } from '../util/errors';
-import { Callers } from './callers';
+import { Proxies } from './proxies';
 import { HTTP_ERRORS } from './errors';
 import type { HttpRequest } from './request';
 import type { ServerOptions } from './request-listener';
@@ -70,7 +70,7 @@ export class AdminPages {
     const server = new HttpServer({ ...options, limits, pages: this.#at(['/', ...HEALTH, METRICS], check) });
     const port = await server.listen(address, 'ADMIN_');
     return {
-      url: `http://${Callers.localAuthority(address.host, port)}/`,
+      url: `http://${Proxies.localAuthority(address.host, port)}/`,
       close: (deadline?: number) => server.close(0, deadline),
     };
   }

@@ -4,7 +4,7 @@ import { shortened } from '../util/text';
 
 /** Why a request was refused, in one word for metrics, logs and pages. */
 export const REFUSALS = ['invalid', 'too-large', 'key', 'signature', 'cross-site', 'busy', 'rate', 'timeout'] as const;
-type Refusal = (typeof REFUSALS)[number];
+type Category = (typeof REFUSALS)[number];
 
 /** A request that is refused for what it is, or because too many arrive. The message tells its sender why. */
 export class RequestError extends Error {
@@ -13,7 +13,7 @@ export class RequestError extends Error {
   constructor(
     readonly status: number,
     message: string,
-    readonly refusal: Refusal = 'invalid',
+    readonly category: Category = 'invalid',
     /** Header fields that the status calls for, such as `WWW-Authenticate` with 401. */
     readonly headers?: OutgoingHttpHeaders,
   ) {
@@ -49,9 +49,10 @@ const busy = (message: string, headers?: OutgoingHttpHeaders) =>
 const tooLarge = (message: string) => new RequestError(413, message, 'too-large');
 const tooLate = (message: string) => new RequestError(408, message, 'timeout');
 const crossSite = (message: string) => new RequestError(403, message, 'cross-site');
-const handshake = (problem: string, refusal: Refusal) =>
-  new RequestError(400, `A TLS handshake failed: ${problem}.`, refusal);
-const unauthorized = (message: string, refusal: Refusal = 'key') => new RequestError(401, message, refusal, CHALLENGE);
+const handshake = (problem: string, category: Category) =>
+  new RequestError(400, `A TLS handshake failed: ${problem}.`, category);
+const unauthorized = (message: string, category: Category = 'key') =>
+  new RequestError(401, message, category, CHALLENGE);
 
 /** Every error of HTTP: status, text, header fields. SOAP's faults are in `FAULTS`. What they quote of a caller is shortened. */
 export const HTTP_ERRORS = {

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../config/config';
-import type { Callers } from './callers';
+import type { Proxies } from './proxies';
 import { HTTP_ERRORS } from './errors';
 import type { HttpRequest } from './request';
 
@@ -14,7 +14,7 @@ export class RateLimit {
 
   constructor(
     private readonly rate: Config['limits']['rate'],
-    private readonly callers: Pick<Callers, 'address'>,
+    private readonly proxies: Pick<Proxies, 'address'>,
     private readonly maxClients = MAX_CLIENTS,
   ) {
     this.#ends = performance.now() + (rate?.milliseconds ?? 0);
@@ -27,7 +27,7 @@ export class RateLimit {
     const { calls, milliseconds } = this.rate;
     const counts = this.#counts;
     const now = performance.now();
-    const client = clientOf(this.callers.address(request) ?? '');
+    const client = clientOf(this.proxies.address(request) ?? '');
     if (now >= this.#ends || (counts.size >= this.maxClients && !counts.has(client))) {
       counts.clear();
       this.#ends = now + milliseconds;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { SecureContextOptions } from 'node:tls';
 import type { Config } from '../config/config';
-import { isAuthority } from './callers';
+import { isAuthority } from './proxies';
 import type { Connections } from './connections';
 import { HTTP_ERRORS, RequestError } from './errors';
 import { Turns } from './content/unstreamed-message';

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import type { Config } from '../config/config';
-import { Callers } from './callers';
+import { Proxies } from './proxies';
 import type { AdminPages } from './admin';
 import type { HttpRequest } from './request';
 import type { ServerOptions } from './request-listener';
@@ -35,7 +35,7 @@ export async function startServers(
   });
   return {
     /** Scheme, host and port of the public address. */
-    url: `${tls ? 'https' : 'http'}://${Callers.localAuthority(host, port)}`,
+    url: `${tls ? 'https' : 'http'}://${Proxies.localAuthority(host, port)}`,
     adminUrl: admin?.url,
     connections: () => server.connections,
     /** Uses these TLS files, or throws and keeps the earlier ones. Whether there is TLS, and callers need a certificate, stays as it was. */

@@ -71,9 +71,9 @@ export class EventLog extends LocalLog {
     super();
     const { upkeep } = engine;
     this.upkeep = upkeep && {
-      backup: (file) => this.#call('The event log could not be copied.', () => upkeep.backup(file)),
-      rewrite: () => this.#call('The log could not be rewritten.', () => upkeep.rewrite()),
-      compact: () => this.#call('The log could not be compacted.', () => upkeep.compact()),
+      backup: (file) => this.#whileOpen('The event log could not be copied.', () => upkeep.backup(file)),
+      rewrite: () => this.#whileOpen('The log could not be rewritten.', () => upkeep.rewrite()),
+      compact: () => this.#whileOpen('The log could not be compacted.', () => upkeep.compact()),
     };
     this.#reads = new Semaphore(engine.readsAtOnce);
     if (engine.commitSize !== undefined)
@@ -92,7 +92,7 @@ export class EventLog extends LocalLog {
   }
 
   /**
-   * Records up to 1,000 events, in their order, and resolves once they survive a loss of power. An event that shares its `source` and
+   * Records events, in their order, and resolves once they survive a loss of power. An event that shares its `source` and
    * `id`, its `idempotencyKey` or its `webhookId` with one in the log, or one before it, is not recorded again. SQLite and PostgreSQL
    * record all of them or none; after a failure of JetStream, sending all of them again records the rest.
    *
@@ -101,9 +101,9 @@ export class EventLog extends LocalLog {
   append<Events extends readonly NewEvent[]>(...events: Events): Promise<{ [Place in keyof Events]: Appended }>;
   append(...events: readonly NewEvent[]): Promise<Appended[]> {
     const failure = events.length === 1 ? 'The event could not be recorded.' : 'The events could not be recorded.';
-    return this.#call(failure, () => {
+    return this.#whileOpen(failure, () => {
       if (events.length === 0) return Promise.resolve([]);
-      return this.#group?.add(events, sizeOf(events)) ?? this.#commit(events, 0);
+      return this.#group ? this.#group.add(events, sizeOf(events)) : this.#commit(events, 0);
     });
   }
 
@@ -223,7 +223,7 @@ export class EventLog extends LocalLog {
 
   /** Resolves if the log could take an event now; records none. Otherwise the error's cause says why. */
   check(): Promise<void> {
-    return this.#call('The event log cannot take events.', async () => {
+    return this.#whileOpen('The event log cannot take events.', async () => {
       const failed = this.#failed;
       await this.engine.check(failed);
       if (this.#failed === failed) this.#failed = [];
@@ -236,7 +236,7 @@ export class EventLog extends LocalLog {
    * @returns the positions of those that were there, in any order.
    */
   forget(positions: readonly number[]): Promise<number[]> {
-    return this.#call('The events could not be removed completely.', () => this.engine.forget(positions));
+    return this.#whileOpen('The events could not be removed completely.', () => this.engine.forget(positions));
   }
 
   /** Looks for damage in how the log is kept, and changes nothing. Resolves to its findings, a line each. */
@@ -267,10 +267,10 @@ export class EventLog extends LocalLog {
   }
 
   #reading<T>(read: () => Promise<T>): Promise<T> {
-    return this.#call('The events could not be read.', read);
+    return this.#whileOpen('The events could not be read.', read);
   }
 
-  async #call<T>(failure: string, action: () => Promise<T>): Promise<T> {
+  async #whileOpen<T>(failure: string, action: () => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw new EventLogError('The event log is closed.');
     this.#calls++;
     try {

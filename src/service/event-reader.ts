@@ -105,6 +105,9 @@ export class EventReader {
       if (newest === undefined) break;
       // The log has none up to the position seen: one without an index of types does not look there again.
       events = await this.#readTogether(query.type === undefined ? query : { ...query, after: seen }, newest);
+      // Read upwards they are the oldest, and without `after` the newest were asked for.
+      if (events.length > 0 && query.type !== undefined && query.after === undefined)
+        events = await this.#readTogether(query, newest);
       // An event there may be forgotten already: then the wait goes on after it.
       seen = newest;
     }

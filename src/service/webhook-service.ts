@@ -23,10 +23,10 @@ export function webhookService(
   secrets = new Secrets(),
 ): Service {
   const { path, eventType, idempotencyFields = [] } = config;
-  const events = new EventFactory({ source: path, type: eventType }, secrets, idempotencyFields);
+  const factory = new EventFactory({ source: path, type: eventType }, secrets, idempotencyFields);
   const reader = new EventReader(log);
   return {
-    RecordEvent: { access: 'record', run: (call) => recordEvent(call, log, events) },
+    RecordEvent: { access: 'record', run: (call) => recordEvent(call, log, factory) },
 
     GetEvents: {
       access: 'read',
@@ -109,30 +109,32 @@ function dataReference(position: number, call: Call): string {
  *
  * @throws {CloudEventError | CallError | EventTooLargeError | EventLogError} nothing was recorded, also of a batch.
  */
-export async function recordEvent(call: Call, log: EventLog, events: EventFactory): Promise<string> {
+export async function recordEvent(call: Call, log: EventLog, factory: EventFactory): Promise<string> {
   const found = call.content();
+  // Waiting for what is there takes a turn of the microtasks.
   const content = found instanceof Promise ? await found : found;
   if (content.batch === undefined) {
-    let event = events.make(call, content);
+    let event = factory.make(call, content);
+    // The bytes of the message are in the event, and need not stay while the disk works.
     call.forget();
-    // Ends: the key that `apart` makes leads to the same event, or to a refusal.
+    // At most three times: each of the two keys is made the event's own once, and then finds the same event or none.
     for (;;) {
       const [{ id, conflict }] = await log.append(event);
       const { webhookId = '' } = event;
       // An id in the data itself: the same event, sent again with another part of the data changed.
       if (conflict === undefined || (conflict.key === 'webhookId' && Sender.isKeyInData(webhookId))) return id;
-      const apart = KeyConflict.apart(event, conflict);
-      if (apart === undefined)
+      const next = KeyConflict.withOwnKey(event, conflict);
+      if (next === undefined)
         throw new CallError(
           'The Idempotency-Key was sent before with another type or other data. Nothing was recorded. ' +
             'Send each event with a key of its own.',
           'keyReuse',
         );
       if (conflict.key === 'webhookId') call.hint('delivery-id', deliveryHint(webhookId));
-      event = apart;
+      event = next;
     }
   }
-  const made = await batchOf(call, content.batch, events);
+  const made = await batchOf(call, content.batch, factory);
   call.forget();
   const appended = await log.append(...made);
   return JSON.stringify(appended.map(({ id }) => id));
@@ -149,7 +151,7 @@ function deliveryHint(key: string): string {
  * Returns the events of a batch. Each is known by its own `source` and `id`: a key of the request could not tell them apart. The first
  * keeps the header fields and the query of the request for all of them, so that the log grows by what was sent.
  */
-async function batchOf(call: Call, batch: readonly EventContent[], events: EventFactory): Promise<NewEvent[]> {
+async function batchOf(call: Call, batch: readonly EventContent[], factory: EventFactory): Promise<NewEvent[]> {
   const { binding, method, target, headers, caller } = call;
   const { traceparent, tracestate } = headers;
   const brief = {
@@ -158,7 +160,7 @@ async function batchOf(call: Call, batch: readonly EventContent[], events: Event
   };
   const made: NewEvent[] = [];
   for (const event of batch) {
-    const own = events.make(made.length === 0 ? call : brief, event);
+    const own = factory.make(made.length === 0 ? call : brief, event);
     made.push({ ...own, idempotencyKey: undefined, webhookId: undefined });
     if (made.length % 100 === 0) await letOthersRun();
   }

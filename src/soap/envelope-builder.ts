@@ -1,4 +1,5 @@
-import { EventFactory, type EventContent } from '../events/event';
+import type { EventContent } from '../events/event';
+import { eventPayload } from '../events/payload';
 import type { CallContent } from '../service/call';
 import { shortened } from '../util/text';
 import { ElementContent } from '../xml/element-content';
@@ -34,7 +35,8 @@ export interface MessageContract {
   /** At least one. */
   readonly bindings: readonly SoapVersion['binding'][];
   readonly namespace: string;
-  readonly parameters: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Of each operation the names of its parameters, and of those that it refuses. */
+  readonly argumentNames: ReadonlyMap<string, ReadonlySet<string>>;
   /** The names of the operations that record what they are sent. */
   readonly recording: ReadonlySet<string>;
 }
@@ -95,6 +97,7 @@ export class EnvelopeBuilder {
     if (this.#body === undefined) throw FAULTS.missingBody();
     const { binding } = this.#version;
     const element = this.#beginsWithText ? undefined : this.#element;
+    // Only for the choice of what to keep: SoapCall finds the operation, and refuses where there is none.
     const operation = named[binding] ?? element?.name ?? '';
     return {
       binding,
@@ -113,7 +116,7 @@ export class EnvelopeBuilder {
     const text = content?.text(FAULTS.payloadGrowth);
     return text === undefined
       ? NO_CONTENT
-      : { payload: EventFactory.payloadOf({ mediaType: 'application/xml', text }), soapPart };
+      : { payload: eventPayload({ mediaType: 'application/xml', text }), soapPart };
   }
 
   /** The content of the body's first element if that is the operation's and all that the body says, or else of what says more. */
@@ -219,8 +222,8 @@ export class EnvelopeBuilder {
     this.#hasAttributes = hasOwnAttributes(tag);
     this.#content = new ElementContent(this.xml, end, tag.scope);
     if (uri !== this.contract.namespace || this.#beginsWithText) return;
-    const parameters = this.contract.parameters.get(local);
-    if (parameters !== undefined && parameters.size > 0) this.#arguments = new Arguments(uri, parameters);
+    const names = this.contract.argumentNames.get(local);
+    if (names !== undefined && names.size > 0) this.#arguments = new Arguments(uri, names);
   }
 
   #openHeaderBlock(tag: Tag): void {

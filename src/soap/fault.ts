@@ -17,7 +17,7 @@ const CODES_12: Readonly<Partial<Record<FaultCode, string>>> = { Client: 'Sender
 interface FaultDetails {
   /** HTTP status; 500 if it is not given (SOAP 1.1, section 6.2). */
   readonly status?: number | undefined;
-  readonly refusal?: RequestError['refusal'] | undefined;
+  readonly category?: RequestError['category'] | undefined;
   readonly headers?: OutgoingHttpHeaders | undefined;
   /** Of another specification: the fault code in SOAP 1.1, the subcode in SOAP 1.2. */
   readonly subcode?: QualifiedName | undefined;
@@ -35,7 +35,7 @@ export class Fault extends RequestError {
     message: string,
     readonly details: FaultDetails = {},
   ) {
-    super(details.status ?? 500, message, details.refusal, details.headers);
+    super(details.status ?? 500, message, details.category, details.headers);
   }
 }
 

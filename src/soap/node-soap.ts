@@ -11,7 +11,7 @@ import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
 const ADDRESS = 'a:';
 const REQUEST = Object.freeze({ url: ADDRESS, headers: Object.freeze({}), connection: Object.freeze({}) });
 
-interface ReadMessage {
+interface ParsedMessage {
   readonly Header: MessageHeader;
   readonly Body: Readonly<Record<string, ParameterValues>>;
 }
@@ -23,22 +23,24 @@ interface MessageHeader {
 }
 
 /** node-soap's view of the contract, for messages that have been read. */
-class ReadWsdl extends WSDL {
-  override xmlToObject(message: ReadMessage): ReadMessage {
+class ParsedMessageWsdl extends WSDL {
+  override xmlToObject(message: ParsedMessage): ParsedMessage {
     return message;
   }
 }
 
 /**
  * Returns a function that answers the calls of one SOAP version with node-soap (https://github.com/vpulim/node-soap), as its
- * documentation shows it, but for a listener: messages come with `processRequest`. It calls an operation, or takes the result of a
+ * documentation shows, but with no listener attached: messages are handed to `processRequest`. It calls an operation, or takes the result of a
  * sample, and resolves to the reply's envelope. It throws what the operation throws.
  *
  * node-soap finds port and method in the WSDL by the message's element, and writes the reply in the style and version that the
  * WSDL says. `docs/architecture.md` says why messages are read and arguments converted before it, and faults written in fault.ts.
  */
 export async function nodeSoap(contract: Contract, service: Service, version: SoapVersion) {
-  const wsdl = new ReadWsdl(contract.wsdl(ADDRESS), '', { forceSoap12Headers: version === SoapVersion.soap12 });
+  const wsdl = new ParsedMessageWsdl(contract.wsdl(ADDRESS), '', {
+    forceSoap12Headers: version === SoapVersion.soap12,
+  });
   await promisify((done: (error?: Error) => void) => {
     wsdl.onReady(done);
   })();
@@ -60,7 +62,7 @@ export async function nodeSoap(contract: Contract, service: Service, version: So
     // A computed name in a literal takes several times as long.
     const body: Record<string, ParameterValues> = {};
     body[name] = parameters;
-    const message: ReadMessage = { Header: header, Body: body };
+    const message: ParsedMessage = { Header: header, Body: body };
     // The type is that of a message to be parsed. The argument goes to `xmlToObject` alone.
     const reply = await server.processRequest(message as unknown as string, REQUEST);
     if (header.failure !== undefined) throw header.failure.error;

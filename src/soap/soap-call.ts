@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import type { MediaType } from '../http/content/media-type';
-import type { RequestError } from '../http/errors';
+import { RequestError } from '../http/errors';
 import { shortened } from '../util/text';
 import { CallError, type CallContent, type ParameterValues, type Service } from '../service/call';
 import type { Contract } from '../contract/contract';
@@ -29,7 +29,7 @@ type Operation = Contract['operations'][number];
 /** The SOAP bindings of one endpoint, which its SOAP calls share. */
 type SoapBindings = NonNullable<Awaited<ReturnType<typeof soapBindings>>>;
 
-/** Returns those that are on, if any are. */
+/** Returns the SOAP bindings that are on; undefined if none is. */
 export async function soapBindings(contract: Contract, service: Service) {
   const versions = SoapVersion.all.filter(({ binding }) => contract.protocols.bindings.has(binding));
   if (versions.length === 0) return undefined;
@@ -38,7 +38,7 @@ export async function soapBindings(contract: Contract, service: Service) {
   const messages: MessageContract = {
     bindings: versions.map(({ binding }) => binding),
     namespace: contract.namespace,
-    parameters: new Map(contract.operations.map((operation) => [operation.name, namesOf(operation)])),
+    argumentNames: new Map(contract.operations.map((operation) => [operation.name, namesOf(operation)])),
     recording: new Set(Object.keys(service).filter((name) => service[name]?.access === 'record')),
   };
   const answers = await Promise.all(versions.map((version) => nodeSoap(contract, service, version)));
@@ -203,7 +203,7 @@ export class SoapCall extends IncomingCall {
     this.response.reply(fault.status, version.contentType, faultEnvelope(fault, version), headers);
   }
 
-  protected override readContent(): CallContent {
+  protected override contentOfMessage(): CallContent {
     return this.#message?.content ?? {};
   }
 
@@ -217,11 +217,11 @@ function faultOf(error: unknown, refusal: RequestError | undefined, security: Se
   if (refusal === undefined) return FAULTS.failed(error);
   if (refusal instanceof Fault) return refusal;
   // The operation found something wrong with its input. Faults have status 500 (SOAP 1.1, section 6.2).
-  if (refusal !== error && refusal.refusal === 'invalid') return FAULTS.invalidInput(refusal.message);
-  const code = refusal.refusal === 'busy' || refusal.refusal === 'rate' ? 'Server' : 'Client';
+  if (!(error instanceof RequestError) && refusal.category === 'invalid') return FAULTS.invalidInput(refusal.message);
+  const code = refusal.category === 'busy' || refusal.category === 'rate' ? 'Server' : 'Client';
   // A WS-Security header yields no key, or the key in it is not valid.
   const keyCode = security && (security.problem?.code ?? SECURITY_CODES.failedAuthentication);
-  return new Fault(code, refusal.message, { ...refusal, subcode: refusal.refusal === 'key' ? keyCode : undefined });
+  return new Fault(code, refusal.message, { ...refusal, subcode: refusal.category === 'key' ? keyCode : undefined });
 }
 
 /** Names the operation with an action, as it is, URL-decoded, or in UTF-8, which Node reads as ISO 8859-1. */

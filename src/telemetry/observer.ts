@@ -35,7 +35,7 @@ export function createObserver(
   });
 
   const unanswered = (error: unknown, call: Omit<RefusedCall, 'id' | 'time' | 'reason'>, request?: IncomingMessage) => {
-    const refusal = error instanceof RequestError ? error.refusal : undefined;
+    const refusal = error instanceof RequestError ? error.category : undefined;
     const reason = plainReason(error);
     refusedCalls.add({ time: Date.now(), ...call, refusal, reason }, request);
     const { requestId, remoteAddress, path, binding, operation } = call;

@@ -20,7 +20,7 @@ export interface RefusedCall {
   /** HTTP status of the answer, if there was one. */
   readonly status: number | undefined;
   /** Why it was refused, in one word; undefined for a valid call that failed. */
-  readonly refusal?: RequestError['refusal'] | undefined;
+  readonly refusal?: RequestError['category'] | undefined;
   /** Why, as a sentence. */
   readonly reason: string;
   readonly requestId?: string | undefined;

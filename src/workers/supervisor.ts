@@ -4,7 +4,7 @@ import { AccessControl } from '../access/access-control';
 import { ProcessConfig } from '../config/process-config';
 import { STOP_SIGNALS, type ServiceManager } from '../config/service-manager';
 import { AdminPages } from '../http/admin';
-import { Callers } from '../http/callers';
+import { Proxies } from '../http/proxies';
 import { RateLimit } from '../http/rate-limit';
 import type { Logger } from '../telemetry/logger';
 import { createObserver } from '../telemetry/observer';
@@ -39,10 +39,10 @@ export async function supervise(
   // JSON, the default between processes, has neither NaN nor maps.
   cluster.setupPrimary({ serialization: 'advanced' });
   const reports = new Reports();
-  const callers = new Callers(config);
-  const access = new AccessControl(config, callers);
+  const proxies = new Proxies(config);
+  const access = new AccessControl(config, proxies);
   const secrets = new Secrets(AccessControl.secretsIn(config));
-  const observer = createObserver(logger, reports.own, (request) => callers.address(request), log.access, secrets);
+  const observer = createObserver(logger, reports.own, (request) => proxies.address(request), log.access, secrets);
   const lost = lostFiles(observer.lost);
   const supervisor = new Supervisor(config.workers, logger, () => {
     const worker = new WorkerProcess(config.environmentOfWorkers, {
@@ -53,7 +53,7 @@ export async function supervise(
     return worker;
   });
   const pages = new AdminPages(() => reports.check(), reports);
-  const rate = new RateLimit(limits.rate, callers);
+  const rate = new RateLimit(limits.rate, proxies);
   const adminServer = admin && (await pages.listen(admin, { limits, rate, observer }, access.checkOperator));
   const stop = () => {
     pages.stop();

@@ -98,7 +98,7 @@ it('a secret that a reload removes while the body arrives lets no call through',
     { method: 'POST', headers: github(GITHUB_SECRET), accessTokens: [] } as unknown as HttpRequest,
     access,
   );
-  caller.beforeBody('record', false);
+  caller.checkHeader('record', false);
   access.use(withSecret('another-secret-16'));
   await expect(caller.verify(Buffer.from(BODY), 'record')).rejects.toThrow('is not valid for this body');
 });

@@ -98,7 +98,7 @@ describe('the ticket of a call', () => {
     ticket.takeSlot();
     await expect(ticket.whileIdle(() => Promise.resolve())).rejects.toMatchObject({
       status: 503,
-      refusal: 'busy',
+      category: 'busy',
       message: 'Too many calls wait for events: more than 5, four fifths of MAX_CONNECTIONS.',
       headers: { 'Retry-After': '1' },
     });

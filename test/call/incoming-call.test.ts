@@ -44,14 +44,14 @@ describe.each(BINDINGS)('over %s', (binding) => {
       expect(answer.body).toMatch(/soap:(?:Client|Sender)</);
       expect(answer.body).toContain(`>Server was unable to read request. ---&gt; ${reason}<`);
     } else expect(answer.body).toBe(`${reason}\n`);
-    expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation, error: { refusal: 'invalid' } });
+    expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation, error: { category: 'invalid' } });
   });
 
   it('an event that its log does not take is refused as too large', async () => {
     const { path, ...question } = requestOf(binding, 'RecordEvent');
     const answer = await send(waiting.url + path, question);
     expect([answer.status, answer.body]).toEqual([413, expect.stringContaining('takes 1 at most')]);
-    expect(waiting.reports.at(-1)).toMatchObject({ error: { refusal: 'too-large' } });
+    expect(waiting.reports.at(-1)).toMatchObject({ error: { category: 'too-large' } });
   });
 
   it('a failure of the service is reported as such, with its cause', async () => {

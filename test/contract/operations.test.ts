@@ -83,7 +83,7 @@ describe.each(BINDINGS)('over %s', (binding) => {
     if (isSoap) expect(answer.body).toMatch(/soap:(?:Client|Sender)</);
     if (isSoap) expect(answer.body).not.toContain('<b>');
     else expect(answer.headers).toMatchObject(PLAIN);
-    expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation, error: { refusal: 'invalid' } });
+    expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation, error: { category: 'invalid' } });
   });
 });
 

@@ -154,7 +154,7 @@ describe('a SOAP version that is off', () => {
     expect(body).toContain(`mismatch: Envelope namespace ${given} was unexpected. Expecting ${expected}.`);
     expect([...body.matchAll(/qname="([^"]+)"/g)].map(([, name]) => name)).toEqual(upgrade);
     expect(body.includes(`xmlns:soap12="${SOAP_12_NAMESPACE}"`)).toBe(upgrade.length > 0);
-    expect(reports).toMatchObject([{ binding: on, status: 500, error: { refusal: 'invalid' } }]);
+    expect(reports).toMatchObject([{ binding: on, status: 500, error: { category: 'invalid' } }]);
   });
 
   it.each([
@@ -175,5 +175,5 @@ it('a binding that is off is reported with the calls it refuses, and answers in 
     "Request format is unrecognized for URL unexpectedly ending in '/RecordEvent'. HTTP POST is off (PROTOCOLS).";
   expect([status, JSON.parse(body)]).toMatchObject([500, { detail }]);
   const binding = 'httppost';
-  expect(reports).toMatchObject([{ binding, operation: undefined, status: 500, error: { refusal: 'invalid' } }]);
+  expect(reports).toMatchObject([{ binding, operation: undefined, status: 500, error: { category: 'invalid' } }]);
 });

@@ -53,7 +53,7 @@ describe('an archive', () => {
       }),
     );
     for (const key of ['idempotencyKey', 'webhookId'] as const) {
-      const apart = KeyConflict.apart(event, { key, differs: 'caller' });
+      const apart = KeyConflict.withOwnKey(event, { key, differs: 'caller' });
       expect(apart?.[key]).not.toBe(event[key]);
       for (const each of [event, apart as NewEvent])
         expect(read(ArchiveLine.of({ ...each, position: 7 }))).toEqual(each);

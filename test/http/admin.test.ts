@@ -19,5 +19,5 @@ it("the operator's address takes 50 connections, however many the service takes,
   await wires[0]?.until(/Content-Type: text\/plain; version=0\.0\.4\r\n[^]*up 1/);
   for (const wire of wires) wire.socket.destroy();
   await close();
-  expect(refused.mock.calls).toMatchObject([[{ refusal: 'busy' }, 503, '127.0.0.1']]);
+  expect(refused.mock.calls).toMatchObject([[{ category: 'busy' }, 503, '127.0.0.1']]);
 });

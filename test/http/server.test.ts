@@ -26,7 +26,7 @@ describe('an HTTP server', () => {
     const port = await server.listen({ port: 0, host: '127.0.0.1' });
     (create.mock.results[0]?.value as http.Server).emit('error', new Error('accept EMFILE'));
     expect(refused.mock.calls).toMatchObject([
-      [{ refusal: 'busy', message: 'A connection could not be accepted: accept EMFILE' }, undefined, undefined],
+      [{ category: 'busy', message: 'A connection could not be accepted: accept EMFILE' }, undefined, undefined],
     ]);
     expect((await send(`http://127.0.0.1:${String(port)}`)).status).toBe(404);
   });

@@ -104,6 +104,16 @@ describe('a reader that may wait', () => {
     expect(await other).toEqual([]);
   });
 
+  it('gives the newest of several of a type that are recorded at once, if it was not asked for those after a position', async () => {
+    const log = openMemoryLog();
+    const watch = jest.spyOn(log, 'watch');
+    const reading = new EventReader(log).read({ ...QUERY, after: undefined, type: 't', limit: 2 }, MINUTE, call);
+    while (watch.mock.calls.length === 0) await setImmediate();
+    await log.append(...['a', 'b', 'c'].map((id) => newEvent({ id, attributes: '{"type":"t"}' })));
+    expect((await reading).map(({ id }) => id)).toEqual(['b', 'c']);
+    await log.close();
+  });
+
   it('reads once for all who ask for the same after they were told of it, and apart for others', async () => {
     const same = Array.from({ length: 50 }, () => read({ after: 0 }));
     const others = [

@@ -8,7 +8,7 @@ const XSI = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
 const contractOf = (names: readonly string[]): MessageContract => ({
   bindings: ['soap11', 'soap12'],
   namespace: NAMESPACE,
-  parameters: new Map([['Op', new Set(names)]]),
+  argumentNames: new Map([['Op', new Set(names)]]),
   recording: new Set(),
 });
 

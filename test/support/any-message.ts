@@ -25,7 +25,7 @@ export function readAnyMessage(xml: string): SoapMessage {
     contract: {
       bindings: ['soap11', 'soap12'],
       namespace: NAMESPACE,
-      parameters: new Map(),
+      argumentNames: new Map(),
       recording: new Set(['RecordEvent']),
     },
     named: { soap11: 'RecordEvent', soap12: 'RecordEvent' },

@@ -1,5 +1,5 @@
 import { ProcessConfig } from '../../config/process-config';
-import { Callers } from '../../http/callers';
+import { Proxies } from '../../http/proxies';
 import { Sender } from '../../senders/sender';
 import { namedFile, oneOf, targetAddress, type Values } from '../events-options';
 import { misuse, quoted, textOf } from '../terminal';
@@ -56,6 +56,6 @@ async function trigger(name: string, given: string | undefined, { to, secretFile
 
 function serviceAddress(): URL {
   const { host, port, tls, serviceRoot } = ProcessConfig.ofTool('host', 'port', 'tls', 'serviceRoot');
-  const origin = `${tls.cert === undefined ? 'http' : 'https'}://${Callers.localAuthority(host, port)}`;
+  const origin = `${tls.cert === undefined ? 'http' : 'https'}://${Proxies.localAuthority(host, port)}`;
   return new URL(`${origin}/${serviceRoot}/Services/WebHooks.asmx/RecordEvent`);
 }

@@ -42,35 +42,35 @@ export class BodyReader {
    * Resolves to the body after `Content-Encoding` is undone; a text that is not coded is left as it is. Sends `100 Continue` to a caller
    * that waits for it, once the header fields are accepted. Call it once for each request.
    *
-   * @param unproved - most bytes of a caller who has proved nothing; such callers share a part of the memory and of the connections.
+   * @param unprovedLimit - most bytes of a caller who has proved nothing; such callers share a part of the memory and of the connections.
    * @throws {RequestError} the body is larger than allowed (413, or 401 for want of a proof), in an unknown content coding (415), broken or
    * cut short (400), or no memory is left for it (503). What remains of it is then not read.
    */
-  read(request: HttpRequest, response: HttpResponse, unproved?: number): Promise<Buffer> {
-    if (unproved === undefined) return this.#read(request, response);
+  read(request: HttpRequest, response: HttpResponse, unprovedLimit?: number): Promise<Buffer> {
+    if (unprovedLimit === undefined) return this.#read(request, response);
     if (this.#awaited >= BodyReader.shareOf(this.config.limits.maxConnections))
       return Promise.reject(HTTP_ERRORS.unproved('bodies that are awaited'));
     this.#awaited++;
-    return this.#read(request, response, unproved).finally(() => this.#awaited--);
+    return this.#read(request, response, unprovedLimit).finally(() => this.#awaited--);
   }
 
-  #read(request: HttpRequest, response: HttpResponse, unproved?: number): Promise<Buffer> {
+  #read(request: HttpRequest, response: HttpResponse, unprovedLimit?: number): Promise<Buffer> {
     const { headers, bodyLength } = request;
     if (!request.hasBody || request.isBodyMissing) return Promise.resolve(EMPTY);
-    const error = this.#tooLarge(bodyLength, unproved);
+    const error = this.#tooLarge(bodyLength, unprovedLimit);
     if (error !== undefined) return Promise.reject(error);
     const field = headers['content-encoding'];
     const coding = field === undefined ? 'identity' : codingIn(field);
     if (coding !== 'identity' && !CODINGS.has(coding)) return Promise.reject(HTTP_ERRORS.contentCoding(coding));
     const refusal =
-      bodyLength <= SMALL_MESSAGE ? undefined : (bytes: number) => this.#refusal(bytes, response, unproved);
-    const arrived = request.takeBody(refusal, unproved === undefined ? undefined : this.#turns);
+      bodyLength <= SMALL_MESSAGE ? undefined : (bytes: number) => this.#reserve(bytes, response, unprovedLimit);
+    const arrived = request.takeBody(refusal, unprovedLimit === undefined ? undefined : this.#turns);
     if (headers.expect !== undefined) response.sendContinue();
-    return coding === 'identity' ? arrived : this.#decode(arrived, coding, response, unproved);
+    return coding === 'identity' ? arrived : this.#decode(arrived, coding, response, unprovedLimit);
   }
 
-  /** The caller of a body that was read has proved who it is. */
-  prove(response: HttpResponse): void {
+  /** Counts a body no longer among those of callers who have proved nothing. */
+  countAsProved(response: HttpResponse): void {
     this.#unproved.release(response);
   }
 
@@ -80,30 +80,35 @@ export class BodyReader {
     this.#unproved.release(response);
   }
 
-  /** Why a body may not have that many bytes, as it arrives or decoded. */
-  #tooLarge(bytes: number, unproved = Infinity): RequestError | undefined {
+  /** Returns why a body may not have that many bytes, as it arrives or decoded. */
+  #tooLarge(bytes: number, unprovedLimit = Infinity): RequestError | undefined {
     const { maxRequestBytes } = this.config;
-    if (bytes > unproved && unproved < maxRequestBytes) return HTTP_ERRORS.keyInHeader(unproved);
+    if (bytes > unprovedLimit && unprovedLimit < maxRequestBytes) return HTTP_ERRORS.keyInHeader(unprovedLimit);
     return bytes > maxRequestBytes ? HTTP_ERRORS.bodyTooLarge(maxRequestBytes) : undefined;
   }
 
-  /** Counts the bytes of a body. Returns why it may not have that many. */
-  #refusal(bytes: number, response: HttpResponse, unproved?: number): RequestError | undefined {
-    const error = this.#tooLarge(bytes, unproved);
+  /** Counts the bytes of a body, in place of those before. Returns why it may not have that many. */
+  #reserve(bytes: number, response: HttpResponse, unprovedLimit?: number): RequestError | undefined {
+    const error = this.#tooLarge(bytes, unprovedLimit);
     const isCounted = error === undefined && this.#memory.resize(response, bytes);
-    if (isCounted && (unproved === undefined || this.#unproved.resize(response, bytes))) return undefined;
+    if (isCounted && (unprovedLimit === undefined || this.#unproved.resize(response, bytes))) return undefined;
     this.release(response);
     if (error !== undefined) return error;
-    return unproved === undefined
+    return unprovedLimit === undefined
       ? HTTP_ERRORS.bodyMemory(this.#memory.maxBytes)
       : HTTP_ERRORS.unproved('large bodies');
   }
 
-  async #decode(arrived: Promise<Buffer>, coding: string, response: HttpResponse, unproved?: number): Promise<Buffer> {
+  async #decode(
+    arrived: Promise<Buffer>,
+    coding: string,
+    response: HttpResponse,
+    unprovedLimit?: number,
+  ): Promise<Buffer> {
     const coded = await arrived;
     let body: Buffer | undefined;
     try {
-      const refusal = (bytes: number) => this.#refusal(Math.max(bytes, coded.length), response, unproved);
+      const refusal = (bytes: number) => this.#reserve(Math.max(bytes, coded.length), response, unprovedLimit);
       body = await this.#decoding.run(() => decoded(coded, coding, refusal));
     } catch (error) {
       if (error instanceof RequestError) throw error;
@@ -113,7 +118,7 @@ export class BodyReader {
       throw HTTP_ERRORS.undecodable(coding);
     }
     const whole = body ?? coded;
-    this.#refusal(whole.length, response, unproved);
+    this.#reserve(whole.length, response, unprovedLimit);
     return whole;
   }
 }

@@ -109,9 +109,9 @@ export class Database {
     requireSame(filesAt(this.#file, this.#path), this.files);
   }
 
-  /** Runs an action that sees the database at one moment. @throws as {@link verifyFiles}. */
+  /** Runs an action in a read transaction: it sees the database at one moment. @throws as {@link verifyFiles}. */
   read<T>(action: () => T): Promise<T> {
-    return this.#whenUnlocked(action, 'BEGIN');
+    return this.#whenUnlocked(() => this.#inTransaction(action, 'BEGIN'));
   }
 
   /**
@@ -121,11 +121,11 @@ export class Database {
    * @throws as {@link verifyFiles}; also what the action throws.
    */
   write<T>(action: () => T, patience?: number): Promise<T> {
-    return this.#whenUnlocked(action, 'BEGIN IMMEDIATE', patience);
+    return this.#whenUnlocked(() => this.#inTransaction(action, 'BEGIN IMMEDIATE'), patience);
   }
 
   /** Runs statements that cannot stand in a transaction. @throws as {@link verifyFiles}. */
-  alone(sql: string): Promise<void> {
+  outsideTransaction(sql: string): Promise<void> {
     return this.#whenUnlocked(() => {
       this.verifyFiles();
       this.execute(sql);
@@ -133,14 +133,10 @@ export class Database {
   }
 
   /** Tries again while another connection holds a lock, after short pauses of random length; other questions have their turn between. */
-  async #whenUnlocked<T>(
-    action: () => T,
-    begin?: 'BEGIN' | 'BEGIN IMMEDIATE',
-    patience = this.busyTimeout,
-  ): Promise<T> {
+  async #whenUnlocked<T>(action: () => T, patience = this.busyTimeout): Promise<T> {
     for (const deadline = performance.now() + patience; ;) {
       try {
-        return begin === undefined ? action() : this.#inTransaction(action, begin);
+        return action();
       } catch (error) {
         if (!isBusy(error) || performance.now() > deadline) throw error;
         pause(Math.random() * LOCK_PAUSE);

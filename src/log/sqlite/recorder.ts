@@ -48,15 +48,15 @@ export function rowOf(event: NewEvent): NewRow {
 export class SqliteRecorder {
   constructor(private readonly database: Database) {}
 
-  /** Returns the outcome of each event that repeats another; undefined stands for a new one. */
-  append(events: readonly NewRow[]): (Appended | undefined)[] {
+  /** Returns for each event undefined if it is new, so that hardly anything goes between the threads, or else its outcome. */
+  insert(events: readonly NewRow[]): (Appended | undefined)[] {
     const insert = this.database.prepare(INSERT);
     const repeated = events.map((event) => (insert.run(...event).changes === 0 ? this.#first(event) : undefined));
     this.#addToTotal(repeated.filter((outcome) => outcome === undefined).length);
     return repeated;
   }
 
-  /** Finds the event that keeps another from being recorded. */
+  /** Finds the event that keeps another from being recorded: by a key that another event has, before a plain repetition. */
   #first(row: NewRow): Appended {
     const [, id, source, idempotencyKey, webhookId, attributes, arrival, data] = row;
     for (const [key, value] of [
@@ -79,7 +79,7 @@ export class SqliteRecorder {
   /** Records events and deletes them again: with `secure_delete` that writes every page that they need. */
   tryOut(events: readonly NewRow[]): void {
     const last = this.database.number(LAST);
-    this.append(events);
+    this.insert(events);
     const { changes } = this.database.prepare('DELETE FROM events WHERE sequence > ?').run(last);
     this.#addToTotal(-changes);
     this.database.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'events'").run(last);

@@ -33,13 +33,13 @@ const RESTORE = `
   WHERE name = 'events';
 `;
 
-/** The functions of a database thread. Those that `Engine` has too promise the same. */
+/** The functions of a database thread. Those that `Engine` has too promise the same, but for `append`: as `SqliteRecorder.insert`. */
 function operationsOn(database: Database) {
   const recorder = new SqliteRecorder(database);
   const reader = new SqliteReader(database);
   return {
     append: ({ events, waited }: { readonly events: readonly NewRow[]; readonly waited: number }) =>
-      database.write(() => recorder.append(events), database.busyTimeout - waited),
+      database.write(() => recorder.insert(events), database.busyTimeout - waited),
     check: (failed: readonly NewRow[]) => database.write(() => recorder.tryOut(failed), CHECK_PATIENCE),
     read: (query: EventQuery) => database.read(() => reader.read(query)),
     search: (query: SearchQuery) => reader.search(query),
@@ -61,7 +61,7 @@ function operationsOn(database: Database) {
       database.prepare('VACUUM INTO ?').run(file);
     },
     restore: (backup: string) => restore(database, backup),
-    rewrite: () => database.alone('VACUUM'),
+    rewrite: () => database.outsideTransaction('VACUUM'),
     /** Gives some free pages back and returns their bytes. */
     giveBack: async () => {
       const free = database.number('PRAGMA freelist_count');

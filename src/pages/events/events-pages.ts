@@ -24,7 +24,7 @@ import { counted } from './markup';
  * event, `?event=SEQUENCE&with=SEQUENCE` compares two. Leaves other queries to the next handler.
  */
 export function eventsPages(endpoint: Endpoint): Router {
-  const { log, config, contract, path, callers, rate, access, admission, refusals } = endpoint;
+  const { log, config, contract, path, proxies, rate, access, admission, refusals } = endpoint;
   const page = pageWriter(contract, 'events', join(__dirname, 'templates'), ['style.css', 'events.css']);
   const pages = {
     list: page('list', ['keys.js', 'times.js', 'live.js', 'copy.js']),
@@ -99,12 +99,12 @@ export function eventsPages(endpoint: Endpoint): Router {
     status = 200,
     more?: OutgoingHttpHeaders,
   ): Promise<void> {
-    const { contentType, body, headers } = pages[name](title, callers.baseUrl(response.req) + path, values);
+    const { contentType, body, headers } = pages[name](title, proxies.baseUrl(response.req) + path, values);
     const fields = { ...NO_STORE, ...headers, ...more };
     // Encoding a page of megabytes takes as long as writing it.
     await letOthersRun();
     if (status !== 200) response.reply(status, contentType, body, fields);
-    else await response.replyCompressed(contentType, body, { ...fields, Vary: `${callers.vary}, Accept-Encoding` });
+    else await response.replyCompressed(contentType, body, { ...fields, Vary: `${proxies.vary}, Accept-Encoding` });
   }
 
   /** @param named - the events whose sequence or id is the number that is searched for. */
@@ -183,7 +183,7 @@ export function eventsPages(endpoint: Endpoint): Router {
 
   function addressOf(response: HttpResponse): EndpointAddress {
     const needsKey = access.rules.credentials.record.includes('key');
-    return { contract, base: callers.baseUrl(response.req), path, needsKey };
+    return { contract, base: proxies.baseUrl(response.req), path, needsKey };
   }
 
   async function refuse(response: HttpResponse, error: unknown): Promise<void> {

@@ -26,7 +26,7 @@ const XML = 'text/xml; charset=utf-8';
  * `/` leads to the service page. With documentation off it refuses everything but messages and OPTIONS.
  */
 export function documents(endpoint: Endpoint, soap: Soap): Router {
-  const { contract, path, callers, rate } = endpoint;
+  const { contract, path, proxies, rate } = endpoint;
   const { hasSoap, documentation } = contract.protocols;
   const allow = `${documentation ? 'GET, HEAD, ' : ''}OPTIONS${hasSoap ? ', POST' : ''}`;
   const router = Router({ strict: true });
@@ -36,16 +36,16 @@ export function documents(endpoint: Endpoint, soap: Soap): Router {
     route.all(SECURITY_HEADERS).get(async (request, response) => {
       rate.count(request);
       const { refusal, contentType, body, headers } = await documentFor(request);
-      response.reply(refusal?.status ?? 200, contentType, body, { ...headers, Vary: callers.vary });
+      response.reply(refusal?.status ?? 200, contentType, body, { ...headers, Vary: proxies.vary });
       if (refusal !== undefined) throw refusal;
     });
     router
       .route('/')
       .get((request, response) => {
-        const { pathname: prefix } = new URL(callers.baseUrl(request));
+        const { pathname: prefix } = new URL(proxies.baseUrl(request));
         // Relative, so that it also holds behind a proxy about which nothing is configured.
         const location = prefix === '/' ? path.slice(1) : prefix + path;
-        response.replyText(302, 'See the service page.', { Location: location, Vary: callers.vary });
+        response.replyText(302, 'See the service page.', { Location: location, Vary: proxies.vary });
       })
       .options((_request, response) => {
         response.replyWithoutBody(204, { Allow: 'GET, HEAD, OPTIONS' });
@@ -71,7 +71,7 @@ export function documents(endpoint: Endpoint, soap: Soap): Router {
 
 /** Loads the templates. Returns a function that writes the document for which a request asks. */
 function documentWriter(endpoint: Endpoint, soap: Soap) {
-  const { contract, path, service, callers, access } = endpoint;
+  const { contract, path, service, proxies, access } = endpoint;
   const { bindings: on } = contract.protocols;
   const page = pageWriter(contract, 'operations', join(__dirname, 'templates'), ['style.css']);
   const [servicePage, unknownPage] = [page('service', ['copy.js']), page('unknown-operation')];
@@ -100,7 +100,7 @@ function documentWriter(endpoint: Endpoint, soap: Soap) {
   };
 
   return async (request: Request): Promise<Document> => {
-    const url = callers.baseUrl(request) + path;
+    const url = proxies.baseUrl(request) + path;
     const fields = parametersOf(request.url);
     if (fields.get('wsdl')?.toLowerCase() === 'extended') return { contentType: XML, body: contract.extendedWsdl(url) };
     if (fields.has('wsdl')) return { contentType: XML, body: contract.wsdl(url) };

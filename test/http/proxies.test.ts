@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { Callers } from '../../src/http/callers';
+import { Proxies } from '../../src/http/proxies';
 
 type Connection = Partial<Socket & { encrypted: boolean }>;
 type Headers = Record<string, string>;
@@ -10,8 +10,8 @@ const requestWith = (headers: Headers, connection: Connection = {}) =>
   Object.assign(new IncomingMessage({ remoteAddress: '127.0.0.1', ...connection } as Socket), { headers });
 
 /** The proxies write the fields that a request has; of both, X-Forwarded. */
-const callersOf = (trustProxy: Trust, headers: Headers, baseUrl?: string) =>
-  new Callers({
+const proxiesOf = (trustProxy: Trust, headers: Headers, baseUrl?: string) =>
+  new Proxies({
     baseUrl,
     trustProxy,
     forwardedHeader:
@@ -20,9 +20,9 @@ const callersOf = (trustProxy: Trust, headers: Headers, baseUrl?: string) =>
         : 'x-forwarded',
   });
 const addressOf = (trustProxy: Trust, headers: Headers, connection?: Connection) =>
-  callersOf(trustProxy, headers).address(requestWith(headers, connection));
+  proxiesOf(trustProxy, headers).address(requestWith(headers, connection));
 const baseOf = (trustProxy: Trust, headers: Headers, connection?: Connection, baseUrl?: string) =>
-  callersOf(trustProxy, headers, baseUrl).baseUrl(requestWith(headers, connection));
+  proxiesOf(trustProxy, headers, baseUrl).baseUrl(requestWith(headers, connection));
 
 describe('the address of a caller', () => {
   const NETWORKS = ['loopback', '10.0.0.0/8'];
@@ -64,7 +64,7 @@ describe('the address of a caller', () => {
   it('is read from the fields that the proxies write, whatever a caller invents in the others', () => {
     const request = requestWith({ forwarded: 'for=192.0.2.1', 'x-forwarded-for': '198.51.100.7' });
     const addressBy = (forwardedHeader: 'forwarded' | 'x-forwarded') =>
-      new Callers({ baseUrl: undefined, trustProxy: 1, forwardedHeader }).address(request);
+      new Proxies({ baseUrl: undefined, trustProxy: 1, forwardedHeader }).address(request);
     expect([addressBy('x-forwarded'), addressBy('forwarded')]).toEqual(['198.51.100.7', '192.0.2.1']);
   });
 
@@ -160,7 +160,7 @@ describe('the base URL', () => {
   });
 
   it('depends on the forwarded fields where proxies are trusted', () => {
-    expect([callersOf(0, {}).vary, callersOf(1, { forwarded: '' }).vary, callersOf(['loopback'], {}).vary]).toEqual([
+    expect([proxiesOf(0, {}).vary, proxiesOf(1, { forwarded: '' }).vary, proxiesOf(['loopback'], {}).vary]).toEqual([
       'Host',
       'Host, Forwarded',
       'Host, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Prefix, X-Forwarded-Proto',
@@ -175,9 +175,9 @@ it.each([
 ])('where forwarded fields do not count, the operator is told of %s', (name, untrusted, trusted) => {
   const hints = ([0, 1] as const).map((trustProxy) => {
     const hint = jest.fn();
-    const callers = new Callers({ baseUrl: 'http://set', trustProxy }, hint);
-    callers.address(requestWith({ [name]: 'x' }));
-    callers.baseUrl(requestWith({ [name]: 'x' }));
+    const proxies = new Proxies({ baseUrl: 'http://set', trustProxy }, hint);
+    proxies.address(requestWith({ [name]: 'x' }));
+    proxies.baseUrl(requestWith({ [name]: 'x' }));
     return hint.mock.calls.length;
   });
   expect(hints).toEqual([untrusted, trusted]);
@@ -189,5 +189,5 @@ it.each([
   ['192.0.2.1', '192.0.2.1:80'],
   ['2001:db8::1', '[2001:db8::1]:80'],
 ])('this machine reaches a server that listens on %s at %s', (host, expected) => {
-  expect(Callers.localAuthority(host, 80)).toBe(expected);
+  expect(Proxies.localAuthority(host, 80)).toBe(expected);
 });

@@ -14,8 +14,8 @@ const HINT =
   'A request has forwarded header fields, which are ignored. If a proxy in front of this service writes them, set TRUST_PROXY to the ' +
   'number of proxies or to their networks, and FORWARDED_HEADER to forwarded for Forwarded, or to x-forwarded for X-Forwarded-For.';
 
-/** Resolves who calls, and by which public URL, under the configured proxies. */
-export class Callers {
+/** What the configured proxies say of a request: who calls, and by which public URL. */
+export class Proxies {
   /** The `Vary` of a reply that contains the base URL: the request header fields that the URL depends on. */
   readonly vary: string;
   readonly #trust: (address: string, hop: number) => boolean;
@@ -69,7 +69,7 @@ export class Callers {
   }
 
   #giveHint(request: IncomingMessage): void {
-    if (this.hint === undefined || !Callers.isForwarded(request)) return;
+    if (this.hint === undefined || !Proxies.isForwarded(request)) return;
     const isUsed = this.#isStandard ? request.headers.forwarded !== undefined : usesCustomFields(request);
     if (this.config.trustProxy === 0 || !isUsed) this.hint('forwarded', HINT);
   }
