@@ -5,8 +5,10 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type NewEvent, sequenceOf, StoredEvent } from '../events/stored-event';
 import { ArchiveLine } from '../events/archive-line';
+import { KeyConflict } from '../events/key-conflict';
 import type { EventLog } from '../log/event-log';
 import type { LogChange, ReadableLog } from '../log/readable-log';
+import { Sender } from '../senders/sender';
 import { writeNewFile } from '../util/files';
 import { replaceInvisible } from '../util/text';
 import type { Values } from './events-options';
@@ -134,16 +136,24 @@ export async function importEvents(file: string, stream: Readable, log: Pick<Eve
   let [recorded, known, leftOut] = [0, 0, 0];
   try {
     for await (const events of batchesIn(file, stream)) {
-      const appended = await log.append(...events).catch((cause: unknown) => {
-        throw new Error('The import stopped; run it again to go on', { cause });
-      });
-      for (const [i, each] of appended.entries()) {
-        if (each.recorded) recorded++;
-        else if (each.conflict === undefined) known++;
-        else {
-          leftOut++;
-          const problem = `${quoted(each.id)} has its Idempotency-Key, with another type or other data`;
-          console.error(`Event ${quoted(events[i]?.id ?? '')} is left out: ${problem}.`);
+      for (let left = events; left.length > 0;) {
+        const appended = await log.append(...left).catch((cause: unknown) => {
+          throw new Error('The import stopped; run it again to go on', { cause });
+        });
+        // As a call would record them.
+        const again: NewEvent[] = [];
+        for (const [i, { id, recorded: isNew, conflict }] of appended.entries()) {
+          const event = left[i] as NewEvent;
+          const isKnown = conflict?.key === 'webhookId' && Sender.isKeyInData(event.webhookId ?? '');
+          const own = conflict && KeyConflict.withOwnKey(event, conflict);
+          if (isNew) recorded++;
+          else if (conflict === undefined || isKnown) known++;
+          else if (own !== undefined) again.push(own);
+          else {
+            leftOut++;
+            const problem = `${quoted(id)} has its Idempotency-Key, with another type or other data`;
+            console.error(`Event ${quoted(event.id)} is left out: ${problem}.`);
+          }
         }
       }
     }
