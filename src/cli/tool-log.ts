@@ -87,12 +87,9 @@ export async function* selectedEvents(
   stop: AbortSignal,
   missing: (problem: string) => void,
 ): AsyncGenerator<StoredEvent> {
-  const gone = (position: number): void => {
-    missing(`Event ${String(position)} is no longer in the log.`);
-  };
   if ('search' in selection) {
     const matches = matcherOf({ header: selection.header });
-    for await (const event of log.find(selection.search, stop, gone)) if (matches(event)) yield event;
+    for await (const event of log.find(selection.search, stop)) if (matches(event)) yield event;
     return;
   }
   const positions = new Set<number>();
@@ -106,7 +103,7 @@ export async function* selectedEvents(
   }
   for (const position of [...positions].sort((one, other) => one - other)) {
     const [event] = await log.scan({ position, limit: 1 });
-    if (event === undefined) gone(position);
+    if (event === undefined) missing(`Event ${String(position)} is no longer in the log.`);
     else yield event;
   }
 }
