@@ -64,10 +64,10 @@ export async function positionBefore(log: Pick<ReadableLog, 'scan' | 'stats'>, s
 export function matcherOf(filter: Values): (event: StoredEvent) => boolean {
   const { text, binding, type, sender, fromSender, header } = filter;
   const query = { text, binding, type, sender, fromSender };
-  const isQuery = Object.values(query).some((value) => value !== undefined);
+  const hasConditions = [...Object.values(query), header].some((value) => value !== undefined);
   const matches = eventMatcher({ ...query, limit: 1 });
   return (event) => {
-    if (isQuery && matches(event) === undefined) return false;
+    if (hasConditions && matches(event) === undefined) return false;
     if (header === undefined) return true;
     const had = Arrival.readable(Arrival.of(event).headers);
     return header.every(([name, value]) => had.some(([field, text]) => field === name && text === value));

@@ -73,7 +73,7 @@ describe('the arguments of the tool', () => {
     ['a\nb\u009b', "Unknown command 'a\\nb\\u009b'."],
     ['export', "Missing required argument 'file'."],
     ['export a b', "Too many arguments for 'export'. Expected 1 argument but got 2."],
-    ...['forget', 'forget --since 1h', 'forget 7 --text x'].map((args) => [args, NOTHING] as const),
+    ...['', ' --since 1h', ' 7 --text x', ' 7 --since 1h'].map((args) => [`forget${args}`, NOTHING] as const),
     ['print --since 1 --since 2', '--since is given twice.'],
     ['print --since', "Option '--since <when>' argument missing."],
     ['export ', 'The argument after export is empty.'],
