@@ -13,12 +13,13 @@ import { writeNewFile } from '../util/files';
 import { replaceInvisible } from '../util/text';
 import type { Values } from './events-options';
 import { matcherOf, positionBefore } from './tool-log';
-import { eventLine, eventsText, fileError, linesOf, print, quoted } from './terminal';
+import { counted, eventLine, fileError, linesOf, print, quoted } from './terminal';
 
 /** Prints the events from a start on, by default all, or says that there are none. */
 export async function printEvents(log: ReadableLog, form: Values, stop: AbortSignal): Promise<void> {
   const { printed, read } = await printPages(log.pages(form.since ?? { after: 0 }), form, stop);
-  if (printed === 0) console.error(read === 0 ? 'There are no events.' : `None of ${eventsText(read)} was printed.`);
+  if (printed === 0)
+    console.error(read === 0 ? 'There are no events.' : `None of ${counted(read, 'event')} was printed.`);
 }
 
 /** Prints the events from a start on, by default the end, until the signal. Says what it waits for, and how many it printed. */
@@ -29,7 +30,7 @@ export async function followEvents(log: ReadableLog, form: Values, stop: AbortSi
   try {
     await printPages(log.follow({ after }, stop, sayChange), form, stop, counts);
   } finally {
-    console.error(`${eventsText(counts.printed)} printed.`);
+    console.error(`${counted(counts.printed, 'event')} printed.`);
   }
 }
 
@@ -100,7 +101,7 @@ export async function exportEvents(file: string, log: ReadableLog, form: Values,
     if (stop.aborted) throw stop.reason;
     throw fileError(file, 'written', error);
   }
-  console.error(`${String(events)} events exported.`);
+  console.error(`${counted(events, 'event')} exported.`);
   return damaged === 0;
 }
 
@@ -155,6 +156,7 @@ export async function importEvents(file: string, stream: Readable, log: Pick<Eve
             console.error(`Event ${quoted(event.id)} is left out: ${problem}.`);
           }
         }
+        left = again;
       }
     }
   } finally {
