@@ -17,17 +17,17 @@ export function eventLogOfTool() {
 
 /** Works as {@link withLog} does, on the log of a service elsewhere or on the one that EVENT_LOG names. SIGINT or SIGTERM ends it. */
 export async function withSource(
-  { from: url, keyFile, ca }: Values,
+  { from: url, keyFile }: Values,
   work: (log: ReadableLog, stop: AbortSignal) => Promise<unknown>,
 ): Promise<void> {
   const stop = stopSignal();
   if (url === undefined) {
-    if (keyFile !== undefined || ca !== undefined) throw misuse('--key-file and --ca go with --from.');
+    if (keyFile !== undefined) throw misuse('--key-file goes with --from.');
     return withLog('read', (log) => work(log, stop));
   }
   const key = ProcessConfig.readKey(keyFile === undefined ? undefined : await textOf(keyFile));
   const { RemoteLog } = await import('./remote-log.js');
-  const log = new RemoteLog({ url, key, ca: ca === undefined ? undefined : await textOf(ca) }, stop);
+  const log = new RemoteLog({ url, key }, stop);
   if ((await work(log, stop)) === false) process.exitCode = 1;
 }
 
@@ -79,7 +79,7 @@ const SAME_ID = 10;
 
 /**
  * Reads the selected events in log order, each once; `missing` gets a line for each name that does not name exactly one event, and
- * for each event that was removed meanwhile.
+ * for each named event that was removed meanwhile.
  */
 export async function* selectedEvents(
   log: ReadableLog,

@@ -30,14 +30,14 @@ export async function forwardEvents(
   values: Values,
   stop: AbortSignal,
 ): Promise<void> {
-  const { follow = false, tries = TRIES, skipRefused = false } = values;
+  const { follow = false, skipRefused = false } = values;
   // Nothing is posted if the position is not of this log.
   const source = selection ?? (await keptPosition(log, values));
   const kept = 'position' in source ? source : undefined;
   const isTerminal = process.stderr.isTTY;
   const isWatched = follow && isTerminal;
   const target = new Target(url, form, {
-    most: follow ? Infinity : tries,
+    most: follow ? Infinity : TRIES,
     longestPause: isTerminal ? SHORT_PAUSE : LONGEST_PAUSE,
     report: (problem, pause) => {
       console.error(`${problem} Trying again in ${(pause / 1000).toFixed(1)} s.`);
