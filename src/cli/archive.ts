@@ -5,18 +5,21 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type NewEvent, sequenceOf, StoredEvent } from '../events/stored-event';
 import { ArchiveLine } from '../events/archive-line';
+import { KeyConflict } from '../events/key-conflict';
 import type { EventLog } from '../log/event-log';
 import type { LogChange, ReadableLog } from '../log/readable-log';
+import { Sender } from '../senders/sender';
 import { writeNewFile } from '../util/files';
 import { replaceInvisible } from '../util/text';
 import type { Values } from './events-options';
 import { matcherOf, positionBefore } from './tool-log';
-import { eventLine, eventsText, fileError, linesOf, print, quoted } from './terminal';
+import { counted, eventLine, fileError, linesOf, print, quoted } from './terminal';
 
 /** Prints the events from a start on, by default all, or says that there are none. */
 export async function printEvents(log: ReadableLog, form: Values, stop: AbortSignal): Promise<void> {
   const { printed, read } = await printPages(log.pages(form.since ?? { after: 0 }), form, stop);
-  if (printed === 0) console.error(read === 0 ? 'There are no events.' : `None of ${eventsText(read)} was printed.`);
+  if (printed === 0)
+    console.error(read === 0 ? 'There are no events.' : `None of ${counted(read, 'event')} was printed.`);
 }
 
 /** Prints the events from a start on, by default the end, until the signal. Says what it waits for, and how many it printed. */
@@ -27,7 +30,7 @@ export async function followEvents(log: ReadableLog, form: Values, stop: AbortSi
   try {
     await printPages(log.follow({ after }, stop, sayChange), form, stop, counts);
   } finally {
-    console.error(`${eventsText(counts.printed)} printed.`);
+    console.error(`${counted(counts.printed, 'event')} printed.`);
   }
 }
 
@@ -98,7 +101,7 @@ export async function exportEvents(file: string, log: ReadableLog, form: Values,
     if (stop.aborted) throw stop.reason;
     throw fileError(file, 'written', error);
   }
-  console.error(`${String(events)} events exported.`);
+  console.error(`${counted(events, 'event')} exported.`);
   return damaged === 0;
 }
 
@@ -134,17 +137,26 @@ export async function importEvents(file: string, stream: Readable, log: Pick<Eve
   let [recorded, known, leftOut] = [0, 0, 0];
   try {
     for await (const events of batchesIn(file, stream)) {
-      const appended = await log.append(...events).catch((cause: unknown) => {
-        throw new Error('The import stopped; run it again to go on', { cause });
-      });
-      for (const [i, each] of appended.entries()) {
-        if (each.recorded) recorded++;
-        else if (each.conflict === undefined) known++;
-        else {
-          leftOut++;
-          const problem = `${quoted(each.id)} has its Idempotency-Key, with another type or other data`;
-          console.error(`Event ${quoted(events[i]?.id ?? '')} is left out: ${problem}.`);
+      for (let left = events; left.length > 0;) {
+        const appended = await log.append(...left).catch((cause: unknown) => {
+          throw new Error('The import stopped; run it again to go on', { cause });
+        });
+        // As a call would record them.
+        const again: NewEvent[] = [];
+        for (const [i, { id, recorded: isNew, conflict }] of appended.entries()) {
+          const event = left[i] as NewEvent;
+          const isKnown = conflict?.key === 'webhookId' && Sender.isKeyInData(event.webhookId ?? '');
+          const own = conflict && KeyConflict.withOwnKey(event, conflict);
+          if (isNew) recorded++;
+          else if (conflict === undefined || isKnown) known++;
+          else if (own !== undefined) again.push(own);
+          else {
+            leftOut++;
+            const problem = `${quoted(id)} has its Idempotency-Key, with another type or other data`;
+            console.error(`Event ${quoted(event.id)} is left out: ${problem}.`);
+          }
         }
+        left = again;
       }
     }
   } finally {

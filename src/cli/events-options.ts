@@ -14,7 +14,6 @@ export interface Values extends Pick<SearchQuery, 'text' | 'binding' | 'type' | 
   readonly header?: readonly (readonly [name: string, value: string])[] | undefined;
   readonly from?: URL;
   readonly keyFile?: string;
-  readonly ca?: string;
   readonly since?: Start;
   readonly until?: Start;
   readonly event?: readonly string[];
@@ -26,7 +25,6 @@ export interface Values extends Pick<SearchQuery, 'text' | 'binding' | 'type' | 
   readonly asReceived?: boolean;
   readonly sign?: readonly { readonly sender: Sender; readonly file: string }[];
   readonly skipRefused?: boolean;
-  readonly tries?: number;
   readonly to?: URL;
   readonly secretFile?: string;
   readonly data?: string;
@@ -91,7 +89,6 @@ export function sourceOptions(): Option[] {
       'a file with a read key of that service; by default WEBHOOK_READ_KEY has it',
       namedFile,
     ),
-    option('--ca <file>', 'a file with authorities in PEM that are trusted, too', namedFile),
   ];
 }
 

@@ -72,7 +72,7 @@ function eventsCommand(): ToolCommand {
     ),
   ]).action(async (names: string[], values: Values) => {
     const search = selectionOf(values);
-    if ((names.length === 0) === (search === undefined))
+    if (names.length === 0 ? search === undefined : (search ?? values.since) !== undefined)
       throw misuse('Say what to remove: give ids or sequences, or a search.');
     const { forgetEvents } = await upkeep();
     await withLog('read', (log) => forgetEvents(search ?? { names }, log, values));

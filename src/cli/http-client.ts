@@ -39,8 +39,8 @@ export interface OutgoingRequest {
 export interface Reach {
   /** The longest that a whole answer may take, in milliseconds (30,000), beside the time that a large request needs to be sent. */
   readonly timeout?: number;
-  /** Authorities in PEM that are trusted besides those that Node knows. */
-  readonly ca?: string | undefined;
+  /** In PEM; if there are any, they are trusted with those that come with Node, and no others. */
+  readonly authorities?: readonly string[];
   /** Accepts any certificate, and versions of TLS that are not safe. */
   readonly isInsecure?: boolean;
   /** Asks no proxy; by default only for names of this machine. */
@@ -64,17 +64,17 @@ export class NoAnswerError extends Error {
 
 /**
  * Sends requests of the tools, of `--ready` and of programs, through the proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name. Redirects are
- * answers like any other. Each request has a connection of its own: on one that is kept, a second answer to the request before would be
- * taken for the answer to the next.
+ * answers like any other. Each request has a connection of its own: on a kept connection a surplus second answer would be taken for that of
+ * the next request.
  */
 export class HttpClient {
   /** Keeps TLS sessions, with which a connection begins sooner. */
   readonly #tls: TlsAgent;
 
   constructor(private readonly reach: Reach = {}) {
-    const { ca, isInsecure } = reach;
+    const { authorities = [], isInsecure } = reach;
     this.#tls = new TlsAgent({
-      ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
+      ...(authorities.length > 0 && { ca: [...rootCertificates, ...authorities] }),
       ...(isInsecure && {
         rejectUnauthorized: false,
         minVersion: 'TLSv1',

@@ -84,8 +84,9 @@ export function printable(line: string, lineFeed = '\\n'): string {
   return replaceInvisible(line.replaceAll('\t', '    ')).replaceAll('\n', lineFeed);
 }
 
-export function eventsText(events: number): string {
-  return `${String(events)} ${events === 1 ? 'event' : 'events'}`;
+/** Writes a number with what is counted: `1 event`, `2 events`. */
+export function counted(count: number, what: string): string {
+  return `${String(count)} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** An event on one line: when it was recorded, in UTC, its sequence, its type, the size of its data, its sender or address. */

@@ -17,17 +17,17 @@ export function eventLogOfTool() {
 
 /** Works as {@link withLog} does, on the log of a service elsewhere or on the one that EVENT_LOG names. SIGINT or SIGTERM ends it. */
 export async function withSource(
-  { from: url, keyFile, ca }: Values,
+  { from: url, keyFile }: Values,
   work: (log: ReadableLog, stop: AbortSignal) => Promise<unknown>,
 ): Promise<void> {
   const stop = stopSignal();
   if (url === undefined) {
-    if (keyFile !== undefined || ca !== undefined) throw misuse('--key-file and --ca go with --from.');
+    if (keyFile !== undefined) throw misuse('--key-file goes with --from.');
     return withLog('read', (log) => work(log, stop));
   }
   const key = ProcessConfig.readKey(keyFile === undefined ? undefined : await textOf(keyFile));
   const { RemoteLog } = await import('./remote-log.js');
-  const log = new RemoteLog({ url, key, ca: ca === undefined ? undefined : await textOf(ca) }, stop);
+  const log = new RemoteLog({ url, key }, stop);
   if ((await work(log, stop)) === false) process.exitCode = 1;
 }
 
@@ -64,10 +64,10 @@ export async function positionBefore(log: Pick<ReadableLog, 'scan' | 'stats'>, s
 export function matcherOf(filter: Values): (event: StoredEvent) => boolean {
   const { text, binding, type, sender, fromSender, header } = filter;
   const query = { text, binding, type, sender, fromSender };
-  const isQuery = Object.values(query).some((value) => value !== undefined);
+  const hasConditions = [...Object.values(query), header].some((value) => value !== undefined);
   const matches = eventMatcher({ ...query, limit: 1 });
   return (event) => {
-    if (isQuery && matches(event) === undefined) return false;
+    if (hasConditions && matches(event) === undefined) return false;
     if (header === undefined) return true;
     const had = Arrival.readable(Arrival.of(event).headers);
     return header.every(([name, value]) => had.some(([field, text]) => field === name && text === value));
@@ -79,7 +79,7 @@ const SAME_ID = 10;
 
 /**
  * Reads the selected events in log order, each once; `missing` gets a line for each name that does not name exactly one event, and
- * for each event that was removed meanwhile.
+ * for each named event that was removed meanwhile.
  */
 export async function* selectedEvents(
   log: ReadableLog,
@@ -87,12 +87,9 @@ export async function* selectedEvents(
   stop: AbortSignal,
   missing: (problem: string) => void,
 ): AsyncGenerator<StoredEvent> {
-  const gone = (position: number): void => {
-    missing(`Event ${String(position)} is no longer in the log.`);
-  };
   if ('search' in selection) {
     const matches = matcherOf({ header: selection.header });
-    for await (const event of log.find(selection.search, stop, gone)) if (matches(event)) yield event;
+    for await (const event of log.find(selection.search, stop)) if (matches(event)) yield event;
     return;
   }
   const positions = new Set<number>();
@@ -106,7 +103,7 @@ export async function* selectedEvents(
   }
   for (const position of [...positions].sort((one, other) => one - other)) {
     const [event] = await log.scan({ position, limit: 1 });
-    if (event === undefined) gone(position);
+    if (event === undefined) missing(`Event ${String(position)} is no longer in the log.`);
     else yield event;
   }
 }

@@ -7,7 +7,7 @@ import { plainReason } from '../util/errors';
 import { visible } from '../util/text';
 import type { EventSelection, Values } from './events-options';
 import { selectedEvents } from './tool-log';
-import { eventLine, eventsText, print, stopSignal, UsageError } from './terminal';
+import { counted, eventLine, print, stopSignal, UsageError } from './terminal';
 
 /** Copies a log in SQLite, as it is at one moment, to a new file. */
 export async function backUp(file: string, log: EventLog): Promise<void> {
@@ -58,13 +58,13 @@ export async function forgetEvents(selection: EventSelection, log: EventLog, val
   stop.throwIfAborted();
   const isFound = positions.length > 0;
   if (isFound && !dryRun) {
-    if (!(await isConfirmed(`Remove ${eventsText(positions.length)} for good?`, stop)))
+    if (!(await isConfirmed(`Remove ${counted(positions.length, 'event')} for good?`, stop)))
       throw new Error('Nothing was removed.');
     const forgotten = await log.forget(positions);
     if (rewrite) await log.upkeep?.rewrite();
     console.error(`${String(forgotten.length)} removed.`);
     console.error(REMAINS);
-  } else console.error(dryRun ? `${eventsText(positions.length)} would be removed.` : '0 removed.');
+  } else console.error(dryRun ? `${counted(positions.length, 'event')} would be removed.` : '0 removed.');
   if (!isFound && problems.length === 0) problems.push('No event was found.');
   if (problems.length > 0) throw new Error(problems.join('\n'));
 }
@@ -108,6 +108,6 @@ export async function verifyLog(log: EventLog): Promise<boolean> {
     }
   });
   const outcome = findings === 0 ? 'The log is whole.' : `Findings: ${String(findings)}.`;
-  console.error(`${String(events)} events verified. ${outcome}`);
+  console.error(`${counted(events, 'event')} verified. ${outcome}`);
   return findings === 0;
 }

@@ -18,7 +18,7 @@ export type Payload = {
   | { readonly bytes: Buffer }
 );
 
-/** A long text is kept as base64 if a JSON string, which then consists of escapes, would take this many times the bytes. */
+/** A long text is kept as base64 if its JSON string, mostly escapes, would take this many times the bytes of the base64. */
 const MAX_GROWTH = 1.4;
 const LONG_TEXT = 256 * 1024;
 
@@ -105,11 +105,6 @@ export class EventData {
     const { kind, encoded } = this;
     if (kind === 'bytes') return [encoded, 'base64'];
     return [kind === 'text' && encoded.includes('\\') ? (JSON.parse(`"${encoded}"`) as string) : encoded, 'utf8'];
-  }
-
-  /** The first bytes of a payload of the kind `bytes`. */
-  bytesStart(maxBytes: number): Buffer {
-    return Buffer.from(this.encoded.slice(0, Math.ceil(maxBytes / 3) * 4), 'base64').subarray(0, maxBytes);
   }
 
   /** The first characters of JSON or of a text; a surrogate pair that the cut divides is dropped. */

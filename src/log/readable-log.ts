@@ -26,13 +26,8 @@ export interface ReadableLog {
    * Reads all events that a search finds, in log order, each once, up to the one that was the newest when it began.
    *
    * @param stop - ends it after the step that is under way.
-   * @param gone - called with the position of each event that was removed meanwhile.
    */
-  find(
-    search: Omit<SearchQuery, 'limit'>,
-    stop: AbortSignal,
-    gone: (position: number) => void,
-  ): AsyncIterable<StoredEvent>;
+  find(search: Omit<SearchQuery, 'limit'>, stop: AbortSignal): AsyncIterable<StoredEvent>;
 }
 
 /** How a log differs from the one in which a position was seen, because it was restored or replaced. */
@@ -137,11 +132,7 @@ export abstract class LocalLog implements ReadableLog {
     }
   }
 
-  async *find(
-    search: Omit<SearchQuery, 'limit'>,
-    stop: AbortSignal,
-    gone: (position: number) => void,
-  ): AsyncGenerator<StoredEvent> {
+  async *find(search: Omit<SearchQuery, 'limit'>, stop: AbortSignal): AsyncGenerator<StoredEvent> {
     const before = Math.min(search.before ?? Infinity, (await this.stats()).last + 1);
     let after = search.after ?? 0;
     for (let isLeft = true; isLeft;) {
@@ -156,8 +147,8 @@ export abstract class LocalLog implements ReadableLog {
           read = await this.scan({ after: position - 1, limit });
         }
         const event = read.find((one) => one.position === position);
-        if (event === undefined) gone(position);
-        else yield event;
+        // It may have been removed meanwhile.
+        if (event !== undefined) yield event;
       }
       after = reached?.position ?? after;
       isLeft = more && !stop.aborted;

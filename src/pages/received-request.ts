@@ -29,19 +29,18 @@ export function receivedRequest(event: StoredEvent, contract: Contract): Receive
   const { binding } = JSON.parse(event.attributes) as { readonly binding?: unknown };
   const contentType = arrival.header('content-type');
   const target = arrival.target === undefined ? undefined : encodedTarget(arrival.target);
-  // An import may have brought any text.
-  const isBelow = binding === 'httppost' && ['PUT', 'PATCH', 'DELETE'].includes(arrival.method ?? '');
-  const method = isBelow && arrival.method !== undefined ? arrival.method : 'POST';
   if (arrival.header('host') === undefined || CLOUD_EVENTS.test(contentType ?? '')) {
     const others = headers.filter(([name]) => name !== 'content-type');
     const own = [...others, ['content-type', 'application/cloudevents+json; charset=utf-8'] as const];
     return { method: 'POST', target: undefined, headers: own, body: structuredEvent(event) };
   }
   if (binding === 'soap11' || binding === 'soap12')
-    return { method, target, headers: withUtf8(headers), body: soapBody(data, arrival, contract, binding) };
-  if (arrival.method === 'GET' || arrival.method === 'HEAD')
-    return { method: arrival.method, target, headers, body: undefined };
-  if (data === undefined || arrival.sentAs === 'query') return { method, target, headers, body: undefined };
+    return { method: 'POST', target, headers: withUtf8(headers), body: soapBody(data, arrival, contract, binding) };
+  // An import may have brought any text.
+  const methods = ['GET', 'HEAD', ...(binding === 'httppost' ? ['PUT', 'PATCH', 'DELETE'] : [])];
+  const method = methods.find((one) => one === arrival.method) ?? 'POST';
+  const isEmpty = data === undefined || arrival.sentAs === 'query' || method === 'GET' || method === 'HEAD';
+  if (isEmpty) return { method, target, headers, body: undefined };
   const fields = data.kind === 'bytes' ? headers : withUtf8(headers);
   return { method, target, headers: fields, body: httpBody(data, arrival, event) };
 }

@@ -39,7 +39,7 @@ it('says how far an import came before the log failed', async () => {
   await log.close();
 });
 
-it('leaves out an event whose Idempotency-Key another one has, says so, and names the line that is no event', async () => {
+it('leaves out only an event whose Idempotency-Key another one has, says so, and names the line that is no event', async () => {
   const said = jest.spyOn(console, 'error').mockReturnValue();
   const log = openMemoryLog();
   await log.append(newEvent({ id: 'first', idempotencyKey: 'k', data: '"data":0' }));
@@ -52,13 +52,17 @@ it('leaves out an event whose Idempotency-Key another one has, says so, and name
     'Event another is left out: first has its Idempotency-Key, with another type or other data.',
     '1 recorded, 0 already in the log.',
   ]);
+  await log.append(newEvent({ id: 'w', webhookId: 'w', data: '"data":0' }));
+  const delivery = ArchiveLine.of({ ...newEvent({ id: 'delivery', webhookId: 'w', data: '"data":1' }), position: 1 });
+  for (const outcome of ['1 recorded, 0', '0 recorded, 1'])
+    expect([await ends(delivery), said.mock.calls.at(-1)]).toEqual([true, [`${outcome} already in the log.`]]);
   const wrong = line(3).replace('"t"', '""');
   expect(await ends(line(1) + line(2) + wrong)).toMatch(/^Line 3 of x cannot .*: .*type must not be empty\.$/);
   expect(said.mock.calls.at(-1)).toEqual(['1 recorded, 1 already in the log.']);
   expect(await ends(line(4).replace('"t"', '"\u00e4"'), 'latin1')).toMatch(
     /^Line 1 of x cannot .*: It is not UTF-8\.$/,
   );
-  expect((await log.scan({ after: 0, limit: 9 })).map(({ id }) => id)).toEqual(['first', '1', '2']);
+  expect((await log.scan({ after: 0, limit: 9 })).map(({ id }) => id)).toEqual(['first', '1', 'w', 'delivery', '2']);
 });
 
 it('takes no more of a file at a time than 8 MiB and the line that goes over them', async () => {

@@ -61,10 +61,4 @@ describe('the beginning of the data of an event', () => {
       expect(start).not.toMatch(/[\uD800-\uDBFF]$/);
     }
   });
-
-  it.each([1, 3, 4, 4096])('of bytes has %i of them', (length) => {
-    const bytes = Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 256));
-    const data = new EventData(`"data_base64" : "${bytes.toString('base64')}"`);
-    expect([data.bytesStart(length), data.size]).toEqual([bytes.subarray(0, length), 5000]);
-  });
 });

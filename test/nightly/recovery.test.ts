@@ -54,7 +54,7 @@ describeUnless(missingMount, 'the tool on a read-only file system', () => {
       execFileSync('mount', ['-o', 'remount,bind,ro', disk]);
       const run = (...args: string[]) => runToolHere(args, { EVENT_LOG: 'sqlite:disk/events.db' }, folder.path);
       expect(await run('print', '--json')).toMatchObject({ code: 0, output: expect.stringContaining(id) as string });
-      expect((await run('verify')).errors).toBe('1 events verified. The log is whole.\n');
+      expect((await run('verify')).errors).toBe('1 event verified. The log is whole.\n');
       expect(await run('backup', join(folder.path, 'copy.db'))).toMatchObject({ code: 0 });
       expect(await run('forget', id)).toMatchObject({
         code: 1,

@@ -54,8 +54,8 @@ export function runToolHere(args: readonly string[], variables: Variables, cwd: 
 }
 
 /** Runs the tool that compares two services in this process to its end. */
-export function runCompareHere(args: readonly string[], cwd: string) {
-  return resultOf(start(runCompareTool, args, {}, cwd, false));
+export function runCompareHere(args: readonly string[], cwd: string, variables: Variables = {}) {
+  return resultOf(start(runCompareTool, args, variables, cwd, false));
 }
 
 async function resultOf(tool: ToolHere): Promise<{ code: number; output: string; errors: string }> {

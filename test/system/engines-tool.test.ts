@@ -115,7 +115,7 @@ describeWithNats('the programs with an event log on JetStream', () => {
     expect((await tool(log, 'forget', id, 'unknown')).errors).toMatch(
       /^1 removed\.\n.*\nThere is no event unknown\.\n$/,
     );
-    expect((await tool(log, 'verify')).errors).toBe('1 events verified. The log is whole.\n');
+    expect((await tool(log, 'verify')).errors).toBe('1 event verified. The log is whole.\n');
     expect(await tool(log, 'compact')).toMatchObject({ code: 2 });
     let contents: Buffer[] = [];
     await nats.restart(async (store) => {

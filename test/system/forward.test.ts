@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { readService } from '../../src/cli/compare/wsdl';
 import { HttpClient } from '../../src/cli/http-client';
 import type { EventLog } from '../../src/log/event-log';
 import { openSqliteLog } from '../../src/log/sqlite/event-log';
@@ -15,6 +14,7 @@ import { RECORDED_WSDL } from '../support/recorded-service';
 import { startTarget, type Received, type Target } from '../support/target';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { startTool } from '../support/tool';
+import { runCompareHere } from '../support/tool-here';
 import { describeWith } from '../support/tools';
 
 const KILLS = Number(process.env.TIMES ?? 10);
@@ -172,13 +172,14 @@ describeWith({ openssl: 'openssl' }, 'over HTTPS', () => {
 
   it('comparing refuses a certificate of an unknown authority, and takes that of one that is named, or any', async () => {
     const target = await startTarget(() => ({ status: 200, body: RECORDED_WSDL }), { tls });
-    const read = async (trusted: { readonly ca?: string; readonly isInsecure?: boolean }) =>
-      readService(target.url, new HttpClient(trusted));
-    await expect(read({})).rejects.toThrow(
+    const { TLS_CERT: other } = certificateIn(folder.path, 'other');
+    const read = (options: readonly string[], extra = '') =>
+      runCompareHere(['settings', target.url, ...options], folder.path, { NODE_EXTRA_CA_CERTS: extra });
+    expect((await read(['--ca', other])).errors).toContain(
       'its certificate is signed by itself. --ca FILE names an authority to trust',
     );
-    for (const trusted of [{ ca: String(tls.cert) }, { isInsecure: true }])
-      expect((await read(trusted)).wsdl.targetNamespace).toBe('http://tempuri.org/');
+    for (const options of [['--insecure'], ['--ca', certificate]]) expect((await read(options)).code).toBe(0);
+    expect((await read(['--ca', other], certificate)).code).toBe(0);
     await target.close();
   });
 

@@ -2,7 +2,7 @@ import { Charset, MediaType } from '../../http/content/media-type';
 import { XmlError } from '../../xml/handler';
 import { XmlElement } from '../../xml/xml-tree';
 import { NoAnswerError, statusText, type HttpAnswer, type HttpClient } from '../http-client';
-import { quoted } from '../terminal';
+import { counted, quoted } from '../terminal';
 import { callsOf, type ComparedCall } from './calls';
 import { canonicalLines, differenceOf } from './canonical';
 import { readService, type ComparedService } from './wsdl';
@@ -26,7 +26,7 @@ export async function compare(oldName: string, newName: string, client: HttpClie
   const other = await readService(newName, client);
   await print([`Old service: ${old.name}`, `New service: ${other.name}`, '']);
   const { places, lines } = differenceOf(old.wsdl.lines, other.wsdl.lines);
-  const verdict = places === 0 ? 'a generated client sees no difference' : count(places);
+  const verdict = places === 0 ? 'a generated client sees no difference' : counted(places, 'difference');
   await print([`WSDL: ${verdict}`, ...lines, '']);
   const calls = await compareCalls(old, other, client, print);
   const differences = places + calls.differences;
@@ -61,7 +61,7 @@ async function compareCalls(
     }
     const { places, lines } = differenceOf(answerLines(call, before), answerLines(call, after));
     differences += places;
-    await print([`${title}: ${places === 0 ? 'same' : count(places)}`, ...lines]);
+    await print([`${title}: ${places === 0 ? 'same' : counted(places, 'difference')}`, ...lines]);
   }
   return { differences, failures, calls: calls.length };
 }
@@ -83,13 +83,10 @@ function problemOf(side: string, answer: HttpAnswer | NoAnswerError): string[] {
 }
 
 function summary(differences: number, { calls, failures }: Tally): string {
-  const found = differences === 0 ? 'A client sees no difference' : `A client sees ${count(differences)}`;
+  const found =
+    differences === 0 ? 'A client sees no difference' : `A client sees ${counted(differences, 'difference')}`;
   if (failures > 0) return `${found}; ${String(failures)} of ${String(calls)} calls could not be compared.`;
   return calls === 0 ? `${found}, as far as the WSDLs tell.` : `${found}.`;
-}
-
-function count(differences: number): string {
-  return `${String(differences)} difference${differences === 1 ? '' : 's'}`;
 }
 
 const COMPARED_FIELDS = ['Content-Type', 'Cache-Control', 'WWW-Authenticate', 'Location', 'Retry-After'];

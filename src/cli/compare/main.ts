@@ -55,7 +55,9 @@ interface ReachValues {
 }
 
 async function clientFor({ ca, insecure: isInsecure = false }: ReachValues): Promise<HttpClient> {
-  return new HttpClient({ ca: ca && (await textOf(ca)), isInsecure });
+  // Authorities that are named replace all that Node trusts.
+  const files = ca === undefined ? [] : [ca, process.env.NODE_EXTRA_CA_CERTS].flatMap((file) => file || []);
+  return new HttpClient({ authorities: await Promise.all(files.map(textOf)), isInsecure });
 }
 
 /** Prints the settings, or adds them to a file. */

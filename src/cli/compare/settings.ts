@@ -36,7 +36,8 @@ export async function addSettings(file: string, lines: readonly string[]) {
     .filter(([name, text]) => there.has(name) && there.texts[name] !== text)
     .map(([name, text]) => `${there.placeOf(name)}, keeps its ${name}. The old service needs ${name}=${quoted(text)}.`);
   const before = await readFile(file, 'utf8').catch(() => '');
-  const added = lines.filter((line) => !there.has(line.replace(/=.*/s, '')) && !before.includes(line));
+  const rows = before.split(/\r\n|\n|\r/);
+  const added = lines.filter((line) => !there.has(line.replace(/=.*/s, '')) && !rows.includes(line));
   if (added.length === 0) return { added, conflicts };
   try {
     const separator = before === '' || before.endsWith('\n') ? '' : '\n';

@@ -33,7 +33,6 @@ export function forwardCommand(): ToolCommand {
         `as --as-received, and sign the requests of this sender anew, with the secret in the file; senders: ${Sender.recognised.join(', ')}`,
         secretOfSender,
       ).implies({ asReceived: true }),
-      option('--tries <number>', 'post an event at most so often without --follow (3)', tries).conflicts('follow'),
       repeatable('--event <id>', 'only the event with this id or sequence; may be given several times').conflicts([
         'follow',
         'since',
@@ -76,14 +75,9 @@ function secretOfSender(text: string) {
   return { sender: Sender.named(oneOf('--sign', Sender.recognised)(name)), file };
 }
 
-function tries(text: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw misuse(`--tries ${quoted(text)} is not a number from 1 on.`);
-}
-
 const NOTES = `Events are posted in order, each until the address took it: with --follow as often as
-needed, otherwise at most --tries times. On a terminal --follow passes over an event that
-the address refuses or redirects.
+needed, otherwise three times. On a terminal --follow passes over an event that the
+address refuses or redirects.
 
 --event, --type, --binding, --sender, --text, --header and --until select events; an
 event must match all of them. With --follow or --position they are the only ones that are

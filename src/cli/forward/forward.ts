@@ -4,7 +4,7 @@ import { SHORT_PAUSE, Target, TRIES } from './target';
 import { LogChange, type ReadableLog } from '../../log/readable-log';
 import type { EventSelection, Values } from '../events-options';
 import { matcherOf, positionBefore, selectedEvents } from '../tool-log';
-import { eventLine, eventsText } from '../terminal';
+import { counted, eventLine } from '../terminal';
 import { missingBetween, PositionFile, refuseChange } from './position';
 
 /** Returns the error for an event that a target does not take and never will; the text is one line and says what to do. */
@@ -30,14 +30,14 @@ export async function forwardEvents(
   values: Values,
   stop: AbortSignal,
 ): Promise<void> {
-  const { follow = false, tries = TRIES, skipRefused = false } = values;
+  const { follow = false, skipRefused = false } = values;
   // Nothing is posted if the position is not of this log.
   const source = selection ?? (await keptPosition(log, values));
   const kept = 'position' in source ? source : undefined;
   const isTerminal = process.stderr.isTTY;
   const isWatched = follow && isTerminal;
   const target = new Target(url, form, {
-    most: follow ? Infinity : tries,
+    most: follow ? Infinity : TRIES,
     longestPause: isTerminal ? SHORT_PAUSE : LONGEST_PAUSE,
     report: (problem, pause) => {
       console.error(`${problem} Trying again in ${(pause / 1000).toFixed(1)} s.`);
@@ -72,7 +72,7 @@ export async function forwardEvents(
   } finally {
     kept?.lock?.close();
     const passedOver = skipped === 0 ? '' : `, ${String(skipped)} passed over`;
-    console.error(`${eventsText(delivered)} forwarded${passedOver}.`);
+    console.error(`${counted(delivered, 'event')} forwarded${passedOver}.`);
   }
   if (stop.aborted && !follow) throw stop.reason;
   if (kept !== undefined) return;

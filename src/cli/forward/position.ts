@@ -40,10 +40,10 @@ export class PositionFile {
     try {
       const { sequence: digits, event } = JSON.parse(text) as { sequence: unknown; event?: ForwardPosition['event'] };
       const sequence = positionIn(String(digits));
-      // An event that is none is not the one in the log.
+      // An invalid event never equals that of the log.
       if (sequence !== undefined) return { sequence, event: event ?? undefined };
     } catch {
-      // Refused below, as what is no position is.
+      // Refused below, as any text without a position is.
     }
     const advice = 'Choose another name, or remove it and say with --since where to begin.';
     throw new Error(`${this.file} does not hold a position, or is damaged. ${advice}`);

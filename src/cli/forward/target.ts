@@ -13,7 +13,7 @@ export interface Delivery {
   readonly text: string;
 }
 
-/** How often an event is posted by default, unless it is posted until it is taken. */
+/** Attempts per event without `--follow`. */
 export const TRIES = 3;
 
 /** The longest pause between two tries while a person or a program waits, in milliseconds. */

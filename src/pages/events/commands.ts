@@ -48,8 +48,8 @@ const MAX_INLINE = 4096;
 const MAX_DATA = 1024 * 1024;
 
 /**
- * Returns the command with which curl sends an event again, unless no command fits every shell or its data is large. A body that fits
- * not every shell, or is long, is sent from `file`, the download of the data.
+ * Returns the command with which curl sends an event again, unless no command fits every shell or its data is large. A body that is
+ * long, or unsafe in some shell, is sent from `file`, the download of the data.
  */
 export function curlCommand(event: StoredEvent, address: EndpointAddress, file: string): string | undefined {
   if ((event.data?.length ?? 0) > MAX_DATA) return undefined;

@@ -11,7 +11,7 @@ import { counted, countText, longMarkup, timeView } from './markup';
 const MAX_LINES = 20_000;
 const MAX_CHARACTERS = 16 * 1024;
 
-/** Texts that differ in more lines are shown one after the other: 10 ms, which grow with the square. */
+/** Above this, texts are shown one after the other: so many edits take 10 ms to find, and the time grows with their square. */
 const MAX_EDITS = 300;
 
 /** Equal lines that are shown before and after a difference; others are counted. */
@@ -39,7 +39,7 @@ async function partView(id: string, title: string, texts: readonly ShownText[], 
   return { id, title, ...difference, isCut: difference.isCut || before.isCut || after.isCut };
 }
 
-/** Texts may be equal where what they stand for is not: their kinds come first then. */
+/** Data of different kinds may have the same text: the kind is then the first line. */
 function dataOf(events: readonly StoredEvent[]): ShownText[] {
   const shown = events.map((event) => {
     const data = EventData.of(event);

@@ -39,8 +39,10 @@ export type ShownText = Readonly<{ text: string; isCut: boolean }>;
 
 /** Returns the text that {@link dataView} shows of a payload; of a form its JSON. */
 export function dataText(data: EventData, isJson = false): ShownText & { readonly kind: string } {
-  if (data.kind === 'bytes')
-    return { kind: 'Bytes', text: hexDump(data.bytesStart(MAX_DUMPED)), isCut: data.size > MAX_DUMPED };
+  if (data.kind === 'bytes') {
+    const start = Buffer.from(data.encoded.slice(0, 2 * MAX_DUMPED), 'base64').subarray(0, MAX_DUMPED);
+    return { kind: 'Bytes', text: hexDump(start), isCut: data.size > MAX_DUMPED };
+  }
   const isCut = data.encoded.length > MAX_CHARACTERS;
   if (data.kind === 'json' || isJson) {
     const json = data.kind === 'json' ? data.encoded : `"${data.encoded}"`;

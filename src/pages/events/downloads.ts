@@ -43,8 +43,10 @@ function downloadQuery(parameters: URLSearchParams) {
   const seconds = wholeNumber(parameters, 'wait', MAX_WAIT);
   const id = parameters.get('id') || undefined;
   const isSearch = isNarrowed({ ...filter, from: undefined }) || place.before !== undefined;
-  if (seconds !== undefined && (isSearch || filter.from !== undefined || id !== undefined || limit !== Infinity))
+  const isSelected = isSearch || filter.from !== undefined;
+  if (seconds !== undefined && (isSelected || id !== undefined || limit !== Infinity))
     throw HTTP_ERRORS.invalidInput('wait goes with after alone: a search and a limit end by themselves.');
+  if (id !== undefined && isSelected) throw HTTP_ERRORS.invalidInput('id goes with after and limit alone.');
   // Events are sent as they are recorded for `wait` ms.
   return { filter, place, id, limit, wait: seconds && seconds * 1000, isSearch };
 }
@@ -127,7 +129,7 @@ export class Downloads {
   async *#searched({ filter, place, limit }: DownloadQuery, reserve: Reserve, stop: AbortSignal) {
     let text = '';
     let left = limit;
-    for await (const event of this.log.find({ ...filter, ...place }, stop, () => undefined)) {
+    for await (const event of this.log.find({ ...filter, ...place }, stop)) {
       if (left === 0) break;
       if (StoredEvent.problemOf(event) !== undefined) continue;
       left--;

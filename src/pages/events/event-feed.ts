@@ -15,7 +15,7 @@ const PIECE = 16 * 1024;
 /** About how many bytes of new lines are kept for followers that do not have them yet. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
-/** Counted for some lines besides their text. */
+/** Counted for each kept chunk besides its text. */
 const ENTRY_BYTES = 1024;
 
 /** How long new events gather before followers get them, in milliseconds: one write for many. */

@@ -52,7 +52,7 @@ export function eventsPages(endpoint: Endpoint): Router {
   /**
    * Answers with a page or a download, or with a page that says why not.
    *
-   * @throws the same, once it is answered; not for an event that was forgotten, which is no refusal.
+   * @throws the refusal, after it was answered, so that it is logged and counted; not 404.
    */
   async function answer(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
     const check = () => {

@@ -122,12 +122,10 @@ describe('the file of a position', () => {
       jest.spyOn(Math, 'random').mockReturnValue(0);
       // Other loops of the log pause, too, and must let this one go on.
       const pauses = jest.spyOn(timers, 'setTimeout').mockImplementation(() => timers.setImmediate());
-      const problem = (times: number) =>
-        expect.stringMatching(`^1: .* It was tried ${String(times)} times.$`) as string;
-      expect(await forwarded({}, () => 503)).toEqual([3, problem(3)]);
+      const problem = expect.stringMatching(/^1: .* It was tried 3 times\.$/) as string;
+      expect(await forwarded({}, () => 503)).toEqual([3, problem]);
       const again = /^Event 1 was not taken by http:\S+: 503 .*\. Trying again in \d\.\d s\.$/;
       expect(said.mock.calls.flat()).toContainEqual(expect.stringMatching(again));
-      expect(await forwarded({ tries: 9 }, () => 503)).toEqual([9, problem(9)]);
       expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 0 });
       const stop = new AbortController();
       let calls = 0;

@@ -66,7 +66,8 @@ describe('what the list of events finds, as a file', () => {
     expect(await lines('&from=2027-01-01T00:00')).toHaveLength(11);
     expect(await lines('&id=same')).toHaveLength(10);
     expect(await lines('&id=same&limit=2')).toHaveLength(2);
-    expect((await send(`${service.url}?events=export&from=x`)).status).toBe(400);
+    for (const query of ['from=x', 'id=same&type=t', 'id=same&from=2027-01-01T00:00', 'id=same&before=9'])
+      expect([query, (await send(`${service.url}?events=export&${query}`)).status]).toEqual([query, 400]);
   });
 
   it('goes at the pace of its caller, two at a time, takes no slot, and ends when the caller goes', async () => {

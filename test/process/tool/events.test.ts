@@ -70,7 +70,7 @@ describe('the tool for the event log', () => {
   it('takes no notice of settings that it does not use', async () => {
     await fill(1);
     await writeFile(join(folder.path, '.env'), 'RECORD_KEYS_FILE=of/another/folder\nPORT=x\nRETENTION_MAX_AGE=x\n');
-    expect(await run(['export', '-'])).toMatchObject({ code: 0, errors: '1 events exported.\n' });
+    expect(await run(['export', '-'])).toMatchObject({ code: 0, errors: '1 event exported.\n' });
     await writeFile(join(folder.path, '.env'), 'EVENT_LOG_TIMEOUT=x\n');
     expect(await run(['export', '-'])).toMatchObject({
       code: 1,
@@ -161,7 +161,7 @@ describe('the tool for the event log', () => {
     await callOperation(service.url, 'httpget', 'RecordEvent');
     const { output, errors } = await run(['export', '-', '--from', `${service.url}/RecordEvent`], 'memory:');
     await service.end('SIGTERM');
-    expect([errors, output.split('\n').length]).toEqual(['1 events exported.\n', 2]);
+    expect([errors, output.split('\n').length]).toEqual(['1 event exported.\n', 2]);
     expect(service.output()).not.toContain('no such setting');
   });
 
