@@ -44,7 +44,7 @@ describe('a log that is followed', () => {
   let log: EventLog;
   let ended: Promise<void>;
   beforeEach(() => {
-    log = openMemoryLog(store);
+    log = openMemoryLog(undefined, store);
   });
 
   const record = async (...ids: string[]) => {

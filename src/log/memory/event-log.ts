@@ -18,7 +18,7 @@ export class MemoryStore {
 }
 
 /** Returns an event log that lasts as long as its store. The smallest engine: a look at what one has to do. */
-export function openMemoryLog(store = new MemoryStore(), retention?: Retention): EventLog {
+export function openMemoryLog(retention?: Retention, store = new MemoryStore()): EventLog {
   return new EventLog(engineOn(store), retention && { retention });
 }
 

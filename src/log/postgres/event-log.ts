@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { EventLogError, type Engine, type EventLogSettings } from '../engine';
+import { EventLogError, totalFindings, type Engine, type EventLogSettings } from '../engine';
 import { EventLog } from '../event-log';
 import type { LogStats } from '../queries';
 import type { PostgresAddress } from './address';
@@ -70,8 +70,7 @@ function engineOn(connection: PostgresConnection, connections: number): Engine {
     async verify() {
       const sql = `SELECT (SELECT count(*) FROM webhook_events)::float8 AS found, ${TOTAL}::float8 AS noted`;
       const [totals] = await connection.query<Record<'found' | 'noted', number>>(sql, undefined, Infinity);
-      const { found = 0, noted = 0 } = totals ?? {};
-      return found === noted ? [] : [`The log holds ${String(found)} events, and its total says ${String(noted)}.`];
+      return totalFindings(totals?.found, totals?.noted);
     },
   };
 }
