@@ -61,7 +61,9 @@ export class EventLog extends LocalLog {
   /** The events of the last commit, if it failed. */
   #failed: readonly NewEvent[] = [];
   readonly #searches = new Semaphore(1);
-  /** Runs what makes an answer of a whole event, one at a time: that takes several times its bytes. */
+  /** Resolves once the ends that were asked for are known. */
+  #ends: Promise<void> = Promise.resolve();
+  /** Limits answers with a whole event to one at a time: each takes several times the event's bytes. */
   readonly whole = new Semaphore(1);
 
   constructor(
@@ -145,7 +147,7 @@ export class EventLog extends LocalLog {
     const read = async () => {
       const events = await this.engine.read(query);
       answer.resolve(events);
-      // Or one answer would be made after the other, and the next events read beside it.
+      // Otherwise all waiting answers are made in one turn, while the next events are already read.
       if (events.reduce((sum, { data = '' }) => sum + data.length, 0) > LARGE_MESSAGE) await letOthersRun();
     };
     return this.#reading(() => {

@@ -25,8 +25,8 @@ export interface EventQuery {
   /** Maximum number of events; at least 1. */
   readonly limit: number;
   /**
-   * No event is added once attributes and data have more bytes than this, and one that has more by itself comes without its data.
-   * Without it all are whole, and have {@link PAGE_BYTES} together, or are one.
+   * A page ends once attributes and data exceed this; an event that exceeds it alone comes without its data. Undefined: whole events of at
+   * most {@link PAGE_BYTES} together, or a single one.
    */
   readonly maxBytes?: number;
 }

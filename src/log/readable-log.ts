@@ -120,7 +120,7 @@ export abstract class LocalLog implements ReadableLog {
       news.resolve();
     };
     const endWatch = this.watch(wake);
-    // The watch keeps the process alive; a reader that never comes back must not.
+    // The watch keeps the process alive; the timer of an abandoned reader must not.
     const timer = setInterval(wake, WAIT).unref();
     stop.addEventListener('abort', wake);
     const pages = (after: number) => this.pages({ after });
