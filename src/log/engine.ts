@@ -43,11 +43,11 @@ export interface Retention {
 
 /** The outcome for an event that was given to the log. */
 export interface Appended {
-  /** The event's id; for a repetition, that of the first. */
+  /** The event's id; for a repetition, that of the event with its `idempotencyKey`, else its `webhookId`, else its `source` and `id`. */
   readonly id: string;
   /** False for a repetition: nothing was recorded. */
   readonly recorded: boolean;
-  /** Set if the event with this id has a key of this one, and yet is another. */
+  /** Set if the event with this id has that key, and yet is another. */
   readonly conflict?: KeyConflict | undefined;
 }
 

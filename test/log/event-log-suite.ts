@@ -286,6 +286,13 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       });
     });
 
+    it('takes one with keys of several events for that with its Idempotency-Key, else for that with its webhook-id', async () => {
+      await record({ c: { webhookId: 'w' }, b: { idempotencyKey: 'k' }, a: {} });
+      const again = newEvent({ id: 'a', webhookId: 'w' });
+      const outcomes = await log.append(again, { ...again, idempotencyKey: 'k' });
+      expect(outcomes).toEqual(['c', 'b'].map((id) => ({ id, recorded: false })));
+    });
+
     it('tells events with one id from many sources apart', async () => {
       const events = Array.from({ length: 12 }, (_, i) => newEvent({ id: 'x', source: `/${String(i)}` }));
       const appended = await Promise.all(
