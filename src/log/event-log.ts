@@ -103,8 +103,9 @@ export class EventLog extends LocalLog {
   append<Events extends readonly NewEvent[]>(...events: Events): Promise<{ [Place in keyof Events]: Appended }>;
   append(...events: readonly NewEvent[]): Promise<Appended[]> {
     const failure = events.length === 1 ? 'The event could not be recorded.' : 'The events could not be recorded.';
-    return this.#whileOpen(failure, () => {
-      if (events.length === 0) return Promise.resolve([]);
+    return this.#whileOpen(failure, async () => {
+      if (events.length === 0) return [];
+      await this.#ends;
       return this.#group ? this.#group.add(events, sizeOf(events)) : this.#commit(events, 0);
     });
   }
@@ -190,6 +191,13 @@ export class EventLog extends LocalLog {
   newest(): Promise<number> {
     return this.#reading(() => this.engine.newest());
   }
+  /** As {@link newest}, for a reader of all that this process is given afterwards: it is not recorded before. */
+  end(): Promise<number> {
+    const end = this.newest();
+    this.#ends = Promise.allSettled([end, this.#ends]).then(() => undefined);
+    return end;
+  }
+
 
   stats(): Promise<LogStats> {
     return this.#reading(() => this.engine.stats());
