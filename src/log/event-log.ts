@@ -187,10 +187,10 @@ export class EventLog extends LocalLog {
     return this.#reading(() => this.engine.counts(times));
   }
 
-  /** The position of the newest event; in a log without events 0, or that of the last forgotten one. */
   newest(): Promise<number> {
     return this.#reading(() => this.engine.newest());
   }
+
   /** As {@link newest}, for a reader of all that this process is given afterwards: it is not recorded before. */
   end(): Promise<number> {
     const end = this.newest();
@@ -198,14 +198,13 @@ export class EventLog extends LocalLog {
     return end;
   }
 
-
   stats(): Promise<LogStats> {
     return this.#reading(() => this.engine.stats());
   }
 
   /**
-   * Calls a listener with the position of the newest event: soon after the watch begins, and soon after commits in any process.
-   * A read that begins afterwards finds the events up to that position.
+   * Calls a listener with the newest position: soon after the watch begins, and soon after commits in any process, which in SQLite and
+   * PostgreSQL may be those of repetitions. A read that begins afterwards finds the events up to that position.
    *
    * @returns ends the watch, as closing the log does.
    */

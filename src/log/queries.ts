@@ -35,8 +35,6 @@ export interface LogStats {
   readonly events: number;
   /** Bytes of storage. */
   readonly bytes: number;
-  /** The last position that was given, whose event may be forgotten or a repetition; 0 at first. */
-  readonly last: number;
 }
 
 /** Maximum characters of an event's data that a search returns. */

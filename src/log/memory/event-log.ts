@@ -81,9 +81,9 @@ function engineOn(store: MemoryStore): Engine {
     },
 
     stats() {
-      const { events, last } = store;
+      const { events } = store;
       const bytes = events.reduce((sum, { attributes, data = '' }) => sum + attributes.length + data.length, 0);
-      return Promise.resolve({ events: events.length, bytes, last });
+      return Promise.resolve({ events: events.length, bytes });
     },
 
     forget(positions) {
