@@ -56,10 +56,10 @@ export class RemoteLog implements ReadableLog {
     return position === undefined ? events : events.filter((event) => event.position === position);
   }
 
-  async stats() {
+  async newest() {
     const response = await this.#asked({ after: Number.MAX_SAFE_INTEGER }, 'HEAD');
     response.body.resume();
-    return { last: lastIn(response) };
+    return lastIn(response);
   }
 
   pages(start: Start) {
@@ -68,7 +68,7 @@ export class RemoteLog implements ReadableLog {
 
   async *find({ from, to, after = 0, before, ...search }: Omit<SearchQuery, 'limit'>) {
     // A download that goes on later must not find what was recorded meanwhile.
-    const end = Math.min(before ?? Infinity, (await this.stats()).last + 1);
+    const end = Math.min(before ?? Infinity, (await this.newest()) + 1);
     for await (const page of this.#download({ ...search, after, before: end, from: timeText(from), to: timeText(to) }))
       yield* page;
   }

@@ -53,11 +53,11 @@ export async function withLog(access: 'read' | 'import', work: (log: EventLog) =
  * The position after which a start begins, by default the end of the log. What is recorded later comes after it, whatever its time: the
  * clock may be set back. If no event matches, the end of the log.
  */
-export async function positionBefore(log: Pick<ReadableLog, 'scan' | 'stats'>, start?: Start): Promise<number> {
-  const { last } = await log.stats();
-  if (start === undefined) return last;
+export async function positionBefore(log: Pick<ReadableLog, 'scan' | 'newest'>, start?: Start): Promise<number> {
+  const newest = await log.newest();
+  if (start === undefined) return newest;
   const [first] = await log.scan({ ...start, limit: 1 });
-  return first === undefined ? Math.max(start.after, last) : first.position - 1;
+  return first === undefined ? Math.max(start.after, newest) : first.position - 1;
 }
 
 /** Returns a function that tells whether an event meets all conditions of a filter. A damaged one meets none. */

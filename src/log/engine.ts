@@ -1,5 +1,6 @@
 import type { KeyConflict } from '../events/key-conflict';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
+import { ValueError } from '../util/errors';
 import { shortened } from '../util/text';
 import type { EventQuery, LogStats, SearchQuery, SearchResult } from './queries';
 
@@ -42,11 +43,11 @@ export interface Retention {
 
 /** The outcome for an event that was given to the log. */
 export interface Appended {
-  /** The event's id; for a repetition, that of the first. */
+  /** The event's id; for a repetition, that of the event with its `idempotencyKey`, else its `webhookId`, else its `source` and `id`. */
   readonly id: string;
   /** False for a repetition: nothing was recorded. */
   readonly recorded: boolean;
-  /** Set if the event with this id has a key of this one, and yet is another. */
+  /** Set if the event with this id has that key, and yet is another. */
   readonly conflict?: KeyConflict | undefined;
 }
 
@@ -110,6 +111,18 @@ export interface RetentionSteps {
   readonly isFixed?: true;
   /** Forgets some events; resolves to whether there is more to do. */
   step(retention: Retention): Promise<boolean>;
+}
+
+/** The findings of `verify` about the total of a log that keeps one. */
+export const totalFindings = (found = 0, total = 0): string[] =>
+  found === total ? [] : [`The log holds ${String(found)} events, and its total says ${String(total)}.`];
+
+/** Reads `host:port` or a host alone, an IPv6 address in brackets. @throws {ValueError} with `form`: the text is neither. */
+export function hostIn(text: string, defaultPort: string, form: string): { hostname: string; port: string } {
+  const address = `host://${text}`;
+  if (!/^[!-~]+$/.test(text) || !URL.canParse(address)) throw new ValueError(form);
+  const { hostname, port } = new URL(address);
+  return { hostname, port: port || defaultPort };
 }
 
 /** The beginning that types have in common if a query's `type` ends in `.*`: all before the `*`. */

@@ -126,8 +126,8 @@ const MEMORY: EngineChoice = {
       warning: () => 'Events are lost when the service ends, as EVENT_LOG=memory: says',
       async open({ retention, create = true }) {
         if (!create) throw new EventLogError('Only the service that keeps its events in memory has them.');
-        const { openMemoryLog, MemoryStore } = await import('./memory/event-log.js');
-        return openMemoryLog(new MemoryStore(), retention);
+        const { openMemoryLog } = await import('./memory/event-log.js');
+        return openMemoryLog(retention);
       },
     };
   },

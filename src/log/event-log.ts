@@ -61,7 +61,9 @@ export class EventLog extends LocalLog {
   /** The events of the last commit, if it failed. */
   #failed: readonly NewEvent[] = [];
   readonly #searches = new Semaphore(1);
-  /** Runs what makes an answer of a whole event, one at a time: that takes several times its bytes. */
+  /** Resolves once the ends that were asked for are known. */
+  #ends: Promise<void> = Promise.resolve();
+  /** Limits answers with a whole event to one at a time: each takes several times the event's bytes. */
   readonly whole = new Semaphore(1);
 
   constructor(
@@ -101,8 +103,9 @@ export class EventLog extends LocalLog {
   append<Events extends readonly NewEvent[]>(...events: Events): Promise<{ [Place in keyof Events]: Appended }>;
   append(...events: readonly NewEvent[]): Promise<Appended[]> {
     const failure = events.length === 1 ? 'The event could not be recorded.' : 'The events could not be recorded.';
-    return this.#whileOpen(failure, () => {
-      if (events.length === 0) return Promise.resolve([]);
+    return this.#whileOpen(failure, async () => {
+      if (events.length === 0) return [];
+      await this.#ends;
       return this.#group ? this.#group.add(events, sizeOf(events)) : this.#commit(events, 0);
     });
   }
@@ -145,7 +148,7 @@ export class EventLog extends LocalLog {
     const read = async () => {
       const events = await this.engine.read(query);
       answer.resolve(events);
-      // Or one answer would be made after the other, and the next events read beside it.
+      // Otherwise all waiting answers are made in one turn, while the next events are already read.
       if (events.reduce((sum, { data = '' }) => sum + data.length, 0) > LARGE_MESSAGE) await letOthersRun();
     };
     return this.#reading(() => {
@@ -184,9 +187,15 @@ export class EventLog extends LocalLog {
     return this.#reading(() => this.engine.counts(times));
   }
 
-  /** The position of the newest event; in a log without events 0, or that of the last forgotten one. */
   newest(): Promise<number> {
     return this.#reading(() => this.engine.newest());
+  }
+
+  /** As {@link newest}, for a reader of all that this process is given afterwards: it is not recorded before. */
+  end(): Promise<number> {
+    const end = this.newest();
+    this.#ends = Promise.allSettled([end, this.#ends]).then(() => undefined);
+    return end;
   }
 
   stats(): Promise<LogStats> {
@@ -194,8 +203,8 @@ export class EventLog extends LocalLog {
   }
 
   /**
-   * Calls a listener with the position of the newest event: soon after the watch begins, and soon after commits in any process.
-   * A read that begins afterwards finds the events up to that position.
+   * Calls a listener with the newest position: soon after the watch begins, and soon after commits in any process, which in SQLite and
+   * PostgreSQL may be those of repetitions. A read that begins afterwards finds the events up to that position.
    *
    * @returns ends the watch, as closing the log does.
    */

@@ -4,8 +4,8 @@ import { Deferred } from '../util/promises';
 import { fitting } from './queries';
 
 /**
- * How long requests that keep coming are gathered for one commit, in milliseconds. With one processor a commit keeps the calls
- * waiting that would bring further requests; with several it begins at once.
+ * How long requests that keep coming are gathered for one commit, in milliseconds. On one processor a commit delays the calls that would
+ * join it; with several it begins at once.
  */
 const GATHER_TIME = availableParallelism() === 1 ? 1 : 0;
 

@@ -25,8 +25,8 @@ export interface EventQuery {
   /** Maximum number of events; at least 1. */
   readonly limit: number;
   /**
-   * No event is added once attributes and data have more bytes than this, and one that has more by itself comes without its data.
-   * Without it all are whole, and have {@link PAGE_BYTES} together, or are one.
+   * A page ends once attributes and data exceed this; an event that exceeds it alone comes without its data. Undefined: whole events of at
+   * most {@link PAGE_BYTES} together, or a single one.
    */
   readonly maxBytes?: number;
 }
@@ -35,8 +35,6 @@ export interface LogStats {
   readonly events: number;
   /** Bytes of storage. */
   readonly bytes: number;
-  /** The last position that was given, whose event may be forgotten or a repetition; 0 at first. */
-  readonly last: number;
 }
 
 /** Maximum characters of an event's data that a search returns. */

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../events/stored-event';
 import { Deferred } from '../util/promises';
-import type { EventQuery, LogStats, SearchQuery, SearchResult, Start } from './queries';
+import type { EventQuery, SearchQuery, SearchResult, Start } from './queries';
 
 /** A log whose events can be read in their order: that of this service, or of a service elsewhere. */
 export interface ReadableLog {
@@ -10,8 +10,8 @@ export interface ReadableLog {
    */
   scan(query: EventQuery): Promise<StoredEvent[]>;
 
-  /** As {@link LogStats}; the log of a service elsewhere has no sizes. */
-  stats(): Promise<Pick<LogStats, 'last'>>;
+  /** The last position that was given, whose event may be forgotten or a repetition; 0 at first. */
+  newest(): Promise<number>;
 
   /** Reads all events from a start on, in pages that are never empty. */
   pages(start: Start): AsyncIterable<readonly StoredEvent[]>;
@@ -48,13 +48,13 @@ export const LogChange = {
   /** Compares the log with the one in which an event was seen at a position. Resolves to undefined if it may be the same. */
   async at(log: Scanned, position: number, event: SeenEvent): Promise<LogChange | undefined> {
     const [found] = await log.scan({ after: Math.max(0, position - 1), limit: 1 });
-    if (found === undefined) return (await log.stats()).last < position ? 'ends before' : undefined;
+    if (found === undefined) return (await log.newest()) < position ? 'ends before' : undefined;
     if (found.position !== position || event === undefined) return undefined;
     return found.id === event.id && found.recordedAt === event.recordedAt ? undefined : 'another event';
   },
 };
 
-type Scanned = Pick<ReadableLog, 'scan' | 'stats'>;
+type Scanned = Pick<ReadableLog, 'scan' | 'newest'>;
 
 /** Maximum events that are read at a time, and that a search finds at a time. */
 const PAGE_EVENTS = 1000;
@@ -76,10 +76,10 @@ async function* followed(
   while (!stop.aborted) {
     const change = hasReached ? await LogChange.at(log, after, event) : undefined;
     if (change !== undefined) {
-      after = changed(change, after, (await log.stats()).last);
+      after = changed(change, after, await log.newest());
       event = undefined;
     }
-    hasReached ||= (await log.stats()).last >= after;
+    hasReached ||= (await log.newest()) >= after;
     for await (const page of next(after)) {
       yield page;
       const last = page.at(-1);
@@ -95,7 +95,7 @@ export const ReadableLog = { followed };
 /** A log that this process has open. */
 export abstract class LocalLog implements ReadableLog {
   abstract scan(query: EventQuery): Promise<StoredEvent[]>;
-  abstract stats(): Promise<LogStats>;
+  abstract newest(): Promise<number>;
   abstract search(query: SearchQuery): Promise<SearchResult>;
   abstract watch(listener: (newest: number) => void): () => void;
 
@@ -115,7 +115,7 @@ export abstract class LocalLog implements ReadableLog {
       news.resolve();
     };
     const endWatch = this.watch(wake);
-    // The watch keeps the process alive; a reader that never comes back must not.
+    // The watch keeps the process alive; the timer of an abandoned reader must not.
     const timer = setInterval(wake, WAIT).unref();
     stop.addEventListener('abort', wake);
     const pages = (after: number) => this.pages({ after });
@@ -133,7 +133,7 @@ export abstract class LocalLog implements ReadableLog {
   }
 
   async *find(search: Omit<SearchQuery, 'limit'>, stop: AbortSignal): AsyncGenerator<StoredEvent> {
-    const before = Math.min(search.before ?? Infinity, (await this.stats()).last + 1);
+    const before = Math.min(search.before ?? Infinity, (await this.newest()) + 1);
     let after = search.after ?? 0;
     for (let isLeft = true; isLeft;) {
       const { events, reached, more } = await this.search({ ...search, after, before, limit: FOUND });

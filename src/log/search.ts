@@ -49,7 +49,7 @@ function shownMatch(event: NewEvent, { in: name, start, end }: TextRange, isStri
     in: name,
     before: before.length > SHOWN_BEFORE ? `…${before.slice(-SHOWN_BEFORE).replace(/^[\uDC00-\uDFFF]/, '')}` : before,
     text: plain(whole.slice(start, end)),
-    after: after.length > SHOWN_AFTER ? `${after.slice(0, SHOWN_AFTER).replace(/[\uD800-\uDBFF]$/, '')}…` : after,
+    after: shortened(after, SHOWN_AFTER),
   };
 }
 
@@ -87,7 +87,7 @@ export async function searchStep(events: Events, query: SearchQuery, hasToStop: 
   let reached: SearchResult['reached'];
   let more = false;
   for await (const event of events) {
-    // Found only now, so that there is really more.
+    // Checked when another event is at hand, so that `more` is true.
     more = reached !== undefined && (found.length === query.limit || hasToStop());
     if (more) break;
     reached = { position: event.position, recordedAt: event.recordedAt };

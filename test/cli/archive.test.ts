@@ -163,7 +163,7 @@ it.each([
       yield await Promise.resolve([]);
       throw new EventLogError('The disk is broken.');
     };
-    const log = { follow, stats: () => Promise.resolve({ last: 5 }) } as Partial<ReadableLog> as ReadableLog;
+    const log = { follow, newest: () => Promise.resolve(5) } as Partial<ReadableLog> as ReadableLog;
     await expect(followEvents(log, {}, new AbortController().signal)).rejects.toThrow('The disk is broken.');
     expect(said.mock.calls.flat()).toEqual([
       'Waiting for events after 5.',

@@ -180,6 +180,17 @@ it('looks at once for what it has recorded itself', async () => {
   await log.close();
 });
 
+it('records nothing before a reader who asked knows the end after which it comes', async () => {
+  const [newest, append] = [new Deferred<number>(), jest.fn(() => Promise.resolve([]))];
+  const log = logOn({ newest: () => newest.promise, append });
+  const calls = [log.end(), log.append(newEvent())];
+  await turn();
+  expect(append).not.toHaveBeenCalled();
+  newest.resolve(7);
+  expect(await Promise.all(calls)).toEqual([7, []]);
+  await log.close();
+});
+
 it('closes the engine once the last call has ended, and looks at it no more', async () => {
   const answer = new Deferred<never[]>();
   const close = jest.fn(() => Promise.resolve());

@@ -21,12 +21,12 @@ it('a log is followed from a position that it has yet to reach, and is let go of
   const log = openMemoryLog();
   await log.append(newEvent(), newEvent());
   const watch = log.watch.bind(log);
-  const [stats, changed, ended] = [jest.spyOn(log, 'stats'), jest.fn(), jest.fn()];
+  const [newest, changed, ended] = [jest.spyOn(log, 'newest'), jest.fn(), jest.fn()];
   jest.spyOn(log, 'watch').mockImplementation((listener) => ended.mockImplementation(watch(listener)));
   const { signal } = new AbortController();
   const following = log.follow({ after: 3 }, signal, changed);
   const page = following.next();
-  await eventually('it has looked', () => stats.mock.calls.length > 0);
+  await eventually('it has looked', () => newest.mock.calls.length > 0);
   for (let i = 0; i < 2; i++) await log.append(newEvent());
   expect((await page).value).toMatchObject([{ position: 4 }]);
   expect(changed).not.toHaveBeenCalled();
@@ -44,7 +44,7 @@ describe('a log that is followed', () => {
   let log: EventLog;
   let ended: Promise<void>;
   beforeEach(() => {
-    log = openMemoryLog(store);
+    log = openMemoryLog(undefined, store);
   });
 
   const record = async (...ids: string[]) => {

@@ -1,4 +1,5 @@
 import { ValueError } from '../../util/errors';
+import { hostIn } from '../engine';
 
 /** Credentials for a NATS server: a user with a password, a token, or the file that `nsc generate creds` writes. */
 export type JetStreamLogin =
@@ -15,7 +16,6 @@ export interface JetStreamAddress {
 }
 
 const ADDRESS = /^(nats|tls):\/\/(?:([^@]*)@)?([^@/?#]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/;
-const DEFAULT_PORT = '4222';
 
 /**
  * Reads `nats://USER:PASSWORD@HOST:PORT,…/STREAM?replicas=N&creds=FILE`, with `tls://` for encrypted connections; user and password
@@ -39,13 +39,9 @@ export function jetStreamAddress(text: string): JetStreamAddress | undefined {
   };
 }
 
-function serverOf(host: string): string {
-  const address = `nats://${host}`;
-  if (host === '' || /\s/.test(host) || !URL.canParse(address) || new URL(address).host !== host.toLowerCase()) {
-    throw new ValueError('must name its servers as host:port, with commas between them');
-  }
-  const { hostname, port } = new URL(address);
-  return `${hostname}:${port || DEFAULT_PORT}`;
+function serverOf(text: string): string {
+  const { hostname, port } = hostIn(text, '4222', 'must name its servers as host:port, with commas between them');
+  return `${hostname}:${port}`;
 }
 
 function loginOf(text: string | undefined): JetStreamLogin | undefined {

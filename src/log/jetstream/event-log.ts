@@ -80,7 +80,7 @@ function engineOn(connection: JetStreamConnection, { stream, retention }: JetStr
     async stats() {
       const { events, keys } = begin();
       const [ofEvents, ofKeys] = await Promise.all([events.state(), keys.state()]);
-      return { events: ofEvents.messages, bytes: ofEvents.bytes + ofKeys.bytes, last: ofEvents.last_seq };
+      return { events: ofEvents.messages, bytes: ofEvents.bytes + ofKeys.bytes };
     },
 
     /** The servers check their files themselves, with a checksum for each message. */

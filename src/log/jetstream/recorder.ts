@@ -17,12 +17,12 @@ import {
   type Key,
   type Reference,
 } from './message';
-import type { BeginCall, LogStreams } from './stream';
+import { EMPTY, type BeginCall, type LogStreams } from './stream';
 
 /** Maximum events that are recorded together: each part of a batch has a deadline of its own. */
 const PART_EVENTS = 500;
 
-/** Pause before another look at a subject whose message has just gone, in milliseconds. */
+/** Pause before another look at what other instances or servers are about to change, in milliseconds. */
 const RETRY_PAUSE = 20;
 
 /** How far the leader of the stream of events may lag behind that of the keys, as after an election, in milliseconds. */
@@ -31,12 +31,12 @@ const LONGEST_LAG = 10_000;
 type Stored = Reference & Appended;
 
 /**
- * Records each event once, in the order given, however many instances receive it. Relies only on writes that the servers put in order.
+ * Records each event once, in the order given, however many instances receive it. A NATS stream keeps messages in one order, each on a
+ * subject, and can refuse one whose subject is not empty: that alone decides which instance was first.
  *
- * The stream of events has a subject for each id and source, the slot, and stores an event there only while it is empty. A further key
- * (Idempotency-Key, webhook-id) is claimed before, likewise in the stream of keys, with a copy of the event: an instance that finds a
- * claim whose event is not recorded yet records it. A reference to the recorded event follows the claim. When the log no longer holds
- * that event, an instance that needs the key removes both and claims it anew.
+ * In the stream of events each id and source have a subject, the slot of one event; in that of keys each `Idempotency-Key` and `webhook-id`.
+ * There an instance first puts a copy of the event, its claim; another that finds a claim whose event is not recorded yet records it. Then
+ * a reference to the recorded event follows. When the log no longer holds that event, an instance that needs the key removes both.
  */
 export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]): Promise<Appended[]> {
   const messages = events.map((event) => messageOf({ attempt: nuid.next(), event }));
@@ -56,7 +56,7 @@ export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]
   return recorded;
 }
 
-/** Splits events, in their order: one that found the key of another claimed would record that before those given earlier. */
+/** Splits events so that no two of a part share a key: one that finds its key claimed would record the claim's event out of order. */
 function partsWithoutSharedKeys(messages: readonly EncodedMessage[]): EncodedMessage[][] {
   const parts: EncodedMessage[][] = [];
   let part: EncodedMessage[] = [];
@@ -82,10 +82,10 @@ function messageOf(message: EventMessage): EncodedMessage {
   return { ...message, body: encodeEvent(message) };
 }
 
-/** A message in the stream of keys. */
+/** Where a claim is in the stream of keys. */
 interface Claim {
   readonly subject: string;
-  readonly sequence: number;
+  readonly position: number;
 }
 
 /** One attempt to record one event. */
@@ -107,7 +107,7 @@ class Attempt {
     return undefined;
   }
 
-  /** Says whether the event that has a key of this one is another. */
+  /** Compares the event with the recorded one that has its key, once the leader knows that. */
   async #compared(found: Stored, key: KeyConflict['key']): Promise<Stored> {
     for (;;) {
       const stored = await this.streams.events.at(found.sequence);
@@ -122,10 +122,10 @@ class Attempt {
     const outcome = found ?? (await this.#store());
     const { keys } = this.streams;
     // The claims of a repeat hold a copy of it. What fails here, the next delivery with the key does.
-    const settled = this.#claims.map(({ subject, sequence }) =>
-      outcome.recorded ? keys.put(subject, encodeReference(outcome), sequence) : keys.erase(sequence),
+    const settling = this.#claims.map(({ subject, position }) =>
+      outcome.recorded ? keys.put(subject, encodeReference(outcome), position) : keys.erase(position),
     );
-    await Promise.allSettled(settled);
+    await Promise.allSettled(settling);
     return outcome;
   }
 
@@ -135,11 +135,11 @@ class Attempt {
     const { event, attempt, body } = this.message;
     const slot = slotSubject(events, event);
     for (;;) {
-      const sequence = await events.put(slot, body, 0);
+      const sequence = await events.put(slot, body, EMPTY);
       if (sequence !== undefined) return { id: event.id, recorded: true, sequence };
       const existing = await events.last(slot);
       if (existing !== undefined) {
-        // The acknowledgement of this attempt may be lost.
+        // It may be this attempt's own, whose acknowledgement was lost.
         const recorded = requireEvent(existing.data).attempt === attempt;
         return { id: event.id, recorded, sequence: existing.seq };
       }
@@ -152,9 +152,9 @@ class Attempt {
     const { keys } = this.streams;
     const subject = keySubject(keys, key);
     for (;;) {
-      const sequence = await keys.put(subject, this.message.body, 0);
-      if (sequence !== undefined) {
-        this.#claims.push({ subject, sequence });
+      const position = await keys.put(subject, this.message.body, EMPTY);
+      if (position !== undefined) {
+        this.#claims.push({ subject, position });
         return undefined;
       }
       const last = await keys.last(subject);
@@ -165,8 +165,8 @@ class Attempt {
       const reference = decodeReference(last.data);
       if (reference === undefined) {
         const claim = requireEvent(last.data);
-        if (claim.attempt !== this.message.attempt) return this.#complete(claim);
-        this.#claims.push({ subject, sequence: last.seq });
+        if (claim.attempt !== this.message.attempt) return this.#finishOther(claim);
+        this.#claims.push({ subject, position: last.seq });
         return undefined;
       }
       if (await this.#isInLog(reference, last.time)) return { ...reference, recorded: false };
@@ -175,8 +175,8 @@ class Attempt {
     }
   }
 
-  /** Finishes the attempt that has claimed a key. */
-  async #complete(claim: EventMessage): Promise<Stored> {
+  /** Finishes the attempt of an instance that has claimed a key, and may have been killed. */
+  async #finishOther(claim: EventMessage): Promise<Stored> {
     const attempt = new Attempt(messageOf(claim), this.streams);
     return { ...(await attempt.finish(await attempt.claimKeys())), recorded: false };
   }

@@ -44,6 +44,9 @@ export type BeginCall = () => LogStreams;
 /** The library's own type decodes its data each time that it is asked for. */
 export type Message = Pick<StoredMsg, 'seq' | 'time' | 'data'>;
 
+/** In place of the position of the last message on a subject: there is none. */
+export const EMPTY = 0;
+
 /** Stores messages in a stream and fetches what its leader holds, until a deadline. */
 export class Stream {
   /** Matches the subjects of its messages. */
@@ -59,8 +62,8 @@ export class Stream {
   }
 
   /**
-   * Stores a message, if `last` is given only while the last message on its subject is at that position, 0 for none. Only 0 keeps several
-   * writers apart: another position is compared before the servers agree on an order (nats-server 2.9.10).
+   * Stores a message; if `last` is given, only while the last message on its subject is at that position. Only {@link EMPTY} is safe with
+   * several writers: servers compare other positions before they agree on an order (nats-server 2.9.10).
    *
    * @returns its position; undefined if there is another message, which may be this one, sent before, whose acknowledgement was lost.
    */
@@ -95,7 +98,7 @@ export class Stream {
     return this.#message(query);
   }
 
-  /** The first message after a position, of a server that has one: while there is none, the leader lags behind. */
+  /** The first message after a position, known to exist; waits while the leader lags behind. */
   firstAfter(position: number): Promise<Message> {
     return this.connection.retry(this.deadline, async () => {
       const found = await this.next(position + 1);

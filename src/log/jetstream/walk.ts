@@ -11,24 +11,24 @@ export interface Part {
   readonly most: number;
 }
 
-/** Maximum messages that are asked for at a time, and about how many bytes. */
+/** Maximum messages that are asked for at a time, a window, and about how many bytes. */
 const WINDOW_MESSAGES = 256;
 const WINDOW_BYTES = 8 * 1024 * 1024;
 
 /** How long a read looks for the first event of a type, in milliseconds. */
 const SEARCH_TIME = 2000;
 
-/** Maximum messages that are asked for at a time: they hold this thread up for two milliseconds. */
+/** A smaller window for searches: each holds this thread up for two milliseconds. */
 export const SEARCH_WINDOW = 32;
 
 /** How many searches without a result are remembered. */
 const MAX_REMEMBERED = 64;
 
 /**
- * Reads events, each with a request of its own, many at a time. All requests go to the stream's leader: another replica may lag behind,
- * and one that was cut off may number events differently (nats-server 2.9.10). When the leader changes, those under way may be answered
- * by two servers, one of which does not have the last messages yet. So a position without a message is believed only of a server that
- * has a later one: a reader who goes on after the last event has missed none.
+ * Reads events, each with a request of its own, many at a time. All requests go to the stream's leader, the server that puts its messages
+ * in order: another may lag behind, and one that was cut off may number events differently (nats-server 2.9.10). When the leader changes,
+ * the requests of one window may be answered by two servers, one of which does not have the last messages yet. So a position without a
+ * message is a hole only if a server says so that has a later message: a reader who goes on after the last event has missed none.
  *
  * Messages that another program stored are passed over.
  */
@@ -60,10 +60,12 @@ export class StreamWalk {
     let bytesEach = state.bytes / Math.max(1, state.messages);
     const from = Math.max(after + 1, state.first_seq);
     const to = Math.min(before - 1, state.last_seq);
+    const count = to - from + 1;
+    // Downwards it begins with the first message that is found.
     let passed = first === 'oldest' ? from - 1 : undefined;
-    for (let done = 0; done < to - from + 1;) {
+    for (let done = 0; done < count;) {
       const fitting = Math.max(1, Math.floor(WINDOW_BYTES / bytesEach));
-      const size = Math.min(this.windowMessages, fitting, most, to - from + 1 - done);
+      const size = Math.min(this.windowMessages, fitting, most, count - done);
       const window = Array.from({ length: size }, (_, i) => (first === 'oldest' ? from + done + i : to - done - i));
       const fetched = await Promise.all(window.map((position) => this.stream.at(position)));
       const messages = fetched.filter((message) => message !== undefined);
@@ -78,7 +80,7 @@ export class StreamWalk {
     }
   }
 
-  /** The messages that a server did not have yet, between a position that was passed and the next one that was found. */
+  /** The messages between a position that was passed and the next one that was found: a server that lags behind may not have had them. */
   async #between(passed: number, found: number): Promise<Message[]> {
     const between: Message[] = [];
     const end = Math.max(passed, found);

@@ -18,7 +18,7 @@ export class MemoryStore {
 }
 
 /** Returns an event log that lasts as long as its store. The smallest engine: a look at what one has to do. */
-export function openMemoryLog(store = new MemoryStore(), retention?: Retention): EventLog {
+export function openMemoryLog(retention?: Retention, store = new MemoryStore()): EventLog {
   return new EventLog(engineOn(store), retention && { retention });
 }
 
@@ -27,12 +27,10 @@ function engineOn(store: MemoryStore): Engine {
     const { events, byKey } = store;
     const keys = keysOf(event);
     for (const key of ['idempotencyKey', 'webhookId'] as const) {
-      const sameKey = event[key] === undefined ? undefined : byKey.get(JSON.stringify([key, event[key]]));
-      const conflict = sameKey && KeyConflict.between(key, event, sameKey);
-      if (conflict) return { id: sameKey.id, recorded: false, conflict };
+      const first = event[key] === undefined ? undefined : byKey.get(JSON.stringify([key, event[key]]));
+      if (first) return { id: first.id, recorded: false, conflict: KeyConflict.between(key, event, first) };
     }
-    const first = keys.map((key) => byKey.get(key)).find((found) => found !== undefined);
-    if (first !== undefined) return { id: first.id, recorded: false };
+    if (keys.some((key) => byKey.has(key))) return { id: event.id, recorded: false };
     const own = { ...event, position: ++store.last };
     events.push(own);
     for (const key of keys) byKey.set(key, own);
@@ -83,9 +81,9 @@ function engineOn(store: MemoryStore): Engine {
     },
 
     stats() {
-      const { events, last } = store;
+      const { events } = store;
       const bytes = events.reduce((sum, { attributes, data = '' }) => sum + attributes.length + data.length, 0);
-      return Promise.resolve({ events: events.length, bytes, last });
+      return Promise.resolve({ events: events.length, bytes });
     },
 
     forget(positions) {

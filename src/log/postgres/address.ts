@@ -1,4 +1,5 @@
 import { ValueError } from '../../util/errors';
+import { hostIn } from '../engine';
 
 export interface PostgresAddress {
   /** The hosts to try, in this order; one that begins with a slash is the folder of a Unix socket. */
@@ -30,6 +31,7 @@ export const PARAMETER_NAMES = [...PARAMETERS.keys()];
 
 /** Where a password is given. */
 export const PASSWORDS = 'EVENT_LOG_PASSWORD_FILE, PGPASSFILE or PGPASSWORD';
+const NO_PASSWORD = `must not hold a password: give it in ${PASSWORDS}`;
 
 const ADDRESS = /^postgres(?:ql)?:\/\/(?:([^@/]*)@)?([^@/?#]*)\/([^/?#]+)(?:\?([^#]*))?$/;
 
@@ -42,9 +44,7 @@ const ADDRESS = /^postgres(?:ql)?:\/\/(?:([^@/]*)@)?([^@/?#]*)\/([^/?#]+)(?:\?([
 export function postgresAddress(text: string): PostgresAddress | undefined {
   const [, user, hosts, database, query = ''] = ADDRESS.exec(text) ?? [];
   if (hosts === undefined || database === undefined) return undefined;
-  if (user?.includes(':')) {
-    throw new ValueError(`must not hold a password: give it in ${PASSWORDS}`);
-  }
+  if (user?.includes(':')) throw new ValueError(NO_PASSWORD);
   const given = new URLSearchParams(query);
   for (const [name, value] of given) {
     if (PARAMETERS.get(name)?.test(value) !== true || given.getAll(name).length > 1)
@@ -69,21 +69,19 @@ const PARAMETERS_FORM =
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ['sslmode=no-verify', 'must have sslmode=require in place of sslmode=no-verify'],
   ['channel_binding', 'must not have channel_binding: leave it out; sslmode=verify-full makes sure of the server'],
-  ['password', `must not hold a password: give it in ${PASSWORDS}`],
+  ['password', NO_PASSWORD],
 ]);
 
+const DEFAULT_PORT = '5432';
+const HOST_FORM =
+  'must name its hosts as host:port, with commas between them, or the folder of a socket as %2Fvar%2Frun%2Fpostgresql';
+
 /** A host, or the folder of a Unix socket. */
-function hostOf(text: string): { host: string; port: number } {
-  const [, folder, ofFolder = '5432'] = /^(%2f.*?)(?::(\d{1,5}))?$/i.exec(text) ?? [];
+function hostOf(text: string): PostgresAddress['hosts'][number] {
+  const [, folder, ofFolder = DEFAULT_PORT] = /^(%2f.*?)(?::(\d{1,5}))?$/i.exec(text) ?? [];
   if (folder !== undefined) return { host: decoded(folder), port: Number(ofFolder) };
-  const address = `postgres://${text}`;
-  if (text === '' || /\s/.test(text) || !URL.canParse(address) || new URL(address).host !== text) {
-    throw new ValueError(
-      'must name its hosts as host:port, with commas between them, or the folder of a socket as %2Fvar%2Frun%2Fpostgresql',
-    );
-  }
-  const { hostname, port } = new URL(address);
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || '5432') };
+  const { hostname, port } = hostIn(text, DEFAULT_PORT, HOST_FORM);
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) };
 }
 
 function decoded(text: string): string {

@@ -41,7 +41,7 @@ export class PostgresConnection {
     this.#pool = this.#newPool();
   }
 
-  /** When a call that has waited some milliseconds gives up, in those of `performance.now`; it is tried for a moment in any case. */
+  /** When a call that has waited already gives up, in milliseconds of `performance.now`; each gets at least a fifth of the timeout. */
   deadline(waited = 0): number {
     const { timeout } = this.settings;
     return performance.now() + Math.max(timeout - waited, timeout / 5);
@@ -76,7 +76,7 @@ export class PostgresConnection {
           : await within(done, deadline - performance.now(), () => new ServerTimeoutError());
       } catch (error) {
         const failure = error as Error;
-        // An earlier attempt may have failed for a better reason than that it was cut short, or asked for TLS.
+        // Keep an earlier failure rather than a time-out or a refusal of TLS: it says more.
         if (!(failure instanceof ServerTimeoutError || isWithoutTls(failure))) reason = failure;
         reason ??= failure;
         isRepeated ||= client !== undefined;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { EventLogError, type Engine, type EventLogSettings } from '../engine';
+import { EventLogError, totalFindings, type Engine, type EventLogSettings } from '../engine';
 import { EventLog } from '../event-log';
 import type { LogStats } from '../queries';
 import type { PostgresAddress } from './address';
@@ -51,27 +51,22 @@ function engineOn(connection: PostgresConnection, connections: number): Engine {
     close: () => connection.close(),
 
     async stats() {
-      const [stats] = await connection.query<LogStats>(
-        `SELECT ${TOTAL}::float8 AS events, pg_total_relation_size('webhook_events')::float8 AS bytes, last::float8 AS last
-         FROM webhook_log`,
-      );
-      if (stats === undefined) throw new Error('the tables of the event log are empty');
+      const sql = `SELECT ${TOTAL}::float8 AS events, pg_total_relation_size('webhook_events')::float8 AS bytes`;
+      const [stats = { events: 0, bytes: 0 }] = await connection.query<LogStats>(sql);
       return stats;
     },
 
     async newest() {
-      const [row] = await connection.query<{ newest: number }>(
-        'SELECT coalesce((SELECT max(sequence) FROM webhook_events), last)::float8 AS newest FROM webhook_log',
-      );
-      return row?.newest ?? 0;
+      const [log] = await connection.query<{ last: number }>('SELECT last::float8 FROM webhook_log');
+      if (log === undefined) throw new Error('the tables of the event log are empty');
+      return log.last;
     },
 
     /** The server checks tables and indexes (`pg_amcheck`). */
     async verify() {
       const sql = `SELECT (SELECT count(*) FROM webhook_events)::float8 AS found, ${TOTAL}::float8 AS noted`;
       const [totals] = await connection.query<Record<'found' | 'noted', number>>(sql, undefined, Infinity);
-      const { found = 0, noted = 0 } = totals ?? {};
-      return found === noted ? [] : [`The log holds ${String(found)} events, and its total says ${String(noted)}.`];
+      return totalFindings(totals?.found, totals?.noted);
     },
   };
 }

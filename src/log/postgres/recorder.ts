@@ -39,22 +39,26 @@ const INSERT = `
          current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit
   FROM total`;
 
-/** The events that others repeat: by id and source, by `Idempotency-Key`, by `webhook-id`. */
+/** The events that others repeat: by `Idempotency-Key`, else by `webhook-id`, else by id and source. */
 const FIND = `
-  SELECT ordinality::int AS place, rank, first.id, first.arrival, sequence::float8 AS position,
+  SELECT ordinality::int AS place, key, first.id, first.arrival, sequence::float8 AS position,
          first.data IS NOT DISTINCT FROM given.data AS "hasSameData", first.type IS NOT DISTINCT FROM given.type AS "hasSameType",
-         rank = 1 AND recorded_at = to_timestamp("recordedAt" / 1000) AND first.arrival = given.arrival AS "isOwn"
+         first.id = given.id AND first.source = given.source AND recorded_at = to_timestamp("recordedAt" / 1000)
+           AND first.arrival = given.arrival AS "isOwn"
   FROM ${GIVEN} CROSS JOIN LATERAL (
-    SELECT 1 AS rank, * FROM webhook_events WHERE id_digest = ${idDigest('given.id', 'given.source')}
-    UNION ALL SELECT 2, * FROM webhook_events WHERE idempotency_digest = ${digest('"idempotencyKey"')}
-    UNION ALL SELECT 3, * FROM webhook_events WHERE webhook_digest = ${digest('"webhookId"')}
+    SELECT 1 AS rank, 'idempotencyKey' AS key, * FROM webhook_events WHERE idempotency_digest = ${digest('"idempotencyKey"')}
+    UNION ALL SELECT 2, 'webhookId', * FROM webhook_events WHERE webhook_digest = ${digest('"webhookId"')}
+    UNION ALL SELECT 3, NULL, * FROM webhook_events WHERE id_digest = ${idDigest('given.id', 'given.source')}
+    ORDER BY rank LIMIT 1
   ) AS first
-  ORDER BY ordinality, rank`;
+  ORDER BY ordinality`;
 
 type InsertedRow = Partial<Record<'fsync' | 'commit', string> & { readonly places: number[] }>;
 
 type FoundRow = Pick<StoredEvent, 'id' | 'arrival' | 'position'> &
-  Readonly<Record<'place' | 'rank', number> & Record<'hasSameData' | 'hasSameType' | 'isOwn', boolean>>;
+  Readonly<
+    Record<'hasSameData' | 'hasSameType' | 'isOwn', boolean> & { place: number; key: KeyConflict['key'] | null }
+  >;
 
 /** Records events as `Engine.append` promises, all of them or none. */
 export async function recordEvents(
@@ -77,10 +81,10 @@ export async function recordEvents(
     const repeats = left.filter((i) => outcomes[i] === undefined);
     if (repeats.length === 0) break;
     const rows = await rowsOf(repeats.map((i) => events[i] as NewEvent));
-    const firsts = repeats.map((): FoundRow[] => []);
-    for (const row of await connection.query<FoundRow>(FIND, [rows], deadline)) firsts[row.place - 1]?.push(row);
-    for (const [at, i] of repeats.entries())
-      outcomes[i] = outcomeOf(events[i] as NewEvent, firsts[at] ?? [], mayBeOwn ? own : undefined);
+    for (const first of await connection.query<FoundRow>(FIND, [rows], deadline)) {
+      const i = repeats[first.place - 1] ?? 0;
+      outcomes[i] = outcomeOf(events[i] as NewEvent, first, mayBeOwn ? own : undefined);
+    }
   }
   return outcomes as Appended[];
 }
@@ -116,20 +120,14 @@ async function insert(
 }
 
 /** @param own - the positions that the events of a commit have whose answer was lost; filled here. */
-function outcomeOf(event: NewEvent, found: readonly FoundRow[], own: Set<number> | undefined): Appended | undefined {
-  const [first] = found;
-  if (first === undefined) return undefined;
-  for (const other of found.filter(({ rank }) => rank > 1)) {
-    const key = other.rank === 2 ? 'idempotencyKey' : 'webhookId';
-    // Large data stays in the database, which has compared it.
-    const attributes = other.hasSameType ? event.attributes : '{}';
-    const same = { arrival: other.arrival, attributes, data: other.hasSameData ? event.data : null };
-    const conflict = KeyConflict.between(key, event, same);
-    if (conflict !== undefined) return { id: other.id, recorded: false, conflict };
-  }
+function outcomeOf(event: NewEvent, first: FoundRow, own: Set<number> | undefined): Appended {
+  // Large data stays in the database, which has compared it.
+  const attributes = first.hasSameType ? event.attributes : '{}';
+  const same = { arrival: first.arrival, attributes, data: first.hasSameData ? event.data : null };
+  const conflict = first.key === null ? undefined : KeyConflict.between(first.key, event, same);
   const isOwn = own !== undefined && first.isOwn && !own.has(first.position);
   if (isOwn) own.add(first.position);
-  return { id: first.id, recorded: isOwn };
+  return { id: first.id, recorded: isOwn, conflict };
 }
 
 /** Writes events as one JSON text: of arrays the library would escape each text with regular expressions, which take seconds. */

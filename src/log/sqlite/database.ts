@@ -80,7 +80,7 @@ export class Database {
     });
     database.#path = pathOf(database.#file);
     database.files ??= filesAt(database.#file, database.#path);
-    // Also where they were away for a moment.
+    // Also if the files were missing for a moment.
     database.verifyFiles();
     if (!isReadOnly(database.#file)) database.flushWal();
     return database;
@@ -176,7 +176,7 @@ export class Database {
   }
 }
 
-/** Opens the file of a log so that another connection of this process that ends neither writes the write-ahead log back nor deletes it. */
+/** Keeps the log's file open: until then no closing connection of this process writes the write-ahead log back or deletes it. */
 export function keepOpen(file: string): { close(): void } {
   return after('SELECT 1 FROM sqlite_schema', openedForReading(file));
 }
@@ -230,36 +230,32 @@ function openedDatabase(file: string): DatabaseSyncInstance {
   }
 }
 
+const ADVICE = 'Set EVENT_LOG to sqlite: and the path of a file.';
+
 /** @throws the file cannot, or must not, be opened. The message does not name it. */
 function requireUsable(file: string, create: boolean): void {
   try {
-    requireFiles(file, create);
+    const found = filesAt(file, pathOf(file));
+    const size = found.file?.size ?? 0n;
+    if (size === 0n && (found.wal?.size ?? 0n) > 0n) {
+      throw new Error(
+        'the write-ahead log beside the file (its name ends with -wal) holds events, but the file itself is missing or empty, and ' +
+          'SQLite would delete them. Put back the file to which it belongs, or move it away to go on without the events in it. ' +
+          'Nothing was changed',
+      );
+    }
+    if (found.file === undefined && !create) throw new Error('the file is not there');
+    if (found.file?.isDirectory()) throw new Error(`it is a folder. ${ADVICE}`);
+    if (found.file === undefined) makeFolder(dirname(file));
+    if (!create && isReadOnly(file)) return;
+    for (const path of found.file === undefined ? [dirname(file)] : [file, dirname(file)])
+      accessSync(path, constants.R_OK | constants.W_OK);
   } catch (error) {
     const { syscall, code = '', message } = error as NodeJS.ErrnoException;
     if (syscall === undefined) throw error;
     const reason = reasonOf(error);
     throw new Error(`${reason === message ? code : reason}. ${ADVICE}`, { cause: error });
   }
-}
-
-const ADVICE = 'Set EVENT_LOG to sqlite: and the path of a file.';
-
-function requireFiles(file: string, create: boolean): void {
-  const found = filesAt(file, pathOf(file));
-  const size = found.file?.size ?? 0n;
-  if (size === 0n && (found.wal?.size ?? 0n) > 0n) {
-    throw new Error(
-      'the write-ahead log beside the file (its name ends with -wal) holds events, but the file itself is missing or empty, and ' +
-        'SQLite would delete them. Put back the file to which it belongs, or move it away to go on without the events in it. ' +
-        'Nothing was changed',
-    );
-  }
-  if (found.file === undefined && !create) throw new Error('the file is not there');
-  if (found.file?.isDirectory()) throw new Error(`it is a folder. ${ADVICE}`);
-  if (found.file === undefined) makeFolder(dirname(file));
-  if (!create && isReadOnly(file)) return;
-  for (const path of found.file === undefined ? [dirname(file)] : [file, dirname(file)])
-    accessSync(path, constants.R_OK | constants.W_OK);
 }
 
 /** Blocks the thread. */

@@ -91,7 +91,6 @@ async function openEngine({ retentionPause: idlePause = 1000, ...options }: Sqli
     check: (failed) => writer.ask('check', failed.map(rowOf)),
     verifyFiles: () => writer.ask('verifyFiles'),
     newest: () => writer.ask('newest'),
-    // Answered before events that are recorded later are there: a follower begins with them.
     stats: () => writer.ask('stats'),
     read: (query) => reader.ask('read', query),
     search: (query) => reader.ask('search', query),

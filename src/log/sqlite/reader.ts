@@ -152,12 +152,12 @@ export class SqliteReader {
   }
 
   newest(): number {
-    return this.database.number('SELECT max(sequence) FROM events');
+    return this.database.number(LAST);
   }
 
   stats(): LogStats {
     const { database } = this;
-    return { events: database.number(TOTAL), bytes: database.bytes(), last: database.number(LAST) };
+    return { events: database.number(TOTAL), bytes: database.bytes() };
   }
 
   counts(times: readonly number[]): number[] {

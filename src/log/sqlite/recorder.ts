@@ -9,15 +9,7 @@ const INSERT = `
   INSERT INTO events (recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 
-const FIND_BY_KEY = {
-  idempotencyKey: 'SELECT id, attributes, arrival, data FROM events WHERE idempotency_key = ?',
-  webhookId: 'SELECT id, attributes, arrival, data FROM events WHERE webhook_id = ?',
-};
-
 type FoundByKey = Pick<NewEvent, 'id' | 'attributes' | 'arrival'> & { readonly data: string | null };
-
-const FIND_FIRST_ID = `
-  SELECT id FROM events WHERE (id = ? AND source = ?) OR idempotency_key = ? OR webhook_id = ? ORDER BY sequence LIMIT 1`;
 
 /** The bytes of the large texts of an event. They are in the rows' headers: no text is loaded for them. */
 const BYTES = 'octet_length(attributes) + octet_length(arrival) + ifnull(octet_length(data), 0)';
@@ -56,20 +48,20 @@ export class SqliteRecorder {
     return repeated;
   }
 
-  /** Finds the event that keeps another from being recorded: by a key that another event has, before a plain repetition. */
+  /** Finds the event that another repeats, or whose key keeps it from being recorded. */
   #first(row: NewRow): Appended {
-    const [, id, source, idempotencyKey, webhookId, attributes, arrival, data] = row;
-    for (const [key, value] of [
-      ['idempotencyKey', idempotencyKey],
-      ['webhookId', webhookId],
+    const [, id, , idempotencyKey, webhookId, attributes, arrival, data] = row;
+    for (const [key, column, value] of [
+      ['idempotencyKey', 'idempotency_key', idempotencyKey],
+      ['webhookId', 'webhook_id', webhookId],
     ] as const) {
+      const find = `SELECT id, attributes, arrival, data FROM events WHERE ${column} = ?`;
       // Without a key it finds none: nothing equals NULL.
-      const first = this.database.prepare(FIND_BY_KEY[key]).get(value) as FoundByKey | undefined;
+      const first = this.database.prepare(find).get(value) as FoundByKey | undefined;
       const conflict = first && KeyConflict.between(key, { attributes, arrival, data }, first);
-      if (first && conflict) return { id: first.id, recorded: false, conflict };
+      if (first) return { id: first.id, recorded: false, conflict };
     }
-    const first = this.database.prepare(FIND_FIRST_ID).get(id, source, idempotencyKey, webhookId);
-    return { id: (first as Pick<FoundByKey, 'id'>).id, recorded: false };
+    return { id, recorded: false };
   }
 
   #addToTotal(events: number): void {

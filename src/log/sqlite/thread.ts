@@ -1,6 +1,6 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { Remote } from '../../util/remote';
-import type { Retention } from '../engine';
+import { totalFindings, type Retention } from '../engine';
 import type { EventQuery, SearchQuery } from '../queries';
 import { Database, withoutPath, type SqliteOptions } from './database';
 import { SqliteReader } from './reader';
@@ -20,8 +20,8 @@ const PAGE_BYTES = 4096;
 const COLUMNS = 'sequence, recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data';
 
 /**
- * Replaces the events by those of an attached backup. Positions that were given are not given again. Making an index anew, while it is
- * empty, changes `schema_version`: readers forget where the events of a time begin.
+ * Replaces the events by those of an attached backup. Positions that were given are not given again. Recreating an index changes
+ * `schema_version`, at which readers drop their cached start of a time.
  */
 const RESTORE = `
   DELETE FROM events;
@@ -93,7 +93,7 @@ async function verify(database: Database): Promise<string[]> {
   const totals = 'SELECT events AS total, (SELECT count(*) FROM events NOT INDEXED) AS found FROM totals';
   const row = await database.read(() => database.prepare(totals).get());
   const { total, found } = row as Record<'total' | 'found', number>;
-  return found === total ? [] : [`The log holds ${String(found)} events, and its total says ${String(total)}.`];
+  return totalFindings(found, total);
 }
 
 /** Findings in the pages and indexes of an attached file. Some damage ends the check with an error. */

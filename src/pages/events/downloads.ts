@@ -86,9 +86,9 @@ export class Downloads {
     if (isSearch && this.#searches >= MAX_SEARCHES) throw HTTP_ERRORS.downloads(MAX_SEARCHES);
     this.#searches += Number(isSearch);
     try {
-      const { last } = await this.log.stats();
+      const newest = await this.log.newest();
       // Proxies that follow nginx pass on each part at once then.
-      const sent = { 'X-Events-Last': String(last), 'X-Accel-Buffering': 'no' };
+      const sent = { 'X-Events-Last': String(newest), 'X-Accel-Buffering': 'no' };
       const headers = { ...NO_STORE, ...downloadHeaders('events.ndjson'), ...sent };
       await ticket.whileIdle((stop) => {
         const reserve: Reserve = (bytes) => {
@@ -97,7 +97,7 @@ export class Downloads {
         };
         const lines =
           wait === undefined
-            ? this.#found(query, last, reserve, stop)
+            ? this.#found(query, newest, reserve, stop)
             : this.#feed.follow(place.after ?? 0, performance.now() + wait, reserve, stop);
         return response.replyInParts('application/x-ndjson', this.#inTurns(lines, check), headers, stop);
       });

@@ -71,7 +71,7 @@ describe('the file of a position', () => {
     let said: jest.SpyInstance<void, string[]>;
     beforeEach(async () => {
       store = new MemoryStore();
-      log = openMemoryLog(store);
+      log = openMemoryLog(undefined, store);
       await log.append(newEvent(), newEvent({ id: 'second' }));
       said = jest.spyOn(console, 'error').mockReturnValue();
     });

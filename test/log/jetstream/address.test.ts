@@ -3,9 +3,9 @@ import { jetStreamAddress } from '../../../src/log/jetstream/address';
 
 it.each([
   [
-    'tls://us%3Aer:p%40ss%2F%25@h1,h2:4223,[::1]:4224/EVENTS?replicas=3',
+    'tls://us%3Aer:p%40ss%2F%25@H1,h2:4223,[FE80::1]:4224/EVENTS?replicas=3',
     {
-      servers: ['h1:4222', 'h2:4223', '[::1]:4224'],
+      servers: ['H1:4222', 'h2:4223', '[fe80::1]:4224'],
       tls: true,
       login: { user: 'us:er', password: 'p@ss/%' },
       replicas: 3,

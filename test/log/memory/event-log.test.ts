@@ -5,7 +5,7 @@ import { describeEventLog } from '../event-log-suite';
 describeEventLog('memory', () => {
   const store = new MemoryStore();
   return Promise.resolve({
-    open: (retention) => Promise.resolve(openMemoryLog(store, retention)),
+    open: (retention) => Promise.resolve(openMemoryLog(retention, store)),
     remove: () => Promise.resolve(),
   });
 });

@@ -5,12 +5,12 @@ describe('the address of an event log in PostgreSQL', () => {
   it('names hosts, database, user and parameters', () => {
     expect(
       postgresAddress(
-        'postgres://a%40b@h1,[::1]:5433/d%2Fb?sslmode=verify-full&sslrootcert=%2Fca&connections=8&durability=relaxed',
+        'postgres://a%40b@H1,[FE80::1]:5433/d%2Fb?sslmode=verify-full&sslrootcert=%2Fca&connections=8&durability=relaxed',
       ),
     ).toEqual({
       hosts: [
-        { host: 'h1', port: 5432 },
-        { host: '::1', port: 5433 },
+        { host: 'H1', port: 5432 },
+        { host: 'fe80::1', port: 5433 },
       ],
       database: 'd/b',
       user: 'a@b',

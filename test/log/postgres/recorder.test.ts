@@ -29,7 +29,7 @@ it.each([
   [true, [true, false, true]],
   [false, [false, false, false]],
 ])('of what a log holds, events are new that an attempt recorded, if there was one: %p', async (isRepeated, areNew) => {
-  const row = (place: number, position: number) => ({ place, rank: 1, id: 'a', position, isOwn: true });
+  const row = (place: number, position: number) => ({ place, key: null, id: 'a', position, isOwn: true });
   const events = [1, 2, 3].map(() => ({ id: 'a' }));
   const { outcomes } = await recorded(events, isRepeated, [[]], [[row(1, 7), row(2, 7), row(3, 8)]]);
   expect(outcomes.map((outcome) => outcome.recorded)).toEqual(areNew);

@@ -77,7 +77,7 @@ describe('the database of a log', () => {
     await expect(log.check()).rejects.toMatchObject(full);
     directly(file(), 'DELETE FROM events; UPDATE totals SET events = 0');
     await log.check();
-    expect(await log.stats()).toMatchObject({ events: 0, last: 1 });
+    expect([(await log.stats()).events, await log.newest()]).toEqual([0, 1]);
     expect(await log.verify()).toEqual([]);
     expect((await outcome(log.append({ ...large, id: 'second' }))).recorded).toBe(true);
   });
