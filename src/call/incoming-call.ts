@@ -130,8 +130,6 @@ export abstract class IncomingCall implements Call {
     const hasBody = this.binding !== 'httpget' || request.hasBody;
     const unprovedLimit = hasBody ? caller.checkHeader(this.needs, this.binding.startsWith('soap')) : undefined;
     const body = hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
-    // Recorded empty, it would use up the key with which the sender repeats the call.
-    if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
     if (caller.signature !== undefined) await caller.verify(body, this.needs);
     // A key may be in a message that is small enough to be read at once: its caller takes a slot below, when all proofs are known.
     const { isUnproved: mayProveInMessage } = caller;
