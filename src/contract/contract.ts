@@ -109,7 +109,7 @@ export class Contract {
       const served = {
         ...described,
         ...operation,
-        /** What is looked for in a call: the parameters, and the names that must not be given. */
+        /** The names that are read from a call: the parameters, and those that must not be given. */
         asked: [...parameters, ...refuses.map((other) => ({ name: other, isRequired: false }))],
         values: (given: (name: string) => readonly string[]) => described.values(given, refuses),
       };
