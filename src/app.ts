@@ -42,14 +42,9 @@ function eventSizeWarning({ maxRequestBytes }: Config, { maxEventBytes = Infinit
 
 type Handler = Parameters<typeof startServers>[1]['handler'];
 
-/**
- * Returns the handler of the endpoint: bindings and documents on one path, which is case-insensitive, as in IIS. Throws if the contract
- * and the service object do not have the same operations.
- */
-export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
-  const { contract, service } = endpoint;
-  contract.check(service);
-  const soap = await soapBindings(contract, service);
+/** Returns the handler of the endpoint: bindings and documents on one path, which is case-insensitive, as in IIS. */
+async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
+  const soap = await soapBindings(endpoint);
   const router = Router({ strict: true });
   routeOperations(router, endpoint);
   router.use(eventsPages(endpoint));
@@ -66,19 +61,21 @@ export async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   };
 }
 
-/** Speaks for all processes of the service; `own` is how this one speaks for itself. */
+/** The supervisor, which reports for all processes. `own` reports for this one alone. */
 interface AllProcesses {
   refusals(own: () => Refusals): Promise<Refusals>;
   lost(problem: string | undefined, own: Observer['lost']): void;
 }
 
-/** Starts the service on an event log. Without a supervisor this process is alone. */
-export async function startApp(
-  config: Config,
-  log: EventLog,
-  logger = createLogger('silent'),
-  supervisor?: AllProcesses,
-) {
+const ALONE: AllProcesses = {
+  refusals: (own) => Promise.resolve(own()),
+  lost: (problem, own) => {
+    own(problem);
+  },
+};
+
+/** Starts the service on an event log. */
+export async function startApp(config: Config, log: EventLog, logger = createLogger('silent'), supervisor = ALONE) {
   const { limits } = config;
   const contract = await Contract.load(config.namespace, config);
   const admission = new Admission(limits);
@@ -98,14 +95,12 @@ export async function startApp(
   const addressOf = (request: IncomingMessage) => proxies.address(request);
   const observer: Observer = createObserver(logger, metrics, addressOf, config.log.access, secrets);
   const proxies = new Proxies(config, observer.hint);
-  const lost: Observer['lost'] = supervisor
-    ? (problem) => {
-        supervisor.lost(problem, observer.lost);
-      }
-    : observer.lost;
+  const lost: Observer['lost'] = (problem) => {
+    supervisor.lost(problem, observer.lost);
+  };
   log.observe({ ...observer, lost });
-  // An earlier worker may have lost them.
-  supervisor?.lost(undefined, () => undefined);
+  // Clears a loss that an earlier worker reported.
+  supervisor.lost(undefined, () => undefined);
   const access = new AccessControl(config, proxies);
   const maxResultBytes = config.getEventsMaxBytes - contract.maxBytesAroundResult;
   const service = webhookService(log, config, maxResultBytes, secrets);
@@ -114,7 +109,7 @@ export async function startApp(
     config,
     path: config.path,
     contract,
-    service,
+    operations: contract.operationsOf(service),
     log,
     proxies,
     rate,
@@ -124,7 +119,7 @@ export async function startApp(
     readerThreads: new ReaderThreads(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     mediaType: memoized(MediaType.parse),
     observer,
-    refusals: () => supervisor?.refusals(observer.refusals) ?? Promise.resolve(observer.refusals()),
+    refusals: () => supervisor.refusals(observer.refusals),
   });
 
   const servers = await startServers(

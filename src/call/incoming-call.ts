@@ -13,7 +13,7 @@ import type { HttpResponse } from '../http/response';
 import type { RateLimit } from '../http/rate-limit';
 import { EventTooLargeError } from '../log/engine';
 import type { EventLog } from '../log/event-log';
-import { CallError, type Call, type CallContent, type Service } from '../service/call';
+import { CallError, type Call, type CallContent } from '../service/call';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 import type { Observer } from '../telemetry/observer';
 import type { Refusals } from '../telemetry/refused-calls';
@@ -26,7 +26,7 @@ export interface Endpoint {
   /** With a leading slash. */
   readonly path: string;
   readonly contract: Contract;
-  readonly service: Service;
+  readonly operations: ReturnType<Contract['operationsOf']>;
   readonly log: EventLog;
   readonly proxies: Proxies;
   readonly rate: RateLimit;
@@ -40,6 +40,8 @@ export interface Endpoint {
   /** The refused and failed calls of all processes of the service. */
   refusals(this: void): Promise<Refusals>;
 }
+
+type ServedOperation = NonNullable<ReturnType<Endpoint['operations']['get']>>;
 
 const EMPTY = Buffer.alloc(0);
 
@@ -71,7 +73,7 @@ export abstract class IncomingCall implements Call {
   /** The binding; the version of a SOAP message is certain only once it has been read. */
   abstract readonly binding: Binding;
   /** The operation, once the header fields or the message have named one of the service. */
-  operation: string | undefined;
+  called: ServedOperation | undefined;
   readonly request: HttpRequest;
   readonly method: string;
   readonly headers: HttpRequest['headers'];
@@ -83,7 +85,6 @@ export abstract class IncomingCall implements Call {
   /** The `Content-Type` of the request, if it has one that can be read. */
   mediaType: MediaType | undefined;
   protected readonly endpoint: Endpoint;
-  #hasMessage = true;
 
   constructor(request: HttpRequest, response: HttpResponse, endpoint: Endpoint) {
     this.request = request;
@@ -100,9 +101,10 @@ export abstract class IncomingCall implements Call {
   /** Takes the call through all steps. Rejects only if not even the refusal can be sent. */
   async answer(): Promise<void> {
     try {
-      const result = await this.invoke(await this.#receive());
+      const operation = await this.#receive();
+      const result = await this.invoke(operation);
       // Its access may have ended meanwhile.
-      if (this.ticket.waited > 0) this.caller.require(this.needs ?? 'record');
+      if (this.ticket.waited > 0) this.caller.require(operation.access);
       // Writing a large result and encoding it take long: others run in between.
       if (result.length > LARGE_MESSAGE) await letOthersRun();
       const sending = this.reply(result);
@@ -118,7 +120,7 @@ export abstract class IncomingCall implements Call {
   }
 
   /** Takes the call up to its operation, and resolves to that. A call that waits keeps nothing of its body. */
-  async #receive(): Promise<string> {
+  async #receive(): Promise<ServedOperation> {
     const { rate, bodies } = this.endpoint;
     const { request, response, ticket, caller } = this;
     rate.count(request);
@@ -130,8 +132,6 @@ export abstract class IncomingCall implements Call {
     const hasBody = this.binding !== 'httpget' || request.hasBody;
     const unprovedLimit = hasBody ? caller.checkHeader(this.needs, this.binding.startsWith('soap')) : undefined;
     const body = hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
-    // Recorded empty, it would use up the key with which the sender repeats the call.
-    if (request.isBodyMissing && this.needs === 'record') throw HTTP_ERRORS.cutShort();
     if (caller.signature !== undefined) await caller.verify(body, this.needs);
     // A key may be in a message that is small enough to be read at once: its caller takes a slot below, when all proofs are known.
     const { isUnproved: mayProveInMessage } = caller;
@@ -142,15 +142,21 @@ export abstract class IncomingCall implements Call {
       // Copying a large message from the thread and passing it on take long: others run in between.
       await letOthersRun();
     }
-    caller.require(this.needs ?? 'record');
+    const { called } = this;
+    if (called === undefined) throw new Error('The call has been read, and names no operation.');
+    caller.require(called.access);
     if (mayProveInMessage) ticket.takeSlot(caller.isUnproved);
     if (unprovedLimit !== undefined && !caller.isUnproved) bodies.countAsProved(response);
-    return this.operation ?? '';
+    return called;
   }
 
-  /** The access to the operation that the call has named so far; undefined if that is none of the service object. */
-  get needs(): Service[string]['access'] | undefined {
-    return this.endpoint.service[this.operation ?? '']?.access;
+  get operation(): string | undefined {
+    return this.called?.name;
+  }
+
+  /** The access to the operation that the call has named so far. */
+  get needs(): ServedOperation['access'] | undefined {
+    return this.called?.access;
   }
 
   /** Checks the header fields, and finds the operation if they name it. Throws a {@link RequestError} if they are wrong. */
@@ -160,29 +166,18 @@ export abstract class IncomingCall implements Call {
   abstract read(body: Buffer): void | Promise<void>;
 
   /** Runs an operation of the service and resolves to the body of the reply. Throws what the operation throws. */
-  abstract invoke(operation: string): Promise<string>;
+  abstract invoke(operation: ServedOperation): Promise<string>;
 
   abstract reply(body: string): void | Promise<void>;
 
   /** Tells the caller why the call is refused or, without a `refusal`, that the service failed. */
   abstract refuse(error: unknown, refusal: RequestError | undefined): void;
 
-  /** Finds in the message what {@link Call.content} promises. */
-  protected abstract contentOfMessage(): CallContent | Promise<CallContent>;
+  abstract content(): CallContent | Promise<CallContent>;
 
-  /** Lets go of the message, which is not asked for again. */
-  protected abstract forgetMessage(): void;
-
-  content(): CallContent | Promise<CallContent> {
-    if (!this.#hasMessage)
-      throw new Error('What the caller sent is gone: call content() before forget() and whileIdle().');
-    return this.contentOfMessage();
-  }
-
+  /** A subclass also lets go of the message. */
   forget(): void {
-    this.#hasMessage = false;
     this.caller.forgetBody();
-    this.forgetMessage();
   }
 
   /** Reads the message, in another thread if it is large. */

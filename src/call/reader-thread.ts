@@ -82,7 +82,7 @@ class ReaderThread {
       } finally {
         worker.unref();
         this.#idle = setTimeout(() => {
-          // Ending takes a while, in which the next message must find no thread.
+          // Forgotten first: while it ends, the next message must start a new thread.
           this.#thread = undefined;
           void worker.terminate();
         }, IDLE).unref();

@@ -4,12 +4,6 @@ import { shortened } from '../util/text';
 import { XmlElement } from '../xml/xml-tree';
 import { SCHEMA_NAMESPACE } from './schema';
 
-/** Lists the names of bindings: "SOAP 1.1, HTTP GET and HTTP POST". */
-export function namesOf(bindings: ReadonlySet<Binding>): string {
-  const names = Binding.all.filter((binding) => bindings.has(binding)).map((binding) => Binding.names[binding]);
-  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' and ');
-}
-
 /** The protocols that are on, as `<protocols>` in a `web.config` lists them: bindings, and the documentation. */
 export class Protocols {
   constructor(

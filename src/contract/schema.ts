@@ -1,14 +1,16 @@
 import type { XmlElement } from '../xml/xml-tree';
 import { detached, shortened } from '../util/text';
-import { parseTime } from '../util/time';
 import { CallError, type ParameterValues } from '../service/call';
 
 export const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
 
+/** The built-in types that a parameter can have (XML Schema Part 2: Datatypes, 2nd edition). */
+const TYPES = ['string', 'int'] as const;
+
 /** A parameter of an operation, as the schema describes it. */
 export interface Parameter {
   readonly name: string;
-  readonly type: SimpleType;
+  readonly type: (typeof TYPES)[number];
   readonly isRequired: boolean;
   /** Its `xs:documentation`; empty if it has none. */
   readonly documentation: string;
@@ -27,7 +29,7 @@ export class OperationInput {
   ) {}
 
   /**
-   * Reads what an operation takes from its element in the schema: a sequence of elements of built-in simple types, and of any XML
+   * Reads what an operation takes from its element in the schema: a sequence of elements with a type of {@link TYPES}, and of any XML
    * (XML Schema Part 1, sections 3.3 and 3.4).
    *
    * @throws {ContractError} the schema says something else.
@@ -55,16 +57,17 @@ export class OperationInput {
   /**
    * Turns the texts that a caller gave into the values of the parameters, the same for every binding.
    *
-   * @param refused - names that must not be given.
+   * @param refuses - names that must not be given.
    * @throws {CallError} with the texts of ASP.NET.
    */
-  values(given: (name: string) => readonly string[], refused: readonly string[] = []): ParameterValues {
-    const names = this.parameters.map(({ name }) => name);
-    const unknown = refused.find((name) => !names.includes(name) && given(name).length > 0);
-    if (unknown !== undefined)
-      throw new CallError(`There is no parameter ${unknown}. The parameters are ${names.join(', ')}.`);
+  values(given: (name: string) => readonly string[], refuses: readonly string[] = []): ParameterValues {
+    const unknown = refuses.find((name) => given(name).length > 0);
+    if (unknown !== undefined) {
+      const names = this.parameters.map(({ name }) => name).join(', ');
+      throw new CallError(`There is no parameter ${unknown}. The parameters are ${names}.`);
+    }
     // Without a prototype: nothing has a value that was not given, whatever its name.
-    const values = Object.create(null) as Record<string, ParameterValue | undefined>;
+    const values = Object.create(null) as Record<string, string | number | undefined>;
     for (const parameter of this.parameters) {
       const { name, isRequired } = parameter;
       const [text, ...more] = given(name);
@@ -94,13 +97,12 @@ function parameterOf(schema: XmlElement, element: XmlElement, operation: string)
   };
 }
 
-function typeOf(element: XmlElement, where: string): SimpleType {
-  const name = element.attribute('type') ?? '';
-  const type = element.qualifiedName(name);
-  if (type?.namespace === SCHEMA_NAMESPACE && Object.hasOwn(BUILT_IN, type.name))
-    return BUILT_IN[type.name as BuiltInName];
-  const known = Object.keys(BUILT_IN).join(', ');
-  throw new ContractError(`${where} has the type "${name}", which is not supported. Use one of ${known}.`);
+function typeOf(element: XmlElement, where: string): Parameter['type'] {
+  const written = element.attribute('type') ?? '';
+  const { namespace, name } = element.qualifiedName(written) ?? {};
+  const type = namespace === SCHEMA_NAMESPACE ? TYPES.find((one) => one === name) : undefined;
+  if (type !== undefined) return type;
+  throw new ContractError(`${where} has the type "${written}", which is not supported. Use string or int.`);
 }
 
 function withoutAttributes(element: XmlElement, names: readonly string[], where: string): void {
@@ -120,103 +122,16 @@ function children(parent: XmlElement, name?: string): XmlElement[] {
   return parent.children(SCHEMA_NAMESPACE, name);
 }
 
-function readText({ name, type }: Parameter, text: string): ParameterValue {
+/** @throws {CallError} with the texts of .NET. */
+function readText({ name, type }: Parameter, text: string): string | number {
   if (!text.isWellFormed()) throw CallError.mustBe(name, 'valid Unicode text; in a URL, percent-encoded UTF-8');
-  try {
-    const value = type.read(text);
-    // A copy: an operation may keep it while it waits, long after the message is gone.
-    return typeof value === 'string' ? detached(value) : value;
-  } catch (error) {
-    const problem = `Cannot convert ${shortened(text)} to ${type.className}.\nParameter name: ${name}`;
-    throw new CallError(`${problem} ---> ${(error as Error).message}`);
-  }
-}
-
-type ParameterValue = NonNullable<ParameterValues[string]>;
-
-/** A simple type of XML Schema (XML Schema Part 2: Datatypes, 2nd edition) that a parameter can have. */
-interface SimpleType {
-  /** The name of its built-in type, as `int` in `xs:int`. */
-  readonly name: BuiltInName;
-  /** The .NET class that stands for it in messages, as in those of ASP.NET. */
-  readonly className: string;
-  readonly example: string;
-  /** Reads a value as it is written. @throws it is not one of this type; the error quotes nothing of it. */
-  read(this: void, text: string): ParameterValue;
-}
-
-export type BuiltInName = 'string' | 'boolean' | 'int' | 'long' | 'decimal' | 'dateTime';
-
-/** The built-in types by name. A dateTime without a time zone is taken as UTC; a decimal is a text, since it is exact. */
-export const BUILT_IN: Readonly<Record<BuiltInName, SimpleType>> = {
-  string: builtIn('string', 'System.String', 'text', (text) => text),
-  boolean: builtIn('boolean', 'System.Boolean', 'true', (text) => {
-    const value = BOOLEANS.get(withoutOuterSpace(text).toLowerCase());
-    if (value === undefined) throw new Error('String was not recognized as a valid Boolean.');
-    return value;
-  }),
-  int: builtIn('int', 'System.Int32', '10', (text) => Number(wholeNumber(text, 32, 'an Int32'))),
-  long: builtIn('long', 'System.Int64', '10', (text) => wholeNumber(text, 64, 'an Int64')),
-  decimal: builtIn('decimal', 'System.Decimal', '9.99', decimal),
-  dateTime: builtIn('dateTime', 'System.DateTime', '2026-01-31T12:00:00Z', (text) => {
-    const written = withoutOuterSpace(text);
-    const time = parseTime(HAS_ZONE.test(written) ? written : `${written}Z`);
-    if (time === undefined) throw new Error('String was not recognized as a valid DateTime.');
-    return new Date(time);
-  }),
-};
-
-function builtIn(name: BuiltInName, className: string, example: string, read: SimpleType['read']): SimpleType {
-  return { name, className, example, read };
-}
-
-/** XML Schema writes booleans in lower case; .NET writes them with a capital over HTTP GET and POST. */
-const BOOLEANS: ReadonlyMap<string, boolean> = new Map(Object.entries({ true: true, false: false, 1: true, 0: false }));
-
-const HAS_ZONE = /(?:[Zz]|[+-]\d\d:\d\d)$/;
-const WHOLE = /^[+-]?\d+$/;
-const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
-
-/** A number that is written with more characters is refused, even if most of them are zeros that say nothing. */
-const MAX_NUMBER_LENGTH = 100;
-const DECIMAL_DIGITS = 28;
-
-function wholeNumber(text: string, bits: number, what: string): bigint {
-  const value = BigInt(numeral(text, WHOLE, what));
-  if (value !== BigInt.asIntN(bits, value)) throw outOfRange(what);
-  return value;
-}
-
-/** Reads a decimal; returns it without a plus sign and without zeros that say nothing. */
-function decimal(text: string): string {
-  const written = numeral(text, DECIMAL, 'a Decimal');
-  const [whole = '', fraction = ''] = written.replace(/^[+-]/, '').split('.');
-  const digits = whole.replace(/^0+/, '');
-  const decimals = fraction.replace(/0+$/, '');
-  if (digits.length + decimals.length > DECIMAL_DIGITS) throw outOfRange('a Decimal');
-  const value = (digits || '0') + (decimals && `.${decimals}`);
-  return written.startsWith('-') && value !== '0' ? `-${value}` : value;
-}
-
-function numeral(text: string, form: RegExp, what: string): string {
-  const written = withoutOuterSpace(text);
-  if (!form.test(written)) throw new Error('Input string was not in a correct format.');
-  if (written.length > MAX_NUMBER_LENGTH) throw outOfRange(what);
-  return written;
-}
-
-function outOfRange(what: string): Error {
-  return new Error(`Value was either too large or too small for ${what}.`);
-}
-
-const SPACE: ReadonlySet<string> = new Set(' \n\r\t');
-
-/** Removes white space as XML defines it at both ends. A regular expression would take quadratic time on long runs inside. */
-function withoutOuterSpace(text: string): string {
-  let start = 0;
-  let end = text.length;
-  // Beyond an end there is no character, so neither loop leaves the text.
-  while (SPACE.has(text.charAt(start))) start++;
-  while (SPACE.has(text.charAt(end - 1))) end--;
-  return text.slice(start, end);
+  // A copy: an operation may keep it while it waits, long after the message is gone.
+  if (type === 'string') return detached(text);
+  const written = text.trim();
+  const value = /^[+-]?\d+$/.test(written) ? Number(written) : NaN;
+  if (value === (value | 0)) return value | 0;
+  const problem = Number.isNaN(value)
+    ? 'Input string was not in a correct format.'
+    : 'Value was either too large or too small for an Int32.';
+  throw new CallError(`Cannot convert ${shortened(text)} to System.Int32.\nParameter name: ${name} ---> ${problem}`);
 }

@@ -27,7 +27,7 @@ function bindingsOf({ namespace, protocols: { bindings: on } }: Contract) {
 }
 
 type HttpBindings = ReturnType<typeof bindingsOf>;
-type DescribedOperation = NonNullable<ReturnType<Contract['describe']>>;
+type Operation = NonNullable<IncomingCall['called']>;
 
 /** Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods are calls too: most are refused, see `route`. */
 export function routeOperations(router: Router, endpoint: Endpoint): void {
@@ -52,26 +52,26 @@ const BELOW = {
   methodText: `Below RecordEvent/ events are recorded with ${METHODS_BELOW.join(', ')}.`,
 };
 
-/** Returns the operation that the path names and, with RECORD_PATHS, whether the path goes on below it. */
-function operationPathIn({ path }: HttpRequest, { config, service, path: endpoint }: Endpoint) {
+/** Returns the operation that the path names, if there is one, and, with RECORD_PATHS, whether the path goes on below it. */
+function operationPathIn({ path }: HttpRequest, { config, operations, path: endpoint }: Endpoint) {
   const named = path.slice(endpoint.length + 1);
-  const slash = named.indexOf('/');
-  const name = named.slice(0, slash);
-  if (config.recordPaths && slash !== -1 && service[name]?.access === 'record') return { name, isBelow: true };
-  return { name: decoded(named), isBelow: false };
+  const slash = config.recordPaths ? named.indexOf('/') : -1;
+  const recording = slash === -1 ? undefined : operations.get(named.slice(0, slash));
+  if (recording?.access === 'record') return { name: recording.name, operation: recording, isBelow: true };
+  const name = decoded(named);
+  return { name, operation: operations.get(name), isBelow: false };
 }
 
 /** Names the methods, or grants or refuses (405) the delivery of events (CloudEvents HTTP 1.1 Web Hooks, section 4.1). */
 function answerOptions(request: HttpRequest, response: HttpResponse, endpoint: Endpoint, bindings: HttpBindings): void {
-  const { service, config } = endpoint;
-  const { name, isBelow } = operationPathIn(request, endpoint);
+  const { operation, isBelow } = operationPathIn(request, endpoint);
   const { allow } = isBelow ? BELOW : bindings;
   const origin = request.headers['webhook-request-origin'];
   if (origin === undefined) {
     response.replyWithoutBody(204, { Allow: allow });
     return;
   }
-  const granted = service[name]?.access === 'record' ? grantedFields(String(origin), config) : undefined;
+  const granted = operation?.access === 'record' ? grantedFields(String(origin), endpoint.config) : undefined;
   if (granted === undefined) {
     const message = 'Delivery of events is not granted to this WebHook-Request-Origin (WEBHOOK_ORIGINS).';
     throw HTTP_ERRORS.method(message, allow);
@@ -113,9 +113,9 @@ class HttpCall extends IncomingCall {
 
   override route(): void {
     const { binding, method, headers, request } = this;
-    const { contract } = this.endpoint;
+    const { contract, operations } = this.endpoint;
     const { protocols } = contract;
-    const { name, isBelow } = this.#operationPath;
+    const { name, operation, isBelow } = this.#operationPath;
     const { allow, methodText } = isBelow ? BELOW : this.bindings;
     const isServed = isBelow ? METHODS_BELOW.includes(method) : method === (binding === 'httpget' ? 'GET' : 'POST');
     if (!isServed) {
@@ -126,7 +126,8 @@ class HttpCall extends IncomingCall {
     }
     if (!protocols.bindings.has(binding))
       throw protocols.refusal(`${Binding.names[binding]} is off (PROTOCOLS)`, allow, name);
-    this.operation = operationNamed(name, contract);
+    if (operation === undefined) throw unknownOperation(name, operations);
+    this.called = operation;
   }
 
   /** Keeps the body, which is parsed when the operation asks for its content or its parameters. */
@@ -146,16 +147,13 @@ class HttpCall extends IncomingCall {
   }
 
   #answeredHandshakes(): readonly string[] {
-    const { config, service } = this.endpoint;
-    if (service[this.#operationPath.name]?.access !== 'record') return NO_HANDSHAKES;
+    const { config } = this.endpoint;
+    if (this.#operationPath.operation?.access !== 'record') return NO_HANDSHAKES;
     return config.senderHandshakes?.map(({ name }) => name) ?? NO_HANDSHAKES;
   }
 
-  override async invoke(name: string): Promise<string> {
-    const operation = this.endpoint.service[name];
-    if (operation === undefined) throw new Error(`The service object has no operation ${name}.`);
-    const described = this.endpoint.contract.describe(name);
-    const parameters = described?.parameters.length ? await this.#parameters(described, operation.refuses) : {};
+  override async invoke(operation: Operation): Promise<string> {
+    const parameters = operation.parameters.length > 0 ? await this.#parameters(operation) : {};
     // The operation asks for the content, in which a handshake may be.
     const result = await operation.run(this, parameters);
     const answer = this.#handshake?.answer ?? (operation.access === 'record' ? this.#ownAnswer() : undefined);
@@ -186,7 +184,7 @@ class HttpCall extends IncomingCall {
     this.response.reply(status, answer.contentType, answer.body, { ...answer.headers, ...headers });
   }
 
-  protected override async contentOfMessage(): Promise<CallContent> {
+  override async content(): Promise<CallContent> {
     const { request, headers, method, keyScope, caller } = this;
     const content = await this.readWith(CONTENT, {
       body: this.#body,
@@ -201,21 +199,19 @@ class HttpCall extends IncomingCall {
     return content;
   }
 
-  protected override forgetMessage(): void {
+  override forget(): void {
+    super.forget();
     this.#body = EMPTY;
   }
 
-  async #parameters(operation: DescribedOperation, refuses: readonly string[] = []): Promise<ParameterValues> {
+  async #parameters({ asked, values }: Operation): Promise<ParameterValues> {
     const texts = await this.readWith(PARAMETERS, {
       body: this.#body,
       query: this.request.queryString,
       headers: this.headers,
-      parameters: [
-        ...operation.parameters.map(({ name, isRequired }) => ({ name, isRequired })),
-        ...refuses.map((name) => ({ name, isRequired: false })),
-      ],
+      parameters: asked,
     });
-    return operation.values((name) => texts.get(name) ?? [], refuses);
+    return values((name) => texts.get(name) ?? []);
   }
 }
 
@@ -230,11 +226,10 @@ const NO_CONTENT_204: Representation = { ...EMPTY_200, status: 204 };
 
 const EMPTY = Buffer.alloc(0);
 
-/** @throws {RequestError} the contract has no such operation; the text and the status 500 are the original's. */
-function operationNamed(name: string, contract: Contract): string {
-  const operation = contract.describe(name);
-  if (operation !== undefined) return operation.name;
-  const rightName = contract.operations.find((other) => other.name.toLowerCase() === name.toLowerCase())?.name;
-  if (rightName === undefined) throw HTTP_ERRORS.unknownOperation(name);
-  throw HTTP_ERRORS.operationInAnotherCase(name, rightName);
+/** The text and the status 500 are the original's. */
+function unknownOperation(name: string, operations: Endpoint['operations']): RequestError {
+  const rightName = [...operations.keys()].find((other) => other.toLowerCase() === name.toLowerCase());
+  return rightName === undefined
+    ? HTTP_ERRORS.unknownOperation(name)
+    : HTTP_ERRORS.operationInAnotherCase(name, rightName);
 }

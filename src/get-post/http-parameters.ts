@@ -32,7 +32,7 @@ export function readParameters(
   return new Map(parameters.map(({ name }) => [name, given.get(name) ?? fields.get(name) ?? []]));
 }
 
-/** Reads the parameters in the body; of one that it does not have there are none, not even an empty list. */
+/** Reads the parameters in the body. One that is not in it has no entry. */
 function bodyParameters(input: HttpInput, parameters: readonly NamedParameter[]): GivenParameters {
   const given = new Map<string, readonly string[]>();
   const { mediaType, body } = input;

@@ -109,7 +109,7 @@ export class Connection {
     });
   }
 
-  /** Drops what is read afterwards. Node has left the socket alone, and its responses would wait for 'drain' for ever. */
+  /** Drops what is read afterwards. Node no longer handles this socket: without this, earlier responses would wait for 'drain' for ever. */
   dropRest(): void {
     this.#http?.on('error', () => undefined).on('drain', () => this.#current?.emit('drain'));
     this.#http?.resume();
@@ -209,7 +209,7 @@ export class Connections {
   accepted(socket: Socket, isTls: boolean): void {
     const connection = new Connection(socket, this);
     this.all.add(connection);
-    // Node remembers the address for those who ask after the peer has gone.
+    // Read now: once the peer has gone, Node knows the address only if it was read before.
     const addresses = addressesOf(socket);
     if (!isTls) this.#open(connection, socket);
     else if (addresses === undefined) socket.destroy();

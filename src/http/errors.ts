@@ -69,7 +69,7 @@ export const HTTP_ERRORS = {
   repeatedHost: () => closing(400, 'The request has more than one Host header.'),
   invalidHost: () => new RequestError(400, 'The Host header is not a valid authority.'),
   tunnel: () => new RequestError(405, 'CONNECT is not supported.', 'invalid', { Allow: 'GET, HEAD, OPTIONS, POST' }),
-  /** Node tells the two apart in version 20 alone. */
+  /** One text for both: only Node 20 distinguishes them. */
   headerTooLarge: (maxFields: number) =>
     new RequestError(
       431,
@@ -199,7 +199,7 @@ export const HTTP_ERRORS = {
   method: (text: string, allow: string) => new RequestError(405, text, 'invalid', { Allow: allow }),
   noSuchEvent: () => new RequestError(404, 'There is no such event in the log: it was forgotten or never recorded.'),
   noSuchOperation: (name: string) => new RequestError(404, `The service has no operation ${shortened(name)}.`),
-  /** The original's status and text, as of the next. */
+  /** Status and text of this and the next are the original's. */
   unknownOperation: (name: string) => new RequestError(500, `${shortened(name)} Web Service method name is not valid.`),
   operationInAnotherCase: (name: string, rightName: string) =>
     new RequestError(
@@ -213,7 +213,7 @@ export const HTTP_ERRORS = {
     return isForMethod ? HTTP_ERRORS.method(message, allow) : new RequestError(500, message);
   },
 
-  /** The service's doing; callers learn why, as from ASP.NET. A log that cannot be used may work again soon. */
+  /** A failure of the service. Callers get the reason, as from ASP.NET. A log that cannot be used may work again soon. */
   failed: (error: unknown, message = messageChain(error)) => {
     const [status, headers] = error instanceof EventLogError ? [503, RETRY] : [500];
     return new RequestError(status, message, 'invalid', headers);

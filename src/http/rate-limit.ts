@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../config/config';
 import type { Proxies } from './proxies';
-import { HTTP_ERRORS } from './errors';
+import { HTTP_ERRORS, type RequestError } from './errors';
 import type { HttpRequest } from './request';
 
 /** Clients that are counted in one period, in some 10 MB. More of them begin a new one. */
@@ -22,7 +22,13 @@ export class RateLimit {
 
   /** Counts a request, once. Throws a {@link RequestError} 429 if its client sent too many. */
   count(request: HttpRequest): void {
-    if (this.rate === undefined || request.isCounted) return;
+    const error = this.excess(request);
+    if (error !== undefined) throw error;
+  }
+
+  /** Counts a request, once. Returns a 429 if its client sent too many. */
+  excess(request: HttpRequest): RequestError | undefined {
+    if (this.rate === undefined || request.isCounted) return undefined;
     request.isCounted = true;
     const { calls, milliseconds } = this.rate;
     const counts = this.#counts;
@@ -33,8 +39,9 @@ export class RateLimit {
       this.#ends = now + milliseconds;
     }
     const count = counts.get(client) ?? 0;
-    if (count >= calls) throw HTTP_ERRORS.rate(calls, milliseconds, this.#ends - now);
+    if (count >= calls) return HTTP_ERRORS.rate(calls, milliseconds, this.#ends - now);
     counts.set(client, count + 1);
+    return undefined;
   }
 }
 

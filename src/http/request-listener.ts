@@ -63,7 +63,7 @@ export class RequestListener {
       this.#refuse(response, problem);
       return;
     }
-    // Without it Node would close the connection: the caller might still send its body.
+    // Without 100 Continue, Node closes the connection after the answer, as a body might still follow.
     if (request.headers.expect !== undefined && !request.hasBody) response.sendContinue();
     this.#dispatch(request, response);
   };
@@ -99,14 +99,11 @@ export class RequestListener {
   #refuse(response: HttpResponse, error: unknown): void {
     const { rate, observer } = this.options;
     const { req: request } = response;
-    let refusal = error instanceof RequestError ? error : undefined;
-    try {
-      rate?.count(request);
-    } catch (limit) {
-      // The mistake in the request may make the rest of its connection unreadable.
-      if (refusal?.headers?.Connection === 'close') response.shouldKeepAlive = false;
-      if (!response.headersSent && limit instanceof RequestError) refusal = limit;
-    }
+    const mistake = error instanceof RequestError ? error : undefined;
+    const limit = rate?.excess(request);
+    // The mistake in the request may make the rest of its connection unreadable.
+    if (limit !== undefined && mistake?.headers?.Connection === 'close') response.shouldKeepAlive = false;
+    const refusal = (response.headersSent ? undefined : limit) ?? mistake;
     const answer = refusal ?? HTTP_ERRORS.failed(error, 'The request could not be answered.');
     if (!response.headersSent) response.replyError(answer);
     else if (!response.writableEnded) response.destroy();

@@ -33,8 +33,8 @@ export class HttpRequest extends UnstreamedMessage {
   }
 
   /**
-   * Whether it is not taken. Node asks once the header has arrived. It then makes no response, reads no further, not even in the bytes that
-   * it has, and leaves the socket to the listener of 'connect' or 'upgrade'.
+   * Whether the request is refused unread. Node asks once the header has arrived. It then makes no response, reads no further, not even
+   * in the bytes that it has, and leaves the socket to the listener of 'connect' or 'upgrade'.
    */
   get upgrade(): boolean {
     return this.isOneTooMany || this.rawHeaders.length > 2 * MAX_FIELDS || this.method === 'CONNECT';
@@ -45,7 +45,7 @@ export class HttpRequest extends UnstreamedMessage {
     return;
   }
 
-  /** Why it is not taken. */
+  /** Why it is refused unread. */
   refusal(): RequestError {
     if (this.method === 'CONNECT') return HTTP_ERRORS.tunnel();
     return this.isOneTooMany ? HTTP_ERRORS.pipelined() : HTTP_ERRORS.headerTooLarge(MAX_FIELDS);

@@ -6,7 +6,7 @@ import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Config } from '../config/config';
 import { Connections, lastAnswer, type Connection } from './connections';
-import { HTTP_ERRORS, RequestError } from './errors';
+import { HTTP_ERRORS, type RequestError } from './errors';
 import { RequestListener, type ServerOptions } from './request-listener';
 import { HttpRequest, MAX_FIELDS } from './request';
 import { HttpResponse } from './response';
@@ -99,12 +99,7 @@ export class HttpServer {
     const connection = this.#connections.of(request.socket);
     if (connection === undefined) return;
     connection.dropRest();
-    let refusal = request.refusal();
-    try {
-      this.#options.rate?.count(request);
-    } catch (limit) {
-      if (limit instanceof RequestError) refusal = limit;
-    }
+    const refusal = this.#options.rate?.excess(request) ?? request.refusal();
     if (connection.hasLastAnswer) connection.close();
     else this.#refuse(connection, refusal);
   }
@@ -138,8 +133,7 @@ export class HttpServer {
       // The body of the last request ends wrongly. Its handler answers: with the error if it reads the body.
       last.shouldKeepAlive = false;
       connection.close();
-      if (problem.code === 'HPE_INVALID_EOF_STATE') last.req.cutShort();
-      else last.req.fail(error);
+      last.req.fail(problem.code === 'HPE_INVALID_EOF_STATE' ? HTTP_ERRORS.cutShort() : error);
     }
   }
 
@@ -162,7 +156,7 @@ export class HttpServer {
     this.#server.setSecureContext(tls);
     this.#server.setTicketKeys(randomBytes(48));
     const { ca = [] } = tls;
-    // Of a session that was resumed, Node shows no certificate between the peer's own and the authority's.
+    // For a resumed session Node shows no intermediate certificates.
     const isOneRemoved = this.#authorities.some((authority) => !ca.includes(authority));
     this.#authorities = ca;
     if (!isOneRemoved) return;

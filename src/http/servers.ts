@@ -56,7 +56,7 @@ export async function startServers(
   };
 }
 
-/** Reads and parses all files: with no authority in its file, Node would trust all that it knows. */
+/** Reads and parses all files: given a CA file without a certificate, Node would trust its built-in authorities. */
 async function readTls({ cert, key, clientCa }: NonNullable<Config['tls']>) {
   const certFile = await readPem('TLS_CERT', cert, (text) => {
     // Checks the whole chain, and that no key or signature in it is too weak.

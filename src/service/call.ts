@@ -2,11 +2,8 @@ import type { Binding } from '../config/values';
 import type { AccessControl } from '../access/access-control';
 import type { EventContent, RecordedCall } from '../events/event';
 
-/** A string, boolean, int (number), long (bigint), decimal (its digits as a string) or dateTime (Date) of XML Schema. */
-type SimpleValue = string | boolean | number | bigint | Date;
-
 /** The checked values of an operation's parameters, by name; `undefined` for one that was not given. */
-export type ParameterValues = Readonly<Record<string, SimpleValue | undefined>>;
+export type ParameterValues = Readonly<Record<string, string | number | undefined>>;
 
 /** The content of a call: a valid batch of CloudEvents, one CloudEvent, or anything else, which becomes one event. */
 export type CallContent = (EventContent & { readonly batch?: undefined }) | { readonly batch: readonly EventContent[] };
@@ -16,9 +13,9 @@ export interface Call extends RecordedCall {
   readonly binding: Binding;
   /**
    * Returns the content of the call; that of a large message is read in another thread.
+   * Call it before {@link Call.forget} and {@link Call.whileIdle}.
    *
    * @throws {CloudEventError} the caller sent a CloudEvent that is not valid.
-   * @throws after {@link Call.forget} and {@link Call.whileIdle}.
    */
   content(): CallContent | Promise<CallContent>;
   /** Lets go of what the caller sent: the work on it is done. */

@@ -45,7 +45,7 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
   for (;;) {
     let mayBeMore = false;
     for (const event of after === undefined ? found.toReversed() : found) {
-      // Not after the last one: calls that came one after the other would be answered in another order.
+      // Pauses before an event, never after the last: later calls would be answered first.
       if (measured > LARGE_MESSAGE) {
         await letOthersRun();
         measured = 0;

@@ -12,7 +12,7 @@ import { isSecurityHeader, SecurityHeaderReader, type SecurityHeader } from './w
 /** A SOAP message, as far as the service needs it, and the content of its call if that records. */
 export interface SoapMessage {
   readonly binding: SoapVersion['binding'];
-  /** The header blocks addressed to this service that must be understood, but for WS-Security: each name once, and 64 at most. */
+  /** The header blocks addressed to this service that must be understood, but for WS-Security: 64 at most. */
   readonly mandatoryHeaders: readonly ElementName[];
   readonly security: SecurityHeader | undefined;
   readonly hasAddressing: boolean;
@@ -237,11 +237,8 @@ export class EnvelopeBuilder {
       this.#security ??= new SecurityHeaderReader();
       this.#security.open(mandatory);
       this.#insideSecurity = true;
-    } else if (mandatory && this.#mandatoryHeaders.length < MAX_MANDATORY_HEADERS) {
-      const { uri, local } = tag;
-      const isKnown = this.#mandatoryHeaders.some((one) => one.namespace === uri && one.name === local);
-      if (!isKnown) this.#mandatoryHeaders.push({ namespace: uri, name: local });
-    }
+    } else if (mandatory && this.#mandatoryHeaders.length < MAX_MANDATORY_HEADERS)
+      this.#mandatoryHeaders.push({ namespace: tag.uri, name: tag.local });
   }
 }
 

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { Server } from 'soap/lib/server';
 import { WSDL } from 'soap/lib/wsdl';
 import type { Contract } from '../contract/contract';
+import type { Endpoint } from '../call/incoming-call';
 import type { Call, ParameterValues, Service } from '../service/call';
 import { textElement } from '../xml/characters';
 import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
@@ -37,7 +38,10 @@ class ParsedMessageWsdl extends WSDL {
  * node-soap finds port and method in the WSDL by the message's element, and writes the reply in the style and version that the
  * WSDL says. `docs/architecture.md` says why messages are read and arguments converted before it, and faults written in fault.ts.
  */
-export async function nodeSoap(contract: Contract, service: Service, version: SoapVersion) {
+export async function nodeSoap(
+  { contract, operations }: Pick<Endpoint, 'contract' | 'operations'>,
+  version: SoapVersion,
+) {
   const wsdl = new ParsedMessageWsdl(contract.wsdl(ADDRESS), '', {
     forceSoap12Headers: version === SoapVersion.soap12,
   });
@@ -49,7 +53,7 @@ export async function nodeSoap(contract: Contract, service: Service, version: So
     .map(([name, uri]) => `${name}="${uri}"`)
     .join(' ');
   const methods = Object.fromEntries(
-    contract.operations.map(({ name }) => [name, serviceMethod(name, contract, service)]),
+    [...operations].map(([name, { run }]) => [name, serviceMethod(name, contract, run)]),
   );
   // node-soap takes the first port whose address fits, and all ports have the same address.
   const services = { [contract.serviceName]: { WebHookSoap: methods, WebHookSoap12: methods } };
@@ -72,14 +76,12 @@ export async function nodeSoap(contract: Contract, service: Service, version: So
 }
 
 /** Returns the service method for an operation, which returns the reply's body as XML (`_xml`), node-soap's fastest way. */
-function serviceMethod(name: string, { namespace }: Contract, service: Service) {
-  const operation = service[name];
-  if (operation === undefined) throw new Error(`The service object has no operation ${name}.`);
+function serviceMethod(name: string, { namespace }: Contract, run: Service[string]['run']) {
   const writeResult = textElement(namespace, `${name}Response`, `${name}Result`);
   return async (parameters: ParameterValues, _callback: unknown, header: MessageHeader) => {
     const { from } = header;
     try {
-      return { _xml: writeResult('result' in from ? from.result : await operation.run(from.call, parameters)) };
+      return { _xml: writeResult('result' in from ? from.result : await run(from.call, parameters)) };
     } catch (error) {
       // Kept beside the call: node-soap would write a fault of its own.
       header.failure = { error };

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { HttpRequest } from '../http/request';
+import { decoded, type HttpRequest } from '../http/request';
 import type { HttpResponse } from '../http/response';
 import type { MediaType } from '../http/content/media-type';
 import { RequestError } from '../http/errors';
 import { shortened } from '../util/text';
-import { CallError, type CallContent, type ParameterValues, type Service } from '../service/call';
+import { CallError, type CallContent, type ParameterValues } from '../service/call';
 import type { Contract } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
 import type { ElementName } from '../xml/handler';
@@ -24,29 +24,29 @@ interface LastMessage {
   readonly message: SoapMessage;
 }
 
-type Operation = Contract['operations'][number];
+type Operation = NonNullable<IncomingCall['called']>;
 
 /** The SOAP bindings of one endpoint, which its SOAP calls share. */
 type SoapBindings = NonNullable<Awaited<ReturnType<typeof soapBindings>>>;
 
 /** Returns the SOAP bindings that are on; undefined if none is. */
-export async function soapBindings(contract: Contract, service: Service) {
+export async function soapBindings(endpoint: Pick<Endpoint, 'contract' | 'operations'>) {
+  const { contract, operations } = endpoint;
   const versions = SoapVersion.all.filter(({ binding }) => contract.protocols.bindings.has(binding));
   if (versions.length === 0) return undefined;
-  const namesOf = ({ name: operation, parameters }: Operation) =>
-    new Set([...parameters.map(({ name }) => name), ...(service[operation]?.refuses ?? [])]);
+  const all = [...operations.values()];
   const messages: MessageContract = {
     bindings: versions.map(({ binding }) => binding),
     namespace: contract.namespace,
-    argumentNames: new Map(contract.operations.map((operation) => [operation.name, namesOf(operation)])),
-    recording: new Set(Object.keys(service).filter((name) => service[name]?.access === 'record')),
+    argumentNames: new Map(all.map((one) => [one.name, new Set(one.asked.map(({ name }) => name))])),
+    recording: new Set(all.filter(({ access }) => access === 'record').map(({ name }) => name)),
   };
-  const answers = await Promise.all(versions.map((version) => nodeSoap(contract, service, version)));
+  const answers = await Promise.all(versions.map((version) => nodeSoap(endpoint, version)));
   return {
     messages,
     /** Answers calls over each version that is on. */
     answers: new Map(messages.bindings.map((binding, i) => [binding, answers[i]])),
-    /** The last message of each operation that the header fields name; under the empty name, of those where they name none. */
+    /** By the operation in the header fields; under '' if they name none. */
     last: new Map<string, LastMessage>(),
   };
 }
@@ -91,7 +91,7 @@ export class SoapCall extends IncomingCall {
     const soap11 =
       soapaction === undefined ? soap12 : operationWithAction(contract, soapActionValue(String(soapaction)));
     this.#named = { soap11, soap12 };
-    this.operation = this.#named[this.binding];
+    this.called = this.endpoint.operations.get(this.#named[this.binding] ?? '');
   }
 
   override read(body: Buffer): void | Promise<void> {
@@ -123,9 +123,9 @@ export class SoapCall extends IncomingCall {
     this.#giveHints(message);
     if (version === SoapVersion.soap11 && essence !== SoapVersion.soap11.mediaType)
       throw FAULTS.contentTypeOfSoap11(essence);
-    // If the next line throws, the refused call has no operation: that of the header fields may be of the other version.
-    this.operation = undefined;
-    this.operation = this.#named[message.binding] ?? this.#namedInBody(message);
+    // Cleared first: if the message names no operation, the refusal must not report the header's.
+    this.called = undefined;
+    this.called = this.endpoint.operations.get(this.#named[message.binding] ?? '') ?? this.#operationInBody(message);
     const { security, mandatoryHeaders } = message;
     // SOAP 1.1, section 4.2.3; SOAP 1.2 part 1, section 5.2.3.
     if (mandatoryHeaders.length > 0) throw FAULTS.notUnderstood(mandatoryHeaders);
@@ -134,19 +134,19 @@ export class SoapCall extends IncomingCall {
   }
 
   /** The operation of a message whose header fields name none. @throws {Fault} its element names none either, or may not. */
-  #namedInBody({ element }: SoapMessage): string {
-    const { contract } = this.endpoint;
+  #operationInBody({ element }: SoapMessage): Operation {
+    const { contract, operations } = this.endpoint;
     const { soapaction } = this.headers;
     if (this.#version === SoapVersion.soap11 && soapaction !== undefined)
       throw FAULTS.unknownSoapAction(urlDecoded(soapActionValue(String(soapaction))));
-    const named = element?.namespace === contract.namespace ? contract.describe(element.name)?.name : undefined;
+    const named = element?.namespace === contract.namespace ? operations.get(element.name) : undefined;
     if (named !== undefined) return named;
     const action = this.mediaType?.action;
     throw action === undefined ? FAULTS.missingAction() : FAULTS.unknownAction(action);
   }
 
   #giveHints({ element, hasAddressing, hints }: SoapMessage): void {
-    const { contract } = this.endpoint;
+    const { contract, operations } = this.endpoint;
     for (const hint of hints) this.hint('charset', hint);
     if (hasAddressing)
       this.hint(
@@ -154,8 +154,7 @@ export class SoapCall extends IncomingCall {
         'A SOAP message has WS-Addressing headers. This service does not use them, and refuses a message that says they must be ' +
           'understood. Let the client send none: in WCF with basicHttpBinding, or with a message version without addressing.',
       );
-    if (element === undefined || element.namespace === contract.namespace) return;
-    if (contract.describe(element.name) === undefined) return;
+    if (element === undefined || element.namespace === contract.namespace || !operations.has(element.name)) return;
     this.hint(
       'soap-namespace',
       `A SOAP message has the element ${element.name} of the namespace "${shortened(element.namespace)}", but the service has ` +
@@ -163,12 +162,11 @@ export class SoapCall extends IncomingCall {
     );
   }
 
-  override invoke(name: string): Promise<string> {
+  override invoke(operation: Operation): Promise<string> {
     const answer = this.#bindings.answers.get(this.binding);
-    const operation = this.endpoint.contract.describe(name);
-    if (answer === undefined || operation === undefined) throw new Error('The message has not been read.');
+    if (answer === undefined) throw new Error(`${this.binding} is off.`);
     const values = operation.parameters.length === 0 ? {} : this.#parameters(operation);
-    return answer(name, values, { call: this });
+    return answer(operation.name, values, { call: this });
   }
 
   #parameters(operation: Operation): ParameterValues {
@@ -177,8 +175,7 @@ export class SoapCall extends IncomingCall {
     const { texts, otherNamespace, withElements } = (isNamed && message.arguments) || {};
     if (withElements !== undefined) throw CallError.mustBe(withElements, 'text, without XML elements in it');
     if (otherNamespace !== undefined) this.hint('parameter-namespace', this.#namespaceHint(otherNamespace));
-    const { refuses } = this.endpoint.service[operation.name] ?? {};
-    return operation.values((name) => texts?.get(name) ?? [], refuses);
+    return operation.values((name) => texts?.get(name) ?? []);
   }
 
   #namespaceHint({ namespace, name }: ElementName): string {
@@ -203,11 +200,12 @@ export class SoapCall extends IncomingCall {
     this.response.reply(fault.status, version.contentType, faultEnvelope(fault, version), headers);
   }
 
-  protected override contentOfMessage(): CallContent {
+  override content(): CallContent {
     return this.#message?.content ?? {};
   }
 
-  protected override forgetMessage(): void {
+  override forget(): void {
+    super.forget();
     this.#message = undefined;
   }
 }
@@ -228,10 +226,10 @@ function faultOf(error: unknown, refusal: RequestError | undefined, security: Se
 function operationWithAction(contract: Contract, action: string): string | undefined {
   const written = contract.action(action);
   if (written !== undefined) return written;
-  const decoded = urlDecoded(action);
-  const operation = contract.action(decoded);
-  if (operation !== undefined || !/[\x80-\xff]/.test(decoded)) return operation;
-  return contract.action(Buffer.from(decoded, 'latin1').toString('utf8'));
+  const text = urlDecoded(action);
+  const operation = contract.action(text);
+  if (operation !== undefined || !/[\x80-\xff]/.test(text)) return operation;
+  return contract.action(Buffer.from(text, 'latin1').toString('utf8'));
 }
 
 function soapActionValue(header: string): string {
@@ -246,12 +244,7 @@ function actionValue(parameter: string): string {
 /** Decodes escapes as ASP.NET does: also those of a UTF-16 code unit (`%u00e9`). What is no text in UTF-8 stays as it is. */
 function urlDecoded(value: string): string {
   if (!value.includes('%')) return value;
-  return value.replace(/%u([\da-f]{4})|(?:%[\da-f]{2})+/gi, (escapes, unit: string | undefined) => {
-    if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
-    try {
-      return decodeURIComponent(escapes);
-    } catch {
-      return escapes;
-    }
-  });
+  return value.replace(/%u([\da-f]{4})|(?:%[\da-f]{2})+/gi, (escapes, unit: string | undefined) =>
+    unit === undefined ? decoded(escapes) : String.fromCharCode(Number.parseInt(unit, 16)),
+  );
 }

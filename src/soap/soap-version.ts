@@ -58,7 +58,7 @@ export class SoapVersion {
       .att(SCHEMA_NAMESPACES)
       .ele(`${prefix}:Body`)
       .ele(builderText(contract.namespace), operation);
-    const { parameters = [], takesAnyXml = false } = contract.describe(operation) ?? {};
+    const { parameters = [], takesAnyXml = false } = contract.operations.find(({ name }) => name === operation) ?? {};
     const names = new Set(parameters.map(({ name }) => name));
     for (const name of takesAnyXml ? new Set([...names, ...given.keys()]) : names) {
       const text = given.get(name);

@@ -12,8 +12,6 @@ const PASSWORD_TEXT = `${WSS}-username-token-profile-1.0#PasswordText`;
 /** Milliseconds that a sender's clock may be behind; WCF allows the same. */
 const CLOCK_SKEW = 5 * 60 * 1000;
 
-const MAX_TEXT_LENGTH = 4096;
-
 /** A name to be written as text or in an attribute value, with its prefix. */
 export interface QualifiedName extends ElementName {
   readonly prefix: string;
@@ -98,10 +96,7 @@ export class SecurityHeaderReader {
   addText(text: string): void {
     const path = this.#paths.at(-1) ?? '';
     const before = this.#texts.get(path);
-    if (before === undefined) return;
-    if (before.length + text.length > MAX_TEXT_LENGTH)
-      this.#refuse(SECURITY_CODES.invalid, `a value has more than ${String(MAX_TEXT_LENGTH)} characters`);
-    else this.#texts.set(path, before + text);
+    if (before !== undefined) this.#texts.set(path, before + text);
   }
 
   closeElement(): void {

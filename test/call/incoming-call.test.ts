@@ -18,13 +18,6 @@ describe.each(BINDINGS)('over %s', (binding) => {
     });
     waiting = await startEndpoint({
       RecordEvent: failing(new EventTooLargeError('1', 2, 1)),
-      HelloWorld: {
-        access: 'open',
-        run: async (call) => {
-          await call.whileIdle(() => Promise.resolve());
-          return JSON.stringify(call.content());
-        },
-      },
     });
   });
 
@@ -62,12 +55,5 @@ describe.each(BINDINGS)('over %s', (binding) => {
       expect(answer.body).toContain('unable to process request. ---&gt; it broke ---&gt; the disk is full<');
     } else expect(answer.body).toBe('it broke ---> the disk is full\n');
     expect(endpoint.reports.at(-1)).toMatchObject({ binding, operation: 'HelloWorld', error: { message: 'it broke' } });
-  });
-
-  it('an operation that asks for the content after its wait gets an error, not an empty content', async () => {
-    const { path, ...question } = requestOf(binding, 'HelloWorld');
-    const answer = await send(waiting.url + path, question);
-    expect(answer.status).toBe(500);
-    expect(answer.body).toContain('call content() before forget() and whileIdle()');
   });
 });

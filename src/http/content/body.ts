@@ -56,7 +56,7 @@ export class BodyReader {
 
   #read(request: HttpRequest, response: HttpResponse, unprovedLimit?: number): Promise<Buffer> {
     const { headers, bodyLength } = request;
-    if (!request.hasBody || request.isBodyMissing) return Promise.resolve(EMPTY);
+    if (!request.hasBody) return Promise.resolve(EMPTY);
     const error = this.#tooLarge(bodyLength, unprovedLimit);
     if (error !== undefined) return Promise.reject(error);
     const field = headers['content-encoding'];

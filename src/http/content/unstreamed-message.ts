@@ -11,9 +11,6 @@ const EMPTY = Buffer.alloc(0);
  * its parser calls `push`, and after the answer Node calls `resume` and lets go of the message if `readableEnded`.
  */
 export class UnstreamedMessage extends IncomingMessage {
-  /** Its caller waited for `100 Continue`, then closed the connection: the body counts as empty. */
-  isBodyMissing = false;
-  #hasBegun = false;
   #hasBody: boolean | undefined;
   #failure: RequestError | undefined;
   /** Whether the body bypasses the stream, into `#gathering` until it has ended. */
@@ -46,7 +43,7 @@ export class UnstreamedMessage extends IncomingMessage {
     this.#isBypassed = true;
     this.#gathering = gathering;
     if (arrived !== null) this.#add(arrived);
-    if (this.complete || this.isBodyMissing) this.#add(null);
+    if (this.complete) this.#add(null);
     return gathering.whole.promise;
   }
 
@@ -71,22 +68,12 @@ export class UnstreamedMessage extends IncomingMessage {
     this.#gathering?.whole.reject(error);
   }
 
-  /** Ends a body at the end of its connection: it was cut short, or its caller never began it, as {@link isBodyMissing} says. */
-  cutShort(): void {
-    if (this.headers.expect === undefined || this.#hasBegun) this.fail(HTTP_ERRORS.cutShort());
-    else {
-      this.isBodyMissing = true;
-      this.#add(null);
-    }
-  }
-
   get #isStream(): boolean {
     return !this.#isBypassed && this.hasBody;
   }
 
   /** Called by Node's parser with each piece of the body, then with null. */
   override push(piece: Buffer | null): boolean {
-    this.#hasBegun = true;
     if (this.#isStream) return super.push(piece);
     this.#add(piece);
     const turns = this.#gathering?.turns;

@@ -71,26 +71,25 @@ export function documents(endpoint: Endpoint, soap: Soap): Router {
 
 /** Loads the templates. Returns a function that writes the document for which a request asks. */
 function documentWriter(endpoint: Endpoint, soap: Soap) {
-  const { contract, path, service, proxies, access } = endpoint;
+  const { contract, path, operations, proxies, access } = endpoint;
   const { bindings: on } = contract.protocols;
   const page = pageWriter(contract, 'operations', join(__dirname, 'templates'), ['style.css']);
   const [servicePage, unknownPage] = [page('service', ['copy.js']), page('unknown-operation')];
   const [operationPage, invokingPage] = [page('operation', ['copy.js']), page('operation', ['copy.js', 'invoke.js'])];
 
   const operationDocument = async (name: string, url: string): Promise<Document> => {
-    const operation = contract.describe(name);
+    const operation = operations.get(name);
     if (operation === undefined) {
       const unknown = unknownPage('Operation not found', url, { name: shortened(name) });
       return { refusal: HTTP_ERRORS.noSuchOperation(name), ...unknown };
     }
-    const needed = service[name]?.access ?? 'record';
-    const credentials = access.rules.credentials[needed];
+    const credentials = access.rules.credentials[operation.access];
     const needsKey = credentials.includes('key');
     // A page cannot sign what it sends, and its form is a call over HTTP POST.
     const canInvoke = on.has('httppost') && (needsKey || credentials.length === 0);
     return (canInvoke ? invokingPage : operationPage)(name, url, {
       operation,
-      access: needed,
+      access: operation.access,
       credentials,
       needsKey,
       canInvoke,

@@ -109,8 +109,8 @@ function curlOf({ method, url, headers, body = '' }: SampleRequest): string | un
  */
 function exampleArguments({ parameters, takesAnyXml }: Operation): ReadonlyMap<string, string> {
   const required = parameters.filter(({ isRequired }) => isRequired);
-  const telling = parameters.filter(({ type }) => type.name !== 'string').slice(0, 1);
+  const telling = parameters.filter(({ type }) => type === 'int').slice(0, 1);
   const shown = required.length > 0 || takesAnyXml ? required : telling;
-  const examples = shown.map(({ name, type }) => [name, type.example] as const);
+  const examples = shown.map(({ name, type }) => [name, type === 'int' ? '10' : 'text'] as const);
   return new Map([...examples, ...(takesAnyXml ? [['order', '17'] as const] : [])]);
 }

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Contract } from '../../../src/contract/contract';
-import { BUILT_IN } from '../../../src/contract/schema';
 import { pageWriter } from '../../../src/pages/page-writer';
 import { eventsOf, NAMESPACE, resultOf } from '../../support/bindings';
 import { startEndpoint } from '../../support/endpoint';
@@ -99,10 +98,11 @@ describe('the pages', () => {
   it('the page of GetEvents has a table of its parameters, with a labelled field for each', async () => {
     const html = await page('?op=GetEvents');
     const rows = [...html.matchAll(/<tr>\s*(<th scope="row">[^]*?)<\/tr>/g)].map(([, row = '']) => row);
-    const { parameters = [] } = (await Contract.load(NAMESPACE)).describe('GetEvents') ?? {};
+    const { operations } = await Contract.load(NAMESPACE);
+    const { parameters = [] } = operations.find(({ name }) => name === 'GetEvents') ?? {};
     expect(parameters.map(({ name }) => name)).toEqual(expect.arrayContaining(['after', 'limit', 'id', 'sequence']));
     expect(rows.map((row) => textOf(row).trim())).toEqual(
-      parameters.map(({ name, type, documentation }) => `${name} ${type.name}, optional ${documentation}`),
+      parameters.map(({ name, type, documentation }) => `${name} ${type}, optional ${documentation}`),
     );
     for (const row of rows) {
       const [, id = ''] = /<label for="([^"]*)">/.exec(row) ?? [];
@@ -188,26 +188,19 @@ describe('the pages where keys are set', () => {
 });
 
 it('the page of an operation has the field that suits the type of each parameter', async () => {
-  const parameters = ['count s:long', 'note s:string', 'price s:decimal?', 'on s:boolean?', 'at s:dateTime?'];
-  const endpoint = await startEndpoint({}, await contractWith({ Fill: parameters }));
+  const endpoint = await startEndpoint(
+    {},
+    await contractWith({ Fill: ['count s:int', 'note s:string', 'at s:string?'] }),
+  );
   const html = (await send(`${endpoint.url}?op=Fill`)).body;
   await endpoint.stop();
   const fields = (name: string) =>
-    [...html.matchAll(new RegExp(`<(?:input|select) name="${name}"[^>]*>`, 'g'))].map(([field]) => field);
+    [...html.matchAll(new RegExp(`<input name="${name}"[^>]*>`, 'g'))].map(([field]) => field);
 
-  expect(fields('count')).toEqual([expect.stringMatching(/type="number" step="1".* required>$/)]);
-  expect(fields('price')).toEqual([expect.stringMatching(/type="number" step="any"(?!.* required)/)]);
-  expect(fields('at')).toEqual([expect.stringMatching(/type="text".* placeholder="2026-01-31T12:00:00Z"/)]);
-  expect(fields('on')).toEqual([expect.stringContaining('<select')]);
-  expect(html).toMatch(
-    /<select name="on"[^>]*>\s*<option value=""><\/option>\s*<option>true<\/option>\s*<option>false</,
-  );
-  expect(textOf(html)).toContain('count long, required');
+  expect(fields('count')).toEqual([expect.stringMatching(/type="number".* required>$/)]);
+  expect(fields('at')).toEqual([expect.stringMatching(/type="text"(?!.* required)/)]);
+  expect(textOf(html)).toContain('count int, required');
   // The example has all that is required, and no more.
   expect(samplesOn(html, 'HTTP GET').request).toContain('/Fill?count=10&note=text HTTP/1.1');
   expect(await htmlProblems(html)).toEqual([]);
-});
-
-it.each(Object.values(BUILT_IN))('the example of the type $name is a value of it', (type) => {
-  expect(() => type.read(type.example)).not.toThrow();
 });
