@@ -61,8 +61,8 @@ export class EventLog extends LocalLog {
   /** The events of the last commit, if it failed. */
   #failed: readonly NewEvent[] = [];
   readonly #searches = new Semaphore(1);
-  /** Resolves once the ends that were asked for are known. */
-  #ends: Promise<void> = Promise.resolve();
+  /** Settles once all that {@link end} was asked for is known. */
+  #ends: Promise<unknown> | undefined;
   /** Limits answers with a whole event to one at a time: each takes several times the event's bytes. */
   readonly whole = new Semaphore(1);
 
@@ -103,10 +103,10 @@ export class EventLog extends LocalLog {
   append<Events extends readonly NewEvent[]>(...events: Events): Promise<{ [Place in keyof Events]: Appended }>;
   append(...events: readonly NewEvent[]): Promise<Appended[]> {
     const failure = events.length === 1 ? 'The event could not be recorded.' : 'The events could not be recorded.';
-    return this.#whileOpen(failure, async () => {
-      if (events.length === 0) return [];
-      await this.#ends;
-      return this.#group ? this.#group.add(events, sizeOf(events)) : this.#commit(events, 0);
+    const commit = () => (this.#group ? this.#group.add(events, sizeOf(events)) : this.#commit(events, 0));
+    return this.#whileOpen(failure, () => {
+      if (events.length === 0) return Promise.resolve([]);
+      return this.#ends === undefined ? commit() : this.#ends.then(commit);
     });
   }
 
@@ -191,10 +191,13 @@ export class EventLog extends LocalLog {
     return this.#reading(() => this.engine.newest());
   }
 
-  /** As {@link newest}, for a reader of all that this process is given afterwards: it is not recorded before. */
+  /** As {@link newest}, for a reader of all that this process is given from now on: that is recorded after it. */
   end(): Promise<number> {
     const end = this.newest();
-    this.#ends = Promise.allSettled([end, this.#ends]).then(() => undefined);
+    const ends = Promise.allSettled([end, this.#ends]).then(() => {
+      if (this.#ends === ends) this.#ends = undefined;
+    });
+    this.#ends = ends;
     return end;
   }
 
