@@ -148,7 +148,7 @@ class HttpCall extends IncomingCall {
   #answeredHandshakes(): readonly string[] {
     const { config, service } = this.endpoint;
     if (service[this.#operationPath.name]?.access !== 'record') return NO_HANDSHAKES;
-    return config.senderHandshakes?.map(({ name }) => name) ?? NO_HANDSHAKES;
+    return config.senderHandshakes ?? NO_HANDSHAKES;
   }
 
   override async invoke(name: string): Promise<string> {
