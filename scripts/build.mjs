@@ -85,11 +85,11 @@ function move(from, to, tries = 20) {
 function settingsDeclaration() {
   const { VARIABLES } = require(`../${NEXT}/config/variables`);
   const { variablesOf } = require(`../${NEXT}/config/variable`);
-  const members = variablesOf(VARIABLES).flatMap(({ name, description, otherwise, secret, ...variable }) => {
-    const note = `   * ${description}\n   *\n   * @default ${variable.default ?? otherwise}`;
+  const members = variablesOf(VARIABLES).flatMap(({ name, about }) => {
+    const note = `   * ${about.description}\n   *\n   * @default ${about.default ?? about.otherwise ?? 'none'}`;
     const file = `  /** A file with the value of {@link ${name}}. */\n  readonly ${name}_FILE?: string | undefined;`;
     const value = `  /**\n${note}\n   */\n  readonly ${name}?: string | number | boolean | undefined;`;
-    return secret ? [value, file] : [value];
+    return about.secret ? [value, file] : [value];
   });
   const summary =
     '/** Settings of the service, as `docs/configuration.md` describes them. What is undefined is not set. */';

@@ -143,7 +143,7 @@ export async function startApp(config: Config, log: EventLog, logger = createLog
     async reload(next: Pick<Config, 'access' | 'allowedHosts' | 'forwardSecrets' | 'tls'>): Promise<void> {
       await servers.reloadTls(next.tls);
       access.use({ ...config, access: next.access, allowedHosts: next.allowedHosts });
-      secrets.use(AccessControl.secretsIn(next));
+      secrets.use(AccessControl.secretsIn({ ...next, eventLogServer: config.eventLogServer }));
     },
     /** Finishes what is in flight; connections without a call stay open for `idleTimeout` ms. The event log stays open. */
     close(idleTimeout?: number): Promise<void> {

@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { startApp } from './app';
-import { ConfigError as SettingsError, type Config } from './config/config';
+import type { Config } from './config/config';
 import { ProcessConfig, type WebHookSettings } from './config/process-config';
+import { ConfigError as SettingsError } from './config/variable';
 import { positionIn, StoredEvent } from './events/stored-event';
 import { CloudEventError as NoCloudEvent } from './events/cloudevents/attributes';
 import { EventFactory } from './events/event';
@@ -65,7 +66,7 @@ export interface WebHookEvents {
    * Reads events whole, oldest first: the first ones after a position, or the newest.
    *
    * @param options.limit - the most events, 100 by default.
-   * @throws {TypeError} `after` is not a position.
+   * @throws {TypeError} an option is not valid.
    */
   read(options?: {
     readonly after?: Position | undefined;
@@ -99,7 +100,7 @@ export interface WebHookEvents {
    * calls, `time` with the current time. `data` may be a `Uint8Array`.
    *
    * @returns its id in the log, and whether it was recorded: one with the `source` and `id` of another is not.
-   * @throws {CloudEventError} it is not a valid CloudEvent, or has `null` or a function as its data.
+   * @throws {CloudEventError} it is not a valid CloudEvent, or has `null` or what JSON has no form for as its data.
    * @throws {EventLogError} the log could not take it.
    */
   record(event: Partial<CloudEvent>): Promise<{ readonly id: string; readonly recorded: boolean }>;
@@ -177,10 +178,11 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
   };
 }
 
-/** Keeps JSON from leaving out what it has no form for. */
+/** Refuses what JSON has no form for: it would be left out, or become null. */
 function jsonValue(name: string, value: unknown): unknown {
-  if (typeof value !== 'function' && typeof value !== 'symbol') return value;
-  throw new NoCloudEvent(`${name} must not be a ${typeof value}: JSON has none.`);
+  const isNumber = typeof value === 'number';
+  if (isNumber ? Number.isFinite(value) : !/^(?:function|symbol|bigint)$/.test(typeof value)) return value;
+  throw new NoCloudEvent(`${name} must not be ${isNumber ? String(value) : `a ${typeof value}`}: JSON has none.`);
 }
 
 async function* followed(
@@ -209,7 +211,7 @@ function recordedEvent(event: Parameters<typeof StoredEvent.json>[0]): RecordedE
 }
 
 function limitOf(limit = 100): number {
-  if (!Number.isSafeInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1 on.');
+  if (!Number.isSafeInteger(limit) || limit < 1) throw new TypeError('limit must be a whole number from 1 on.');
   return limit;
 }
 

@@ -3,9 +3,10 @@ import cluster from 'node:cluster';
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { startApp } from './app';
-import { ConfigError, type Config } from './config/config';
+import type { Config } from './config/config';
 import { BUILD } from './config/package-info';
 import { ProcessConfig } from './config/process-config';
+import { ConfigError } from './config/variable';
 import { AccessControl } from './access/access-control';
 import { ServiceManager, STOP_SIGNALS } from './config/service-manager';
 import { plainReason } from './util/errors';
@@ -87,7 +88,7 @@ async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
         // A caller whose access was revoked must not go on using a connection that is open.
         await app.reload(ProcessConfig.ofService(() => undefined));
       } catch {
-        // The process that takes over has read them.
+        // The settings changed again; the new process has read valid ones.
       }
       stop('retire', HANDOVER_TIMEOUT);
     },

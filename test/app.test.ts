@@ -8,7 +8,7 @@ it('a reload takes over keys, names and what is cut out as a secret', async () =
   const { url, log, app } = await startService(settings(OLD));
   const statuses = () => {
     const answers = [OLD, NEW].flatMap((key) => [
-      send(`${url}/RecordEvent`, { headers: { 'X-API-Key': key, 'X-Field': NEW } }),
+      send(`${url}/RecordEvent`, { headers: { 'X-API-Key': key, 'X-Field': OLD + NEW } }),
       send(`${url}/GetEvents`, { headers: { Host: `${key}.example` } }),
     ]);
     return Promise.all(answers.map(async (answer) => (await answer).status));
@@ -18,5 +18,5 @@ it('a reload takes over keys, names and what is cut out as a secret', async () =
   expect(await statuses()).toEqual([401, 403, 200, 200]);
   const [event, ...others] = await log.scan({ after: 1, limit: 9 });
   expect([event?.arrival, others]).toEqual([expect.stringContaining('"keyName":"shop"'), []]);
-  expect(JSON.stringify([event, ...app.refusals().calls.slice(0, 2)])).not.toContain(NEW);
+  expect(JSON.stringify([event, ...app.refusals().calls.slice(0, 2)])).not.toMatch(/the-(?:old|new)-key/);
 });

@@ -114,6 +114,8 @@ describe('the events of an embedded service', () => {
       [{ data: null }, 'data must not be null: leave it out.'],
       [{ data: () => 1 }, 'data must not be a function: JSON has none.'],
       [{ data: { inside: Symbol('x') } }, 'inside must not be a symbol: JSON has none.'],
+      [{ data: [1n] }, '0 must not be a bigint: JSON has none.'],
+      [{ data: NaN }, 'data must not be NaN: JSON has none.'],
     ] as const) {
       const recording = events.record(event);
       await expect(recording).rejects.toBeInstanceOf(CloudEventError);
@@ -155,6 +157,7 @@ describe('the events of an embedded service', () => {
       `sign needs a sender, one of ${Sender.recognised.join(', ')}, and a secret of that`,
     );
     await expect(events.forward('3000')).rejects.toThrow('Invalid URL');
+    await expect(events.forward(url, { limit: 0 })).rejects.toBeInstanceOf(TypeError);
     await expect(events.read({ limit: 0 })).rejects.toThrow('limit must be a whole number from 1 on.');
     await expect(events.read({ after: 'x' })).rejects.toThrow(
       'after must be the sequence of an event: up to 20 digits.',

@@ -16,6 +16,9 @@ export interface ShownKey {
   readonly from: 'caller' | 'browser' | 'address';
 }
 
+/** As many characters as a key has at least. */
+const SHORTEST_SECRET = 16;
+
 /** Who may call, by the settings of the moment. */
 export class AccessControl {
   rules: ReturnType<typeof rulesOf>;
@@ -24,11 +27,14 @@ export class AccessControl {
     this.rules = rulesOf(config, otherSites(proxies));
   }
 
-  /** The values of the settings that are secret, without the names of keys. */
-  static secretsIn({ access, forwardSecrets = [] }: Pick<Config, 'access' | 'forwardSecrets'>): string[] {
+  /** The values of the settings that are secret, without the names of keys. A short password is left out: texts have it by chance. */
+  static secretsIn(config: Pick<Config, 'access' | 'forwardSecrets' | 'eventLogServer'>): string[] {
+    const { access, forwardSecrets, eventLogServer } = config;
     const { recordKeys = [], readKeys = [], ...secrets } = access;
     const keys = [...recordKeys, ...readKeys].map(withoutName);
-    return [keys, ...Object.values(secrets), forwardSecrets].flatMap((values) => values ?? []);
+    const { password = '' } = eventLogServer;
+    const passwords = password.length < SHORTEST_SECRET ? [] : [password];
+    return [keys, ...Object.values(secrets), forwardSecrets, passwords].flatMap((values) => values ?? []);
   }
 
   static readonly warningsFor = openServiceWarnings;
@@ -37,7 +43,7 @@ export class AccessControl {
     this.rules = rulesOf(config, this.rules.otherSite);
   }
 
-  /** Lets a request ask for the pages of the operator's own address, of which only what it was made for keeps others out. */
+  /** Checks a request to the operator's address. It needs no key: only the address it listens on keeps callers out. */
   readonly checkOperator = (request: HttpRequest): void => {
     const shownBy = this.rules.otherSite(request);
     if (shownBy !== undefined) throw HTTP_ERRORS.otherSite(shownBy);

@@ -13,7 +13,7 @@ export class Caller {
   keyName: string | undefined;
   /** The sender whose secret signed the body, and the name of that secret. */
   signedBy: { readonly sender: Sender; readonly secret: string; body: Buffer } | undefined;
-  /** Its caller must still prove who it is. All such callers share a quarter of memory, slots and connections. */
+  /** The caller has not yet proved who it is. All such callers share a quarter of memory, slots and connections. */
   isUnproved = false;
   #keys = NO_KEYS;
   /** The signature in its header fields, which matters if it records. */
@@ -124,7 +124,7 @@ function keysIn({ headers, accessTokens }: HttpRequest): ShownKey[] {
   if (typeof apiKey === 'string') keys.push({ digest: digestOf(apiKey), from: 'caller' });
   if (value !== '' && !isBasic) keys.push({ digest: digestOf(value), from: 'caller' });
   for (const token of accessTokens) keys.push({ digest: digestOf(token), from: 'address' });
-  // Comes last: rather one that no browser adds by itself.
+  // Last: a key that no browser adds by itself is preferred.
   if (password !== undefined) keys.push({ digest: digestOf(password), from: 'browser' });
   return keys;
 }

@@ -41,7 +41,7 @@ export function localChecks({ host: listens, admin, baseUrl, trustProxy, allowed
   const isLocal = isLoopback(listens) && baseUrl === undefined && trustProxy === 0;
   return {
     checkName,
-    /** Leaves that to a proxy, and to TLS, whose certificate such a name does not have. */
+    /** Checks nothing behind a proxy or with TLS: the proxy, or the certificate, already rejects foreign names. */
     checkHost: trustProxy === 0 && tls === undefined ? checkName : () => undefined,
 
     /**

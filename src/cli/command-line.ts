@@ -41,11 +41,12 @@ function usage(): string {
     'Settings are environment variables, or lines NAME=VALUE of a file .env in the working directory:',
   ];
   let section = '';
-  for (const { group, name, description, default: text, otherwise } of variablesOf(VARIABLES)) {
+  for (const { group, name, about } of variablesOf(VARIABLES)) {
     if (group !== section) lines.push('', `${group}:`);
     section = group;
-    const standard = text ?? otherwise;
-    lines.push(`  ${name.padEnd(22)}${description}${standard === 'none' ? '' : ` (${standard})`}`.replaceAll('`', ''));
+    const standard = about.default ?? about.otherwise;
+    const description = standard === undefined ? about.description : `${about.description} (${standard})`;
+    lines.push(`  ${name.padEnd(22)}${description}`.replaceAll('`', ''));
   }
   return lines.join('\n');
 }

@@ -1,9 +1,8 @@
+import { Sender } from '../senders/sender';
 import { Binding } from './values';
 import { withSecretFiles, wrongNames, type Texts } from './environment';
 import { ConfigError, Variable, variablesOf, type Problem, type SettingsOf, type VariableTable } from './variable';
 import { VARIABLES } from './variables';
-
-export { ConfigError } from './variable';
 
 type AllSettings = SettingsOf<typeof VARIABLES>;
 
@@ -64,7 +63,7 @@ export function readConfig(environment: Texts, origin?: (name: string) => string
 /**
  * Reads the settings of a table as {@link readConfig} does.
  *
- * @param contradictionsIn - finds what is wrong with settings each of which is valid.
+ * @param contradictionsIn - finds valid settings that contradict each other.
  */
 export function readTable<Table extends VariableTable>(
   table: Table,
@@ -107,10 +106,11 @@ function contradictions(settings: AllSettings, texts: Texts): Problem[] {
     wrong(VARIABLES.tls.cert, 'must be set together with TLS_KEY, and for TLS_CLIENT_CA');
   const { webhookOrigins, recordPaths, recordAnswer } = VARIABLES;
   for (const variable of [webhookOrigins, recordPaths, recordAnswer])
-    if ((texts[variable.name] ?? variable.default) !== variable.default && !protocols.has('httppost'))
+    if ((texts[variable.name] ?? variable.about.default) !== variable.about.default && !protocols.has('httppost'))
       wrong(variable, 'needs httppost in PROTOCOLS');
-  for (const { name, binding } of settings.senderHandshakes ?? [])
-    if (!protocols.has(binding)) wrong(VARIABLES.senderHandshakes, `needs ${binding} in PROTOCOLS for ${name}`);
+  for (const { name, binding } of Sender.handshakes.all)
+    if (settings.senderHandshakes?.includes(name) && !protocols.has(binding))
+      wrong(VARIABLES.senderHandshakes, `needs ${binding} in PROTOCOLS for ${name}`);
   if (texts.ADMIN_HOST !== undefined && admin.port === undefined)
     wrong(VARIABLES.admin.host, 'needs ADMIN_PORT, which turns that address on');
   if (limits.maxBodyMemory !== undefined && limits.maxBodyMemory < settings.maxRequestBytes)

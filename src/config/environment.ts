@@ -11,8 +11,8 @@ const QUOTED = /^(?:"([^"]*)"|'([^']*)'|`([^`]*)`)\s*(?:#.*)?$/;
 /** The variables of an `.env` file. */
 export class EnvFile {
   readonly texts: Readonly<Record<string, string>>;
-  readonly #file: string;
-  readonly #lines = new Map<string, number>();
+  /** Where each variable is set, for messages: `.env, line 3`. */
+  readonly places = new Map<string, string>();
 
   /**
    * Parses a file: one `NAME=VALUE` a line, `export` before it or not, the value in quotes or not, comments after `#`. Whatever
@@ -21,17 +21,17 @@ export class EnvFile {
    * @throws {ConfigError} naming the first line that is not valid, without its value.
    */
   constructor(file: string, content: string) {
-    this.#file = file;
     const texts: [name: string, text: string][] = [];
     for (const [i, row] of content.split(/\r\n|\n|\r/).entries()) {
       if (/^\s*(?:#|$)/.test(row)) continue;
-      const wrong = (problem: string) => new ConfigError(`${file}, line ${String(i + 1)}: ${problem}`);
+      const place = `${file}, line ${String(i + 1)}`;
+      const wrong = (problem: string) => new ConfigError(`${place}: ${problem}`);
       const [, name, text] = ENTRY.exec(row.trim()) ?? [];
       if (name === undefined || text === undefined)
         throw wrong('must be NAME=VALUE, a comment that begins with #, or empty');
-      const before = this.#lines.get(name);
-      if (before !== undefined) throw wrong(`${name} is already set in line ${String(before)}`);
-      this.#lines.set(name, i + 1);
+      const before = this.places.get(name);
+      if (before !== undefined) throw wrong(`${name} is already set in ${before}`);
+      this.places.set(name, place);
       texts.push([name, valueOf(text, (problem) => wrong(`${name} ${problem}`))]);
     }
     this.texts = Object.fromEntries(texts);
@@ -46,15 +46,6 @@ export class EnvFile {
       throw new ConfigError(`${file}: ${(error as Error).message}`);
     }
     return new EnvFile(file, content);
-  }
-
-  has(name: string): boolean {
-    return this.#lines.has(name);
-  }
-
-  /** The place of a variable that is set, for messages: `.env, line 3`. */
-  placeOf(name: string): string {
-    return `${this.#file}, line ${String(this.#lines.get(name))}`;
   }
 }
 
@@ -84,7 +75,7 @@ export function withSecretFiles(
     const file = name && given[name];
     if (!file) continue;
     const wrong = (what: string): void => void problems.push({ name, line: `${name}=${file}: ${what}` });
-    if (given[secret.name] !== undefined) {
+    if (given[secret.name]) {
       wrong(`must not be set together with ${secret.name}`);
       continue;
     }
@@ -124,10 +115,10 @@ const LIKE_A_SECRET = /^[A-Z\d]+(_(?:KEY|SECRET|TOKEN))S?(?:_FILE)?$/i;
 
 /** Finds the names that no variable has, and says which one each is close to. */
 export function unknownNames(variables: readonly Variable<unknown>[], names: readonly string[]): UnknownName[] {
-  const known = variables.flatMap(({ name, names: all, guards, secret }) => [
+  const known = variables.flatMap(({ name, names: all, guards, about }) => [
     ...all.map((one) => ({ name: one, letters: lettersOf(one), guards })),
     // Certificates are files, too, but their variables do not say so.
-    ...(guards && !secret ? [{ name, letters: lettersOf(`${name}_FILE`), guards }] : []),
+    ...(guards && !about.secret ? [{ name, letters: lettersOf(`${name}_FILE`), guards }] : []),
   ]);
   const unknown = names.filter((name) => !known.some((one) => one.name === name));
   return unknown.map((name) => {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readConfig, readTable, type Config } from './config';
-import { EnvFile, unknownNames, type Texts } from './environment';
+import { EnvFile, unknownNames, withSecretFiles, type Texts } from './environment';
 import { ConfigError, variablesOf, type Variable } from './variable';
 import { VARIABLES } from './variables';
 
@@ -13,6 +13,7 @@ export type WebHookSettings = Readonly<Record<string, string | number | boolean 
 
 /** The configuration of a process of ours that runs the service. */
 export interface ProcessConfig extends Config {
+  /** Of all variables, with the content of the files of secrets. */
   readonly texts: Texts;
   readonly environmentOfWorkers: Readonly<Record<string, string>>;
 }
@@ -26,14 +27,15 @@ export const ProcessConfig = {
    */
   ofService(warn: (message: string) => void): ProcessConfig {
     const { texts, isOfFile, origin } = ownTexts();
-    for (const { name, line, resembles } of unknownNames(variablesOf(VARIABLES), Object.keys(texts))) {
+    const variables = variablesOf(VARIABLES);
+    for (const { name, line, resembles } of unknownNames(variables, Object.keys(texts))) {
       // The environment has variables of other programs.
       if ((isOfFile(name) || resembles) && name !== READ_KEY && !OF_OTHERS.test(name)) warn(line + origin(name));
     }
     const config = readConfig(texts, origin);
-    const supervised = variablesOf(VARIABLES).filter((variable) => variable.supervised);
+    const supervised = variables.filter(({ about }) => about.supervised);
     const settings = Object.fromEntries(
-      supervised.map(({ name, default: otherwise = '' }) => [name, hash('sha256', texts[name] || otherwise, 'base64')]),
+      supervised.map(({ name, about }) => [name, hash('sha256', texts[name] || (about.default ?? ''), 'base64')]),
     );
     const given = process.env[SUPERVISOR];
     const common = given === undefined ? settings : (JSON.parse(given) as typeof settings);
@@ -45,18 +47,22 @@ export const ProcessConfig = {
       });
     if (lines.length > 0) throw new ConfigError(lines.join('\n'));
     const environmentOfWorkers = { [SUPERVISOR]: JSON.stringify(settings) };
-    return { ...withinDescriptors(config, warn), texts, environmentOfWorkers };
+    return {
+      ...withinDescriptors(config, warn),
+      texts: withSecretFiles(variables, texts).texts,
+      environmentOfWorkers,
+    };
   },
 
   /** Returns the names of the variables whose new value needs a restart. */
   needRestart({ texts: old }: ProcessConfig, { texts }: ProcessConfig, isRetained: boolean): string[] {
-    const isUsed = ({ isReloaded, group, name }: Variable<unknown>) => {
-      if (group !== 'TLS') return isReloaded && (group === 'Access' || isRetained);
+    const isUsed = ({ about, group, name }: Variable<unknown>) => {
+      if (group !== 'TLS') return group === 'Access' || (about.isReloaded && isRetained);
       // Files may change; whether there is TLS, and whether callers need a certificate, may not.
       return (old[name] === undefined) === (texts[name] === undefined);
     };
     return variablesOf(VARIABLES)
-      .filter((variable) => !isUsed(variable) && variable.names.some((name) => old[name] !== texts[name]))
+      .filter((variable) => old[variable.name] !== texts[variable.name] && !isUsed(variable))
       .map(({ name }) => name);
   },
 
@@ -91,14 +97,14 @@ const OF_OTHERS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|
 /** The environment, and what an `.env` file adds to it: workers, which inherit the environment, read the file anew. */
 function ownTexts() {
   const file = EnvFile.read('.env');
-  const isOfFile = (name: string) => process.env[name] === undefined && file.has(name);
+  const isOfFile = (name: string) => process.env[name] === undefined && file.places.has(name);
   const texts = withNamesOfSystem({ ...file.texts, ...process.env });
   const { PGPASSWORD, EVENT_LOG_PASSWORD, EVENT_LOG_PASSWORD_FILE } = texts;
   return {
     // PostgreSQL's own programs read the other one.
     texts: EVENT_LOG_PASSWORD_FILE ? texts : { ...texts, EVENT_LOG_PASSWORD: EVENT_LOG_PASSWORD || PGPASSWORD },
     isOfFile,
-    origin: (name: string): string => (isOfFile(name) ? ` (${file.placeOf(name)})` : ''),
+    origin: (name: string): string => (isOfFile(name) ? ` (${file.places.get(name) ?? ''})` : ''),
   };
 }
 

@@ -43,13 +43,12 @@ function listOf(item: RegExp, allowed: string): Read<readonly string[]> {
   };
 }
 
-/** A list of names; as what they name, in the order of `items`. */
-function someOf<Item>(items: readonly Item[], nameOf: (item: Item) => string): Read<readonly Item[]> {
-  const names = items.map(nameOf);
+/** A list of some names; in the order of all of them. */
+function someOf<Name extends string>(names: readonly Name[]): Read<readonly Name[]> {
   const list = listOf(new RegExp(`^(?:${names.join('|')})$`), `must be a list of ${names.join(', ')}, one at least`);
   return (value) => {
     const given = list(value);
-    return items.filter((item) => given.includes(nameOf(item)));
+    return names.filter((name) => given.includes(name));
   };
 }
 
@@ -154,7 +153,7 @@ const line = matching(/^\P{Cc}{1,1000}$/u, 'must be a password of up to 1,000 ch
 /** A file of it may end with a line break. */
 export const password: Read<string> = (value) => line(value.replace(/\r?\n$/, ''));
 
-const bindings = someOf(Binding.all, (binding) => binding);
+const bindings = someOf(Binding.all);
 
 export const protocols: Read<ReadonlySet<Binding>> = (value) => new Set(bindings(value));
 
@@ -169,7 +168,7 @@ export const origins = listOf(
   'must be * or a list of host names, as in eventgrid.azure.net,sender.example.com',
 );
 
-export const handshakes = someOf(Sender.handshakes.all, ({ name }) => name);
+export const handshakes = someOf(Sender.handshakes.all.map(({ name }) => name));
 
 /** Names of header fields (RFC 9110, section 5.1), in lower case once they are read. */
 export const fieldNames = listOf(

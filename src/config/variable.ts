@@ -33,37 +33,21 @@ interface Description {
   readonly redact?: (text: string) => string;
   /** With WORKERS, the supervisor uses it itself: new workers cannot have another. */
   readonly supervised?: boolean;
-  /** One process uses another value after SIGHUP, as it does of the keys and secrets. */
+  /** Without WORKERS, SIGHUP applies a new value, as for keys and secrets. */
   readonly isReloaded?: boolean;
 }
 
 /** An environment variable: its name, what it may hold, and what the documentation says about it. */
 export class Variable<Value> {
-  readonly description: string;
-  readonly default: string | undefined;
-  readonly otherwise: string;
-  readonly secret: boolean;
-  readonly supervised: boolean;
-  readonly isReloaded: boolean;
-  readonly #redact: (text: string) => string;
-
   constructor(
     readonly group: SettingGroup,
     readonly name: string,
     private readonly read: Read<Value>,
-    given: Description,
-  ) {
-    this.#redact = given.redact ?? ((text) => text);
-    this.description = given.description;
-    this.default = given.default;
-    this.otherwise = given.otherwise ?? 'none';
-    this.secret = given.secret ?? false;
-    this.supervised = given.supervised ?? false;
-    this.isReloaded = given.isReloaded ?? group === 'Access';
-  }
+    readonly about: Description,
+  ) {}
 
   get names(): readonly string[] {
-    return this.secret ? [this.name, `${this.name}_FILE`] : [this.name];
+    return this.about.secret ? [this.name, `${this.name}_FILE`] : [this.name];
   }
 
   get guards(): boolean {
@@ -71,12 +55,12 @@ export class Variable<Value> {
   }
 
   /** Parses the text of the variable; its default if that is undefined. */
-  parse(text = this.default): { readonly value: Value } | { readonly problem: string } {
+  parse(text = this.about.default): { readonly value: Value } | { readonly problem: string } {
     if (text === undefined) return { value: undefined as Value };
     if (isQuoted(text)) return { problem: QUOTES };
     try {
       // `set PORT=80 && node …` of Windows' cmd sets "80 ". A password may end with a space; lists trim their members.
-      return { value: this.read(this.secret ? text : text.trim()) };
+      return { value: this.read(this.about.secret ? text : text.trim()) };
     } catch (error) {
       if (!(error instanceof ValueError)) throw error;
       return { problem: error.message };
@@ -90,7 +74,8 @@ export class Variable<Value> {
   /** Says what is wrong with the text of the variable, which it shows unless it is secret. */
   problem(text: string | undefined, message: string): Problem {
     const { name } = this;
-    return { name, line: `${this.secret || text === undefined ? name : `${name}=${this.#redact(text)}`}: ${message}` };
+    const { secret, redact } = this.about;
+    return { name, line: `${secret || text === undefined ? name : `${name}=${redact?.(text) ?? text}`}: ${message}` };
   }
 }
 

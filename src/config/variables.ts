@@ -64,7 +64,6 @@ export const VARIABLES = {
     password: events.optional('EVENT_LOG_PASSWORD', read.password, {
       secret: true,
       description: 'password for PostgreSQL',
-      supervised: true,
     }),
     timeout: events.required('EVENT_LOG_TIMEOUT', read.timeout, {
       default: '5s',

@@ -147,9 +147,8 @@ class HttpCall extends IncomingCall {
   }
 
   #answeredHandshakes(): readonly string[] {
-    const { config } = this.endpoint;
     if (this.#operationPath.operation?.access !== 'record') return NO_HANDSHAKES;
-    return config.senderHandshakes?.map(({ name }) => name) ?? NO_HANDSHAKES;
+    return this.endpoint.config.senderHandshakes ?? NO_HANDSHAKES;
   }
 
   override async invoke(operation: Operation): Promise<string> {

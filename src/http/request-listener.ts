@@ -143,7 +143,8 @@ function hostLines(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
+    // Nearly all write it so.
+    if (name === 'Host' || (name?.length === 4 && name.toLowerCase() === 'host')) hosts++;
   }
   return hosts;
 }

@@ -39,7 +39,7 @@ const ALL = SENDERS.map((form) => ({
 
 const FIELDS = new Set(ALL.map(({ field }) => field));
 
-/** The signatures, each with those who sign so. One says more than a token beside it, as from GitLab. */
+/** Each kind of signature, with its senders. Signatures come before tokens: GitLab may send both. */
 const KINDS = [...new Set(ALL.map(({ signature }) => signature))]
   .toSorted((a, b) => Number(a.isToken) - Number(b.isToken))
   .map((signature) => ({ signature, senders: ALL.filter((sender) => sender.signature === signature) }));

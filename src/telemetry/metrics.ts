@@ -97,7 +97,7 @@ export class Metrics {
 /** The observations with the same labels. */
 interface Series {
   readonly labels: Readonly<Record<'binding' | 'operation' | 'outcome', string>>;
-  /** For each bucket, how many are in it and in no smaller one. */
+  /** Observations in each bucket; not cumulative. */
   readonly counts: number[];
   sum: number;
 }

@@ -67,7 +67,6 @@ export function createObserver(
   };
 
   return {
-    /** Called for each answered request, if there is an access log. */
     answered: accessLog ? answered : undefined,
 
     /**
@@ -83,7 +82,6 @@ export function createObserver(
       unanswered(error, { ...requestFields(request), binding, operation, status }, request);
     },
 
-    /** A request or a connection was refused (with a {@link RequestError}), or a page has failed. `status` is that of the answer, if any. */
     refused: (
       error: unknown,
       status: number | undefined,
@@ -94,11 +92,6 @@ export function createObserver(
       unanswered(error, { ...fields, status }, request);
     },
 
-    /**
-     * A caller shows that a setting or a client does not fit.
-     *
-     * @param key - names the kind of hint: one of a few, never a text of a caller. The first of each is logged.
-     */
     hint: (key: string, message: string): void => {
       if (hints.has(key)) return;
       hints.add(key);

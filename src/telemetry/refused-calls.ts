@@ -46,14 +46,13 @@ const MINUTES = 60;
 /** How many calls are remembered: the last ones, and some of each reason. */
 const MAX_REFUSED_CALLS = 100;
 
-/** Most characters that are remembered of all header fields of a call, with what each counts beside its text. */
-const MAX_HEADERS = 4096;
-const FIELD_CHARACTERS = 32;
+/** Most header fields that are remembered of a call. */
+const MAX_KEPT_FIELDS = 32;
 
 /** Most characters that are remembered of a reason; of the other texts it is what {@link shortened} leaves. */
 const MAX_REASON = 500;
 
-/** Remembers 100 refused and failed calls, in 2 MB at most, and counts those of the last hour. */
+/** Remembers 100 refused and failed calls, in 3 MB at most, and counts those of the last hour. */
 export class RefusedCalls {
   readonly #byReason = new Map<RefusedCall['refusal'], RefusedCall[]>();
   readonly #perMinute = new Map<number, number>();
@@ -89,7 +88,7 @@ export class RefusedCalls {
       requestId: requestId && this.#kept(requestId),
       method: request?.method,
       sender: request && Sender.of(request.headers)?.name,
-      headers: request && this.#keptHeaders(request.headers),
+      headers: request && this.#keptFields(request.headers),
     });
   }
 
@@ -121,18 +120,10 @@ export class RefusedCalls {
     return detached(shortened(this.cut(text)));
   }
 
-  #keptHeaders(headers: IncomingMessage['headers']): RefusedCall['headers'] {
-    const fields: [string, string][] = [];
-    // Whole texts need no copy.
+  #keptFields(headers: IncomingMessage['headers']): RefusedCall['headers'] {
+    const names = Object.keys(headers).filter((name) => !Secrets.mayBeIn(name));
+    // Whole texts need no copy, which would take as long as the rest.
     const short = (text: string) => (shortened(this.cut(text)) === text ? text : this.#kept(text));
-    let left = MAX_HEADERS;
-    for (const name in headers) {
-      if (Secrets.mayBeIn(name)) continue;
-      const field: [string, string] = [short(name), short(String(headers[name]))];
-      left -= field[0].length + field[1].length + FIELD_CHARACTERS;
-      if (left < 0) break;
-      fields.push(field);
-    }
-    return fields;
+    return names.slice(0, MAX_KEPT_FIELDS).map((name) => [short(name), short(String(headers[name]))]);
   }
 }

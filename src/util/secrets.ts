@@ -31,6 +31,7 @@ export class Secrets {
   /** The longest first: one may be part of another. */
   #values: readonly { readonly plain: string; readonly pattern: () => RegExp }[] = [];
   #haveQuotes = false;
+  #newest: readonly string[] = [];
 
   constructor(values: readonly string[] = []) {
     this.use(values);
@@ -41,9 +42,12 @@ export class Secrets {
     return SECRET_NAME.test(`-${name.replaceAll('_', '-')}-`);
   }
 
+  /** Uses other values. Those that it replaces are cut out until the next time: callers may still send them. */
   use(values: readonly string[]): void {
-    this.#haveQuotes = values.some((value) => /["\\]/.test(value));
-    this.#values = values
+    const all = [...new Set([...values, ...this.#newest])];
+    this.#newest = values;
+    this.#haveQuotes = all.some((value) => /["\\]/.test(value));
+    this.#values = all
       .toSorted((a, b) => b.length - a.length)
       .map((value) => {
         let pattern: RegExp | undefined;

@@ -82,7 +82,7 @@ export function lostFiles(report: (problem: string | undefined) => void) {
   return (worker: Pick<WorkerProcess, 'ended'>, problem: string | undefined): void => {
     if (problem === undefined) losers.delete(worker);
     else losers.add(worker);
-    // The one that takes its place tells what it finds.
+    // Its successor reports for itself.
     void worker.ended.then(() => losers.delete(worker));
     if (isLost === losers.size > 0) return;
     isLost = !isLost;

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { ConfigError, readConfig } from '../../src/config/config';
+import { readConfig } from '../../src/config/config';
+import { ConfigError } from '../../src/config/variable';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('the configuration', () => {

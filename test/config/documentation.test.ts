@@ -7,7 +7,7 @@ import { VARIABLES } from '../../src/config/variables';
 
 const textOf = (...path: string[]): string => readFileSync(join(__dirname, '..', '..', ...path), 'utf8');
 const page = textOf('docs', 'configuration.md');
-const names = variablesOf(VARIABLES).flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]));
+const names = variablesOf(VARIABLES).flatMap((variable) => variable.names);
 
 /** The settings of the page, each after its heading: ``Address - `HOST` (`127.0.0.1`): address to listen on``. */
 const documented = page.split(/^## /m).flatMap((section) => {
@@ -17,15 +17,16 @@ const documented = page.split(/^## /m).flatMap((section) => {
 
 describe('docs/configuration.md', () => {
   it('lists every variable, with its group, default and description, and no other', () => {
-    const defined = variablesOf(VARIABLES).map(({ group, name, default: text, otherwise, description }) => {
-      const value = text === undefined ? String(otherwise) : `\`${text}\``;
-      return `${group} - \`${name}\` (${value}): ${description}`;
+    const defined = variablesOf(VARIABLES).map(({ group, name, about }) => {
+      const value = about.default === undefined ? (about.otherwise ?? 'none') : `\`${about.default}\``;
+      return `${group} - \`${name}\` (${value}): ${about.description}`;
     });
     expect(documented.map((entry, i) => entry.slice(0, defined[i]?.length))).toEqual(defined);
   });
 
   it('names the file variable of each secret', () => {
-    for (const { name, secret } of variablesOf(VARIABLES)) expect(page.includes(`${name}_FILE`)).toBe(secret);
+    for (const { name, names: all } of variablesOf(VARIABLES))
+      expect(page.includes(`${name}_FILE`)).toBe(all.length > 1);
   });
 });
 

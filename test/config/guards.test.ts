@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, readConfig } from '../../src/config/config';
+import { readConfig } from '../../src/config/config';
+import { ConfigError } from '../../src/config/variable';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 const KEY = 'a-key-of-sixteen-or-more';

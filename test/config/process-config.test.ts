@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { readConfig } from '../../src/config/config';
 import { ProcessConfig, withinDescriptors } from '../../src/config/process-config';
 import { useTemporaryFolder } from '../support/temporary-folder';
@@ -78,20 +79,26 @@ describe('the settings of a process', () => {
 
   it.each([
     ...[{ HOST: '::1' }, { PORT: '81' }, { WORKERS: '3' }, { ADMIN_PORT: '82' }, { ADMIN_HOST: '::1' }],
-    ...[{ EVENT_LOG: 'sqlite:other.db' }, { EVENT_LOG_PASSWORD: 'other' }],
+    { EVENT_LOG: 'sqlite:other.db' },
   ])('stop a worker whose supervisor uses others: %j', (others) => {
     const common = { PORT: '80', WORKERS: '2', ADMIN_PORT: '8082' };
     const { environmentOfWorkers } = ofService(common);
     const ofWorker = (variables: object) => ofService({ ...common, ...environmentOfWorkers, ...variables });
-    expect(ofWorker({ HOST: '127.0.0.1', RECORD_KEYS: KEY }).workers).toBe(2);
+    expect(ofWorker({ HOST: '127.0.0.1', RECORD_KEYS: KEY, EVENT_LOG_PASSWORD: 'other' }).workers).toBe(2);
     expect(() => ofWorker(others)).toThrow(/^\w+.*: takes effect when the service is restarted$/);
   });
 
-  it('have the password of PostgreSQL in its own variable or in that of its programs, where both are not empty', () => {
+  it('have the password of PostgreSQL in its own variable or in that of its programs, where both are not empty, or in a file', async () => {
     const password = (variables: object) => ofService(variables).eventLogServer.password;
     const [EVENT_LOG_PASSWORD, PGPASSWORD] = ['own', 'common'];
     expect(password({ PGPASSWORD, EVENT_LOG_PASSWORD: '', EVENT_LOG_PASSWORD_FILE: '' })).toBe('common');
     expect(password({ PGPASSWORD, EVENT_LOG_PASSWORD })).toBe('own');
+    const EVENT_LOG_PASSWORD_FILE = join(folder.path, 'password');
+    await writeFile(EVENT_LOG_PASSWORD_FILE, 'first');
+    const before = ofService({ EVENT_LOG_PASSWORD_FILE });
+    await writeFile(EVENT_LOG_PASSWORD_FILE, 'second');
+    const after = ofService({ EVENT_LOG_PASSWORD_FILE });
+    expect(ProcessConfig.needRestart(before, after, true)).toEqual(['EVENT_LOG_PASSWORD']);
   });
 
   it('are those of the environment, and otherwise of .env, with a warning for each name that is none or resembles one', async () => {

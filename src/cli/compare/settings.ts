@@ -33,11 +33,14 @@ export async function addSettings(file: string, lines: readonly string[]) {
   const there = EnvFile.read(file);
   const wanted = Object.entries(new EnvFile(file, lines.join('\n')).texts);
   const conflicts = wanted
-    .filter(([name, text]) => there.has(name) && there.texts[name] !== text)
-    .map(([name, text]) => `${there.placeOf(name)}, keeps its ${name}. The old service needs ${name}=${quoted(text)}.`);
+    .filter(([name, text]) => there.places.has(name) && there.texts[name] !== text)
+    .map(
+      ([name, text]) =>
+        `${String(there.places.get(name))}, keeps its ${name}. The old service needs ${name}=${quoted(text)}.`,
+    );
   const before = await readFile(file, 'utf8').catch(() => '');
   const rows = before.split(/\r\n|\n|\r/);
-  const added = lines.filter((line) => !there.has(line.replace(/=.*/s, '')) && !rows.includes(line));
+  const added = lines.filter((line) => !there.places.has(line.replace(/=.*/s, '')) && !rows.includes(line));
   if (added.length === 0) return { added, conflicts };
   try {
     const separator = before === '' || before.endsWith('\n') ? '' : '\n';

@@ -19,6 +19,7 @@ const SETTINGS = {
   SLACK_SECRETS: '8f742231b10e8888abcd99yyyzzz85a5',
   GITLAB_TOKENS: 'token/of+gitlab=01234',
   FORWARD_SECRETS: `whsec_${Buffer.from('\xff\xfb'.repeat(12), 'latin1').toString('base64')}`,
+  EVENT_LOG_PASSWORD: 'of/the database+0',
 };
 const CONFIGURED = Object.values(SETTINGS).flatMap((values) =>
   values.split(',').map((value) => value.replace(/^(?:shop|page) /, '')),
