@@ -9,6 +9,7 @@ import { availableParallelism } from 'node:os';
 export default {
   testEnvironment: '<rootDir>/test/support/one-realm/environment.cjs',
   runtime: '<rootDir>/test/support/one-realm/runtime.cjs',
+  testRunner: '<rootDir>/test/support/one-realm/runner.cjs',
   testSequencer: '<rootDir>/test/support/longest-first.cjs',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
