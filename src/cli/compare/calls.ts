@@ -1,6 +1,6 @@
 import { Contract } from '../../contract/contract';
 import { SoapVersion } from '../../soap/soap-version';
-import { xmlAttribute } from '../../xml/characters';
+import { xmlAttribute, XML_DECLARATION } from '../../xml/characters';
 import type { OutgoingRequest } from '../http-client';
 
 /** A request that both services get, in the same bytes. */
@@ -77,5 +77,5 @@ function envelope(version: SoapVersion, namespace: string, operation: string, he
     `xmlns:${prefix}="${version.namespace}"`,
   ];
   const body = `<${operation} xmlns="${xmlAttribute(namespace)}"></${operation}>`;
-  return `<${prefix}:Envelope ${declarations.join(' ')}>${header}<${prefix}:Body>${body}</${prefix}:Body></${prefix}:Envelope>`;
+  return `${XML_DECLARATION}\n<${prefix}:Envelope ${declarations.join(' ')}>${header}<${prefix}:Body>${body}</${prefix}:Body></${prefix}:Envelope>`;
 }
