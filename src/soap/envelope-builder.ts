@@ -3,7 +3,7 @@ import { eventPayload } from '../events/payload';
 import type { CallContent } from '../service/call';
 import { shortened } from '../util/text';
 import { ElementContent } from '../xml/element-content';
-import { NO_DECLARATIONS, type ElementName, type Tag } from '../xml/handler';
+import type { ElementName, Tag } from '../xml/handler';
 import { Arguments } from './arguments';
 import { FAULTS } from './fault';
 import { SoapVersion } from './soap-version';
@@ -74,7 +74,7 @@ export class EnvelopeBuilder {
   readonly #mandatoryHeaders: ElementName[] = [];
   #security: SecurityHeaderReader | undefined;
   #insideSecurity = false;
-  #scope = NO_DECLARATIONS;
+  #scope: Tag['scope'] | undefined;
   /** The content of soap:Envelope that is soap:Body, tags included. Set only if soap:Body has attributes of its own. */
   #envelope: ElementContent | undefined;
   /** The content of soap:Body. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,10 +15,10 @@ export async function writeNewFile(file: string, write: (temporary: string) => P
   const temporary = join(dirname(file), `${basename(file).slice(0, 40)}-${randomUUID()}.unfinished`);
   try {
     await write(temporary);
-    flushFile(temporary);
+    flush(temporary);
     await requireFree(file);
     await onceFree(() => rename(temporary, file));
-    flushFolder(dirname(file));
+    flush(dirname(file));
   } finally {
     await rm(temporary, { force: true });
   }
@@ -48,21 +48,21 @@ async function requireFree(file: string): Promise<void> {
   if (found !== undefined) throw new Error(`${file} exists already. Choose another name or move that file away.`);
 }
 
-/** Waits until the names in a folder are on disk. Does nothing on Windows and on file systems that cannot do so. */
-export function flushFolder(folder: string): void {
+/**
+ * Waits until a file, or the names in a folder, are on disk: those of a folder not on Windows and on file systems that cannot do so. Not for
+ * the file of an open database: closing it would let go of SQLite's locks.
+ */
+export function flush(path: string): void {
+  const isFolder = statSync(path).isDirectory();
   try {
-    flushFile(folder, 'r');
+    const descriptor = openSync(path, isFolder ? 'r' : 'r+');
+    try {
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
   } catch (error) {
-    if (!['EACCES', 'EINVAL', 'EISDIR', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-  }
-}
-
-/** Waits until a file is on disk. Not for the file of an open database: closing it would let go of SQLite's locks. */
-export function flushFile(file: string, flags = 'r+'): void {
-  const descriptor = openSync(file, flags);
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
+    if (!isFolder || !['EACCES', 'EINVAL', 'EISDIR', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      throw error;
   }
 }

@@ -31,7 +31,7 @@ export class ElementContent {
   /** The declarations that were written, by prefix. */
   readonly #written = new Map<string, string>();
 
-  constructor(xml: string, start: number, scope: Scope) {
+  constructor(xml: string, start: number, scope: Scope = NO_DECLARATIONS) {
     this.#xml = xml;
     this.#start = start;
     this.#scope = scope;

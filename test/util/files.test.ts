@@ -2,7 +2,7 @@ import files, { fstatSync } from 'node:fs';
 import fs, { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PositionFile } from '../../src/cli/forward/position';
-import { flushFolder, writeNewFile } from '../../src/util/files';
+import { flush, writeNewFile } from '../../src/util/files';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('a new file', () => {
@@ -80,7 +80,7 @@ describe('a new file', () => {
       jest.spyOn(files, 'fsyncSync').mockImplementationOnce(() => {
         throw Object.assign(new Error(code), { code });
       });
-      flushFolder(folder.path);
+      flush(folder.path);
     };
     expect(failing('EIO')).toThrow('EIO');
     expect(failing('EINVAL')).not.toThrow();

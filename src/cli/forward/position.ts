@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { positionIn, sequenceOf, type StoredEvent } from '../../events/stored-event';
 import { fileError } from '../terminal';
 import type { LogChange, ReadableLog } from '../../log/readable-log';
-import { flushFolder, onceFree } from '../../util/files';
+import { flush, onceFree } from '../../util/files';
 
 /** The position up to which a log has been forwarded. */
 export interface ForwardPosition {
@@ -60,7 +60,7 @@ export class PositionFile {
       const line = `${JSON.stringify({ sequence: sequenceOf(sequence), event: kept })}\n`;
       await onceFree(() => writeFile(temporary, line, { flush: true }));
       await onceFree(() => rename(temporary, this.file));
-      flushFolder(dirname(this.file));
+      flush(dirname(this.file));
     } catch (error) {
       throw fileError(this.file, 'written', error);
     }

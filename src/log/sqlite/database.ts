@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
-import { flushFile, flushFolder } from '../../util/files';
+import { flush } from '../../util/files';
 import { reasonOf } from '../../util/errors';
 import { filesAt, pathOf, requireSame, type OpenedFiles, isReadOnly, makeFolder } from './files';
 import { provideSchema } from './schema';
@@ -160,8 +160,8 @@ export class Database {
 
   /** Puts the write-ahead log on disk, name included: SQLite syncs neither what a killed process left in it, nor that it was cut. */
   flushWal(): void {
-    flushFile(`${this.#path}-wal`);
-    flushFolder(dirname(this.#path));
+    flush(`${this.#path}-wal`);
+    flush(dirname(this.#path));
   }
 
   bytes(): number {

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync, type BigIntStats } from 'node:fs';
 import { dirname } from 'node:path';
-import { flushFolder } from '../../util/files';
+import { flush } from '../../util/files';
 
 /** The files of a log, as far as they are there. */
 type Files = Readonly<Record<'file' | 'wal' | 'shm', BigIntStats | undefined>>;
@@ -54,7 +54,7 @@ export function makeFolder(folder: string): void {
   } catch (error) {
     if (!existsSync(folder)) throw error;
   }
-  flushFolder(above);
+  flush(above);
 }
 
 /** Whether the file system of a file is read-only. */
