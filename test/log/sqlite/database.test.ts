@@ -98,7 +98,8 @@ describe('the database of a log', () => {
 
   it('is not open while its files are away, even for a moment', async () => {
     const { statSync } = fs;
-    const away = jest.spyOn(fs, 'statSync').mockReturnValue(undefined);
+    const ofFolders = (path: fs.PathLike) => (String(path).includes('.db') ? undefined : statSync(path));
+    const away = jest.spyOn(fs, 'statSync').mockImplementation(ofFolders);
     await expect(Database.open({ file: file() })).rejects.toThrow('the file of the log is not there any more');
     away.mockRestore();
     expect(statSync(file()).size).toBeGreaterThan(0);
