@@ -19,7 +19,7 @@ interface SignatureForm {
   readonly separator?: string;
   /** The field with the id of the message, if that is signed. */
   readonly idField?: string;
-  /** The field with the time in seconds since 1970-01-01T00:00Z, if that is signed. It may be the signature's own field, which then holds it after `t=`. */
+  /** The field with the time in seconds since 1970-01-01T00:00Z, if that is signed; or the signature's own field, with it after `t=`. */
   readonly timeField?: string;
   /** Returns the text that is signed before the body. */
   readonly before?: (time: string, id: string) => string;

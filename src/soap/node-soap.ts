@@ -32,8 +32,8 @@ class ParsedMessageWsdl extends WSDL {
 
 /**
  * Returns a function that answers the calls of one SOAP version with node-soap (https://github.com/vpulim/node-soap), as its
- * documentation shows, but with no listener attached: messages are handed to `processRequest`. It calls an operation, or takes the result of a
- * sample, and resolves to the reply's envelope. It throws what the operation throws.
+ * documentation shows, but with no listener attached: messages are handed to `processRequest`. It calls an operation, or takes the
+ * result of a sample, and resolves to the reply's envelope. It throws what the operation throws.
  *
  * node-soap finds port and method in the WSDL by the message's element, and writes the reply in the style and version that the
  * WSDL says. `docs/architecture.md` says why messages are read and arguments converted before it, and faults written in fault.ts.
