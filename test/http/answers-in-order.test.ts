@@ -151,6 +151,16 @@ describe('of several requests of a connection', () => {
     expect(statuses(await other.untilClosed())).toEqual(Array(122).fill(200));
   });
 
+  it('leave room for as many again once they are answered, on whatever connections', async () => {
+    const { url } = await startService();
+    // More than 1,024 together.
+    for (let connections = 0; connections < 18; connections++) {
+      const wire = await openWire(url);
+      wire.write(HELLO.repeat(60), request(`GET ${PATH}/HelloWorld`, 'Connection: close'));
+      expect(statuses(await wire.untilClosed())).toEqual(Array(61).fill(200));
+    }
+  });
+
   it('the first 65 of too many are answered, and the next gets 503', async () => {
     const service = await startService();
     const append = service.log.append.bind(service.log);

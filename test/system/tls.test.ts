@@ -131,6 +131,17 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await service.end('SIGTERM');
   });
 
+  it('goes on asking for certificates if SIGHUP finds no TLS_CLIENT_CA, which has to wait for a restart', async () => {
+    const configure = (more = '') => writeFile(file('.env'), `TLS_CERT=first.pem\nTLS_KEY=first-key.pem\n${more}`);
+    await configure('TLS_CLIENT_CA=second.pem\n');
+    const service = await startProcess({}, folder.path);
+    await configure();
+    expect((await reload(service)).needRestart).toEqual(['TLS_CLIENT_CA']);
+    expect(await hello(service, 'first', own('second'))).toContain('Hello World');
+    await expect(hello(service, 'first')).rejects.toThrow();
+    await service.end('SIGTERM');
+  });
+
   it('says at SIGHUP what is wrong with its files and goes on with the earlier ones, and does not start with such files', async () => {
     await trust('first');
     const settings = { TLS_CLIENT_CA: file('ca.pem') };

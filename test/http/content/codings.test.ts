@@ -24,6 +24,7 @@ it.each<[string, string | Buffer]>([
 
 it.each([
   ['gzip', gzipSync('event')],
+  ['gzip', Buffer.concat([gzipSync('event'), Buffer.alloc(1)])],
   ['deflate', deflateSync('event')],
   ['deflate', deflateRawSync('event')],
 ])('%s with bytes after the end of what is coded is refused', async (coding, coded) => {

@@ -3,7 +3,7 @@ import { piecesOf } from '../../../src/pages/events/event-feed';
 import { eventually } from '../../support/eventually';
 import { newEvent } from '../../support/events';
 import { send } from '../../support/http';
-import { expectNothingHeld } from '../../support/nothing-held';
+import { expectNothingHeld, noBytesHeld } from '../../support/nothing-held';
 import { startService, type TestService } from '../../support/service';
 import { untilWaiting } from '../../support/waiting';
 
@@ -84,6 +84,14 @@ describe('those who follow the events', () => {
     for (const { resume } of all) resume();
     await eventually('all have it', () => all.every(({ positions }) => positions.length === 2));
     expect((await send(`${service.url}?events=refusals`)).body).not.toContain('MAX_BODY_MEMORY');
+  });
+
+  it('take no room while they wait, once they have what was in the log', async () => {
+    service = await startService({ MAX_REQUEST_BYTES: '1048576', MAX_BODY_MEMORY: '1048576' });
+    await service.log.append(large(900_000));
+    const [one] = await fromStart(1);
+    await eventually('it has the event', () => one?.positions.length === 1);
+    await noBytesHeld();
   });
 
   it('go on by themselves where they are far behind the others', async () => {
