@@ -22,7 +22,7 @@ export class UnstreamedMessage extends IncomingMessage {
     return this.headers['transfer-encoding'] === undefined ? Number(this.headers['content-length'] ?? 0) : NaN;
   }
 
-  /** Whether it has a body that is not empty. Asked several times; to look into the header each time would take some 2 % of a GET. */
+  /** Whether it has a body that is not empty. Asked several times: each time to look into the header takes 2 % of a GET. */
   get hasBody(): boolean {
     return (this.#hasBody ??= this.bodyLength !== 0);
   }
