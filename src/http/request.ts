@@ -33,7 +33,7 @@ export class HttpRequest extends UnstreamedMessage {
   }
 
   /**
-   * Whether the request is refused unread. Node asks once the header has arrived. It then makes no response, reads no further, not even
+   * True if the request is refused unread. Node asks once the header has arrived. It then makes no response, reads no further, not even
    * in the bytes that it has, and leaves the socket to the listener of 'connect' or 'upgrade'.
    */
   get upgrade(): boolean {

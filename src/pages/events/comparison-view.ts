@@ -11,7 +11,7 @@ import { counted, countText, longMarkup, timeView } from './markup';
 const MAX_LINES = 20_000;
 const MAX_CHARACTERS = 16 * 1024;
 
-/** Above this, texts are shown one after the other: so many edits take 10 ms to find, and the time grows with their square. */
+/** Texts with more edits are shown one after the other: finding this many takes 10 ms, and the time grows with their square. */
 const MAX_EDITS = 300;
 
 /** Equal lines that are shown before and after a difference; others are counted. */
