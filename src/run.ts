@@ -16,6 +16,8 @@ import { createLogger, type Logger } from './telemetry/logger';
 export async function runService(): Promise<void> {
   // By default the heap grows to several times what is in use before garbage is collected.
   setFlagsFromString('--heap-growing-percent=30');
+  // Node 24 takes small buffers from pools of 64 KiB, and one buffer keeps its whole pool: a caller that waits would hold four times as much.
+  Buffer.poolSize = 8192;
   keepNextTickFast();
   // A line that cannot be printed must not end the service.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
