@@ -21,6 +21,11 @@ describe('the configuration', () => {
     });
   });
 
+  it('derives limits from others', () => {
+    const { limits } = readConfig({ MAX_REQUEST_BYTES: '1048576', REQUEST_TIMEOUT: '10s' });
+    expect(limits).toMatchObject({ maxBodyMemory: 8_388_608, headersTimeout: 10_000, sendTimeout: 10_000 });
+  });
+
   it('treats an empty variable as not set', () => {
     expect(readConfig({ PORT: '', SERVICE_ROOT: '' }).port).toBe(8080);
   });
@@ -177,6 +182,7 @@ describe('the configuration', () => {
       ['FORWARD_SECRETS', `whsec_${'A'.repeat(32)},whsec_short`, 'number 2 of the list is wrong'],
       ['STRIPE_SECRETS', 'sk_live_0123456789abcdef', 'whsec_…), not an API key'],
       ['SLACK_SECRETS', 'xoxb-0123456789abcdef', 'not an API key'],
+      ['SLACK_SECRETS', 'xapp-0123456789abcdef', 'not an API key'],
       ['SHOPIFY_SECRETS', 'shpat_0123456789abcdef', 'not an API key'],
     ])('refuses %s=%s without printing it', (name, value, allowed) => {
       const read = () => readConfig({ [name]: value });
@@ -219,6 +225,7 @@ describe('the configuration', () => {
   });
 
   it('names every variable that is wrong', () => {
-    expect(() => readConfig({ PORT: 'x', EVENT_TYPE: ' ' })).toThrow(/PORT=x[\s\S]*EVENT_TYPE= /);
+    const settings = { PORT: 'x', EVENT_TYPE: ' ', PROTOCOLS: ',', RECORD_ANSWER: 'empty' };
+    expect(() => readConfig(settings)).toThrow(/PORT=x[\s\S]*PROTOCOLS=,[\s\S]*EVENT_TYPE= /);
   });
 });

@@ -42,6 +42,8 @@ describe('a misspelled variable', () => {
   it.each([
     ['RECORD_KEY', 'RECORD_KEYS'],
     ['RECROD_KEYS', 'RECORD_KEYS'],
+    ['REED_KEY', 'READ_KEYS'],
+    ['TLS_KY', 'TLS_KEY'],
     ['Record_Keys_File', 'RECORD_KEYS_FILE'],
     ['TLS_CRT', 'TLS_CERT'],
     ['TLS_CERT_FILE', 'TLS_CERT'],
