@@ -68,7 +68,6 @@ export class Reports {
 
   /** Returns what ended workers left, and a report of each other: a fresh one or, if it does not answer, the counts of its last. */
   async #reports() {
-    await this.#merging;
     // Taken together, so that a worker that ends meanwhile is counted once.
     const left = { ...this.#left, state: 'ended' };
     const reports = [...this.#workers].map((worker) =>

@@ -173,14 +173,11 @@ export class Supervisor {
     });
     const ready = worker.ready.then(() => {
       clearTimeout(timer);
-      if (!this.#stopping) this.#handOver(place, worker);
+      this.#handOver(place, worker);
       return undefined;
     });
-    const start = Promise.race([ready, worker.ended]).finally(() => {
-      if (place.start === start) place.start = undefined;
-    });
-    place.start = start;
-    return start;
+    place.start = Promise.race([ready, worker.ended]).finally(() => (place.start = undefined));
+    return place.start;
   }
 
   #handOver(place: Place, worker: SupervisedWorker): void {

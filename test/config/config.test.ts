@@ -104,7 +104,11 @@ describe('the configuration', () => {
     ['GET_EVENTS_MAX_BYTES', '1000', 'a whole number from 8000'],
     ['RETENTION_MAX_EVENTS', '0', 'a whole number from 1'],
     ['RETENTION_MAX_AGE', '0d', 'must be longer than 0'],
-    ['RETENTION_MAX_AGE', 'P1M', 'a duration, as in 30d'],
+    ...['P', 'P1DT', 'P1M'].map((value): [string, string, string] => [
+      'RETENTION_MAX_AGE',
+      value,
+      'a duration, as in 30d',
+    ]),
     ['MAX_REQUEST_BYTES', '4MB', 'a whole number'],
     ['REQUEST_TIMEOUT', '2h', 'a duration from 50ms to 1h'],
     ['REQUEST_TIMEOUT', '49ms', 'a duration from 50ms to 1h'],

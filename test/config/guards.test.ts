@@ -29,6 +29,7 @@ describe('a variable that guards the service', () => {
     ['empty', ''],
     ['in UTF-16', Buffer.from(`\ufeff${KEY}\n`, 'utf16le')],
     ['with a short key', `${KEY}\nshort\n`],
+    ['in quotes', `"${KEY}\n${KEY}"\n`],
   ])('stops the start if its file is %s', async (_what, content) => {
     const file = join(folder.path, 'keys');
     await writeFile(file, content);

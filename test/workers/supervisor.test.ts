@@ -45,6 +45,7 @@ describe('the supervisor', () => {
   afterEach(() => supervisor.stop());
   const begin = (limits: object) => {
     [workers, exits] = [[], []];
+    error.mockClear();
     const exit = (code: number) => void exits.push(code);
     const logger = { info: () => undefined, error, exit };
     const fork = () => workers[workers.push(new FakeWorker()) - 1] as FakeWorker;
@@ -94,8 +95,9 @@ describe('the supervisor', () => {
     workers[3]?.answer();
     expect(await renewed).toBe(true);
     expect(asked()).toEqual([['retire'], ['retire'], [], []]);
-    supervisor.stop();
-    expect(asked().slice(2)).toEqual([['stop'], ['stop']]);
+    for (let times = 0; times < 2; times++) supervisor.stop();
+    await setImmediate();
+    expect([asked().slice(2), error.mock.calls]).toEqual([[['stop'], ['stop']], []]);
   });
 
   it('kills a worker that goes on though another has its place, or the service stops, and then ends', async () => {
