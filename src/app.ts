@@ -61,25 +61,24 @@ async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   };
 }
 
-/** The supervisor, which reports for all processes. `own` reports for this one alone. */
-interface AllProcesses {
+/** Reports for all processes. */
+interface Supervisor {
+  /** @param own - returns the refusals of this process alone. */
   refusals(own: () => Refusals): Promise<Refusals>;
-  lost(problem: string | undefined, own: Observer['lost']): void;
+  readonly lost: Observer['lost'];
 }
 
-const ALONE: AllProcesses = {
-  refusals: (own) => Promise.resolve(own()),
-  lost: (problem, own) => {
-    own(problem);
-  },
-};
-
 /** Starts the service on an event log. */
-export async function startApp(config: Config, log: EventLog, logger = createLogger('silent'), supervisor = ALONE) {
+export async function startApp(
+  config: Config,
+  log: EventLog,
+  logger = createLogger('silent'),
+  supervisor?: Supervisor,
+) {
   const { limits } = config;
   const contract = await Contract.load(config.namespace, config);
   const admission = new Admission(limits);
-  // These need each other and what is made below, and use it only once that is there.
+  // These use each other and what is made below, but only once all of it is there.
   const metrics: Metrics = new Metrics({
     inFlight: () => admission.inFlight,
     waiting: () => admission.waits.size,
@@ -95,12 +94,9 @@ export async function startApp(config: Config, log: EventLog, logger = createLog
   const addressOf = (request: IncomingMessage) => proxies.address(request);
   const observer: Observer = createObserver(logger, metrics, addressOf, config.log.access, secrets);
   const proxies = new Proxies(config, observer.hint);
-  const lost: Observer['lost'] = (problem) => {
-    supervisor.lost(problem, observer.lost);
-  };
-  log.observe({ ...observer, lost });
+  log.observe({ ...observer, lost: supervisor?.lost ?? observer.lost });
   // Clears a loss that an earlier worker reported.
-  supervisor.lost(undefined, () => undefined);
+  supervisor?.lost();
   const access = new AccessControl(config, proxies);
   const maxResultBytes = config.getEventsMaxBytes - contract.maxBytesAroundResult;
   const service = webhookService(log, config, maxResultBytes, secrets);
@@ -119,7 +115,7 @@ export async function startApp(config: Config, log: EventLog, logger = createLog
     readerThreads: new ReaderThreads(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
     mediaType: memoized(MediaType.parse),
     observer,
-    refusals: () => supervisor.refusals(observer.refusals),
+    refusals: () => Promise.resolve(supervisor?.refusals(observer.refusals) ?? observer.refusals()),
   });
 
   const servers = await startServers(

@@ -50,7 +50,7 @@ export interface RecordedEvent extends CloudEvent {
 /** A position in the log: the `sequence` of an event; 0 is before the first. */
 export type Position = string | number | bigint;
 
-/** The events of the service: no key is needed, and no limit of a call counts. */
+/** The events of the service. No key is needed, and no limit of a call applies. */
 export interface WebHookEvents {
   /**
    * Iterates over the events after a position, in log order, and then over new ones once they are durable. It ends with `break`, with
@@ -83,7 +83,7 @@ export interface WebHookEvents {
    * @param options.signal - ends it after the attempt that is under way, as {@link WebHook.close} does.
    * @returns the status of the answer to each event, a refusal (4xx) too.
    * @throws {TypeError} an option is not valid.
-   * @throws an event was not taken in three tries, or the answer was a redirect.
+   * @throws an event was not accepted in three tries, or the answer was a redirect.
    */
   forward(
     url: string | URL,
@@ -113,12 +113,12 @@ export interface WebHook {
   /** Absolute address of the health and metrics pages, if `ADMIN_PORT` gives them one of their own. */
   readonly adminUrl: string | undefined;
   readonly events: WebHookEvents;
-  /** Finishes the calls in progress, takes no new ones, and closes the event log. However often it is called, it does so once. */
+  /** Finishes the calls in progress, takes no new ones, and closes the event log. Later calls return the same promise. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the service in this process. Neither environment variables nor an `.env` file count, and nothing is logged unless
+ * Starts the service in this process. Environment variables and `.env` are ignored, and nothing is logged unless
  * `LOG_LEVEL` says so. Relative paths are relative to the working directory.
  *
  * @throws an error whose message says what to change: a {@link ConfigError}, an {@link EventLogError}, or one with the `code` of the

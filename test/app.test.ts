@@ -1,4 +1,6 @@
+import { startApp } from '../src/app';
 import { readConfig } from '../src/config/config';
+import { openMemoryLog } from '../src/log/memory/event-log';
 import { send } from './support/http';
 import { startService } from './support/service';
 
@@ -19,4 +21,15 @@ it('a reload takes over keys, names and what is cut out as a secret', async () =
   const [event, ...others] = await log.scan({ after: 1, limit: 9 });
   expect([event?.arrival, others]).toEqual([expect.stringContaining('"keyName":"shop"'), []]);
   expect(JSON.stringify([event, ...app.refusals().calls.slice(0, 2)])).not.toMatch(/the-(?:old|new)-key/);
+});
+
+it('a start ends the loss of files that an earlier worker reported, and warns of a log whose events are smaller than requests', async () => {
+  const log = Object.defineProperty(openMemoryLog(), 'maxEventBytes', { value: 5_592_405 });
+  const logger = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
+  const supervisor = { refusals: jest.fn(), lost: jest.fn() };
+  const app = await startApp(readConfig({ PORT: '0' }), log, logger as never, supervisor);
+  await app.close();
+  await log.close();
+  expect(supervisor.lost.mock.calls).toEqual([[]]);
+  expect(logger.warn.mock.calls).toEqual([[expect.stringContaining('Set max_payload to 5592406 or more')]]);
 });

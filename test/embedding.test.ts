@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { CloudEventError, ConfigError, createWebHook, EventLogError, type WebHook } from '../src/index';
+import { LocalLog } from '../src/log/readable-log';
 import { Sender } from '../src/senders/sender';
 import { eventually } from './support/eventually';
 import { directly } from './support/sqlite';
@@ -36,6 +37,7 @@ describe('the events of an embedded service', () => {
     directly(file(), 'UPDATE events SET data = substr(data, 2) WHERE sequence = 2');
     const [first] = await events.read({ after: 0, limit: 1 });
     const later = events.follow();
+    const follow = jest.spyOn(LocalLog.prototype, 'follow');
     const all = [{}, { after: 0 }, { after: first?.sequence }].map((start) => followed(start, 'd'));
     await recordAll('c');
     await fetch(`${webhook.url}/RecordEvent`, {
@@ -45,6 +47,10 @@ describe('the events of an embedded service', () => {
     });
     expect(await Promise.all(all)).toEqual(['c d', 'a b c d', 'b c d']);
     expect((await later.next()).value).toMatchObject({ id: 'c' });
+    // Where it goes on if the log was replaced.
+    const [, , changed] = follow.mock.calls[0] ?? [];
+    expect([changed?.('ends before', 5, 2), changed?.('another event', 5, 7)]).toEqual([2, 5]);
+    follow.mockRestore();
   });
 
   it('are followed until the signal or the end of the service', async () => {

@@ -11,18 +11,18 @@ export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin'> {
   readonly eventLogSettings: Parameters<AllSettings['eventLog']['open']>[0];
   /** Path of the endpoint, which is also the source of its own events. */
   readonly path: string;
-  /** The names of the protocols that PROTOCOLS and DOCUMENTATION switch off, `documentation` among them. */
+  /** The names of what PROTOCOLS and DOCUMENTATION switch off: bindings, and `documentation`. */
   readonly off: readonly string[];
   /** Files in PEM. Without them the service speaks plain HTTP, and without `clientCa` clients need no certificate. */
   readonly tls: (AllSettings['tls'] & Readonly<Record<'cert' | 'key', string>>) | undefined;
-  /** The most that callers can have of the service. Times are in milliseconds. */
+  /** Limits of what callers can use. Times are in milliseconds. */
   readonly limits: AllSettings['limits'] & {
     readonly maxBodyMemory: number;
     readonly headersTimeout: number;
-    /** For a caller to take any more of an answer. */
+    /** How long a client may read nothing of its answer. */
     readonly sendTimeout: number;
   };
-  /** Where health and metrics are served besides the public address, if anywhere. */
+  /** The operator's address for health and metrics, if it is another than the public one. */
   readonly admin: Pick<AllSettings, 'host' | 'port'> | undefined;
 }
 
@@ -34,8 +34,8 @@ const HEADERS_TIMEOUT = 20_000;
 const SEND_TIMEOUT = 30_000;
 
 /**
- * Reads the configuration from environment variables. An empty variable counts as not set, unless it guards the service. Paths of
- * files are absolute in it: messages and log lines show where a file is.
+ * Reads the configuration from environment variables. An empty variable is ignored, unless it guards the service. Paths of
+ * files become absolute, so that messages and log lines show where a file is.
  *
  * @param origin - says where a variable comes from, to be added to a message about it: ` (.env, line 3)`.
  * @throws {ConfigError} naming every variable that is wrong, its value and what is allowed.

@@ -15,8 +15,8 @@ export class EnvFile {
   readonly places = new Map<string, string>();
 
   /**
-   * Parses a file: one `NAME=VALUE` a line, `export` before it or not, the value in quotes or not, comments after `#`. Whatever
-   * programs understand differently is refused, as a guard must not get lost in it.
+   * Parses a file: one `NAME=VALUE` a line, `export` before it or not, the value in quotes or not, comments after `#`. Refuses
+   * what programs read differently, so that no guard gets lost.
    *
    * @throws {ConfigError} naming the first line that is not valid, without its value.
    */
@@ -40,7 +40,7 @@ export class EnvFile {
   static read(file: string): EnvFile {
     let content = '';
     try {
-      // A symbolic link to nothing is not an absent file.
+      // A dangling symbolic link is a mistake, not a missing file.
       if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) content = readTextFile(file);
     } catch (error) {
       throw new ConfigError(`${file}: ${(error as Error).message}`);
@@ -91,26 +91,24 @@ export function withSecretFiles(
   return { texts, problems };
 }
 
-/** Finds the variables that would leave something open: misspelled ones, and guards that are set to nothing. */
+/** Finds the variables that would leave something open: misspelled ones and empty guards. */
 export function wrongNames(variables: readonly Variable<unknown>[], environment: Texts): Problem[] {
-  const set = Object.entries(environment).filter(([, text]) => text !== undefined);
-  const names = set.map(([name]) => name);
-  const misspelled = unknownNames(variables, names).filter(({ isMisspelling }) => isMisspelling);
+  const misspelled = unknownNames(variables, Object.keys(environment)).filter(({ isMisspelling }) => isMisspelling);
   const guards = variables.filter((variable) => variable.guards).flatMap((variable) => variable.names);
-  const empty = set
-    .filter(([name, text]) => text?.trim() === '' && guards.includes(name))
-    .map(([name]) => ({ name, line: `${name}: must not be empty; give it a value, or remove it` }));
+  const empty = guards
+    .filter((name) => environment[name]?.trim() === '')
+    .map((name) => ({ name, line: `${name}: must not be empty; give it a value, or remove it` }));
   return [...misspelled, ...empty];
 }
 
 interface UnknownName extends Problem {
   /** True if it is clearly the name of a variable with a typing error. */
   readonly isMisspelling: boolean;
-  /** True if it may be meant for this service: it is close to the name of a setting, or ends like one of a secret. */
+  /** True if it may be meant for this service: it is close to the name of a setting, or ends like the name of a secret. */
   readonly resembles: boolean;
 }
 
-/** Two words, the second as with the settings of secrets: few variables of other programs are named so. */
+/** Two words, of which the second ends like the settings of secrets: few variables of other programs have such names. */
 const LIKE_A_SECRET = /^[A-Z\d]+(_(?:KEY|SECRET|TOKEN))S?(?:_FILE)?$/i;
 
 /** Finds the names that no variable has, and says which one each is close to. */

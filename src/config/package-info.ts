@@ -12,17 +12,17 @@ const commit = commitOfBuild();
 
 export const BUILD = {
   version,
-  /** That of the sources, or `unknown` if the build was outside git. */
+  /** The commit of the sources, or `unknown` if they were built outside git. */
   commit,
   /** For people. */
   name: `${version} (${commit})`,
-  /** The command for the event log, as it is typed where this build is. */
+  /** How users of this build call the tool for the event log. */
   tool: `${program()} events`,
 };
 
 function program(): string {
   if (/[\\/]_npx[\\/]/.test(ROOT)) return `npx ./asmx-webhook-${version}.tgz`;
-  // In a clone, which has sources, and in a project npx finds it.
+  // npx finds it in a clone, which has sources, and in a project.
   const isLocal = existsSync(join(ROOT, 'src')) || existsSync(join(ROOT, '..', '..', 'package.json'));
   return isLocal ? 'npx asmx-webhook' : 'asmx-webhook';
 }
@@ -35,7 +35,7 @@ function commitOfBuild(): string {
   }
 }
 
-/** Ends a program on a version of Node that is too old. Called before its other imports, which fail there without saying why. */
+/** Ends a program on a version of Node that is too old. Called before other imports, which would fail there without saying why. */
 export function requireNode(): void {
   const oldest = engines.node.replace('>=', '');
   const [oldestMajor = 0, oldestMinor = 0] = oldest.split('.').map(Number);

@@ -5,7 +5,7 @@ import { EnvFile, unknownNames, withSecretFiles, type Texts } from './environmen
 import { ConfigError, variablesOf, type Variable } from './variable';
 import { VARIABLES } from './variables';
 
-/** The variable in which a supervisor tells its workers the settings that it uses itself: digests, by the names of their variables. */
+/** Tells workers the settings that their supervisor uses itself: a digest of each, by the name of its variable, as JSON. */
 const SUPERVISOR = 'WEBHOOK_SUPERVISOR';
 
 /** Settings of the service; the build writes the package's declaration of them from `variables.ts`. What is undefined is not set. */
@@ -13,7 +13,7 @@ export type WebHookSettings = Readonly<Record<string, string | number | boolean 
 
 /** The configuration of a process of ours that runs the service. */
 export interface ProcessConfig extends Config {
-  /** Of all variables, with the content of the files of secrets. */
+  /** Of all variables. A secret in a file has the content of that file. */
   readonly texts: Texts;
   readonly environmentOfWorkers: Readonly<Record<string, string>>;
 }
@@ -22,8 +22,8 @@ export const ProcessConfig = {
   /**
    * Reads the configuration of a process of ours that runs the service, with no more connections than the process may have files open.
    *
-   * @param warn - called with what is not as it was configured, and each name that resembles a setting.
-   * @throws {ConfigError} the service cannot run with it; a worker: it would differ from its supervisor.
+   * @param warn - called for each name that resembles a setting, and if there are fewer connections than configured.
+   * @throws {ConfigError} the service cannot run with it, or a worker would differ from its supervisor.
    */
   ofService(warn: (message: string) => void): ProcessConfig {
     const { texts, isOfFile, origin } = ownTexts();
@@ -101,7 +101,7 @@ function ownTexts() {
   const texts = withNamesOfSystem({ ...file.texts, ...process.env });
   const { PGPASSWORD, EVENT_LOG_PASSWORD, EVENT_LOG_PASSWORD_FILE } = texts;
   return {
-    // PostgreSQL's own programs read the other one.
+    // PostgreSQL's own programs read PGPASSWORD.
     texts: EVENT_LOG_PASSWORD_FILE ? texts : { ...texts, EVENT_LOG_PASSWORD: EVENT_LOG_PASSWORD || PGPASSWORD },
     isOfFile,
     origin: (name: string): string => (isOfFile(name) ? ` (${file.places.get(name) ?? ''})` : ''),

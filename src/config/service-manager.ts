@@ -17,7 +17,7 @@ export class ServiceManager {
     this.#environment = NOTIFY_SOCKET === undefined ? undefined : { NOTIFY_SOCKET, PATH };
   }
 
-  /** Reloads on SIGHUP, once at a time. A terminal that closes sends it, too, and under Windows nothing else does: then this process stops. */
+  /** Calls `reload` on SIGHUP, once at a time; or `stop` if a terminal was closed, for which alone Windows sends it. */
   onHangUp(reload: () => Promise<void>, stop: () => void): void {
     const hadTerminal = isatty(1);
     let reloading = Promise.resolve();
@@ -34,7 +34,7 @@ export class ServiceManager {
   notify(state: 'READY=1' | 'RELOADING=1' | 'STOPPING=1'): void {
     const env = this.#environment;
     if (env === undefined) return;
-    // The time when it began, in microseconds, distinguishes a reload from the one before it.
+    // systemd distinguishes reloads by the time when each began, in microseconds.
     const time = state === 'RELOADING=1' ? [`MONOTONIC_USEC=${String(process.hrtime.bigint() / 1000n)}`] : [];
     this.#sent = this.#sent
       // Node has no datagram sockets of the Unix domain.

@@ -98,7 +98,7 @@ export const pathSegment = matching(
   'must be one path segment of letters, digits and - . _ ~, without slashes',
 );
 
-/** Those of XML, XML Schema, SOAP and WSDL, which messages use for names of their own. */
+/** Namespaces of XML, XML Schema, SOAP and WSDL: in messages they mean something else. */
 const TAKEN_NAMESPACE = /^http:\/\/(?:www\.w3\.org|schemas\.xmlsoap\.org)\//;
 
 const namespaceText = matching(
@@ -114,10 +114,7 @@ export const namespace: Read<string> = (value) => {
 
 const ABSOLUTE = /^https?:\/\/([^\s/?#@\\:[\]]+|\[[\da-f:.]+\])(?::\d{1,5})?(\/[^\s?#\\]*)?$/i;
 
-/**
- * A public base address, in the very characters in which callers see it: the parser of `URL` repairs what others read differently.
- * Without a trailing slash once it is read.
- */
+/** A public base address, read without its trailing slash. Refuses what `URL` would repair, since other programs read it differently. */
 export const baseUrl: Read<string> = (value) => {
   const [ownPath] = /[^/]*\/Services\/WebHooks\.asmx.*$/i.exec(value) ?? [];
   if (ownPath !== undefined) throw new ValueError(`must end before the path of the service: leave out ${ownPath}`);
@@ -150,7 +147,7 @@ export const eventType = matching(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 prin
 
 const line = matching(/^\P{Cc}{1,1000}$/u, 'must be a password of up to 1,000 characters on one line');
 
-/** A file of it may end with a line break. */
+/** Leaves out the line break at the end of a file. */
 export const password: Read<string> = (value) => line(value.replace(/\r?\n$/, ''));
 
 const bindings = someOf(Binding.all);
@@ -190,7 +187,7 @@ export const forwardedHeader = oneOf(
 export const workers: Read<number> = (value) =>
   value === 'auto' ? availableParallelism() : wholeNumber(1, 128)(value);
 
-/** A condition of each secret, and what is said if one does not meet it. */
+/** A condition for each secret, and the message if one does not meet it. */
 type Rule = readonly [isValid: (secret: string) => boolean, allowed: string];
 
 /** Reads a list of secrets: separated by commas or line breaks, one at least. The rules apply one after the other. */
@@ -211,8 +208,8 @@ function secretsOf(...rules: readonly [Rule, ...Rule[]]): Read<readonly string[]
 }
 
 /**
- * Keys of 16 to 256 printable characters without spaces, each after its name and a space if it has one. A name is too short to be a
- * key, as two keys with a space between them would be shown otherwise.
+ * Keys of 16 to 256 printable characters without spaces, each after its name and a space if it has one. Names are shorter
+ * than keys: of two keys with a space between them, the first would be shown as a name.
  */
 export const keys = secretsOf([
   (secret) => /^(?:[\w.-]{1,15} +)?[\x21-\x7e]{16,256}$/.test(secret),
@@ -225,7 +222,7 @@ const TEXT: Rule = [
   'must be a list of secrets, each of 16 to 256 printable ASCII characters, separated by commas',
 ];
 
-/** The keys and tokens with which one calls Stripe, Shopify and Slack sign nothing. */
+/** Keys and tokens for calling Stripe, Shopify and Slack, which sign no webhooks. */
 const NO_API_KEY: Rule = [
   (secret) => !/^(?:[spr]k_(?:live|test)_|shpat_|xox[a-z]-|xapp-)/.test(secret),
   'must be what signs webhooks (Stripe: whsec_…), not an API key',

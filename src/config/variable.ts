@@ -24,7 +24,7 @@ const GUARDS: readonly SettingGroup[] = ['Protocols', 'Access', 'TLS'];
 
 interface Description {
   readonly description: string;
-  /** The text that counts when the variable is not set. */
+  /** The text that applies when the variable is not set. */
   readonly default?: string;
   /** The effect of leaving a variable without a default unset; `none` if omitted. */
   readonly otherwise?: string;

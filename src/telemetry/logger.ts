@@ -1,6 +1,6 @@
 import pino, { type DestinationStream, type Logger as PinoLogger, type LoggerOptions } from 'pino';
 import SonicBoom from 'sonic-boom';
-import { visible } from '../util/text';
+import { shortened, visible } from '../util/text';
 
 /** Writes one line of JSON for each entry, asynchronously. */
 export interface Logger extends PinoLogger {
@@ -8,7 +8,7 @@ export interface Logger extends PinoLogger {
   exit(code: number): void;
 }
 
-/** Most bytes of lines that wait to be written, as where the disk is full or a reader stalls; further lines are lost. */
+/** Maximum bytes of lines that wait while the disk is full or a reader stalls; further lines are lost. */
 const MAX_WAITING = 1024 * 1024;
 
 /** In milliseconds. */
@@ -22,7 +22,7 @@ export function createLogger(level: string, stream?: DestinationStream): Logger 
     timestamp: pino.stdTimeFunctions.isoTime,
     // Messages may quote a caller, too; the texts that they quote are short.
     serializers: { msg: (message: unknown) => (typeof message === 'string' ? visible(message) : message) },
-    formatters: { level: (label) => ({ level: label }), log: withLogText },
+    formatters: { level: (label) => ({ level: label }), log: withShortTexts },
   };
   if (stream !== undefined) return Object.assign(pino(options, stream), { exit: (code: number) => process.exit(code) });
   // Reading the descriptor makes a pipe non-blocking: a write that hangs would keep the process from ending.
@@ -50,12 +50,11 @@ export function createLogger(level: string, stream?: DestinationStream): Logger 
 const MAX_CHARACTERS = 300;
 
 /** Shortens the texts among the fields of a line, and escapes what is not visible in them. */
-function withLogText(fields: Record<string, unknown>): Record<string, unknown> {
+function withShortTexts(fields: Record<string, unknown>): Record<string, unknown> {
+  const textOf = (text: string) =>
+    text.length <= MAX_CHARACTERS ? text : `${shortened(text, MAX_CHARACTERS)} (${String(text.length)} characters)`;
   const entries = Object.entries(fields);
-  return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'string' ? logText(value) : value]));
-}
-
-function logText(text: string): string {
-  if (text.length <= MAX_CHARACTERS) return visible(text);
-  return visible(`${text.slice(0, MAX_CHARACTERS).toWellFormed()}… (${String(text.length)} characters)`);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'string' ? visible(textOf(value)) : value]),
+  );
 }

@@ -8,7 +8,7 @@ export type CallOutcome = 'ok' | 'refused' | 'failed';
 
 type Measure = () => number | Promise<number | boolean>;
 
-/** Values that are read with the metrics, of the gauges below. */
+/** Reads the values of the gauges below. */
 type MeasuredState = Readonly<Record<'inFlight' | 'waiting' | 'connections' | 'events' | 'bytes' | 'isReady', Measure>>;
 
 /** Bounds in seconds: from a commit on a fast disk (250 µs) to one that waited for another program (seconds). */
@@ -23,12 +23,7 @@ export class Metrics {
   readonly #registers = [this.registry];
   /** The calls of operations, each timed from its header to its end. */
   readonly calls = new CallDurations(this.registry);
-  readonly refusals = new Counter({
-    name: 'webhook_refusals_total',
-    help: 'Requests and connections refused',
-    labelNames: ['reason'],
-    registers: this.#registers,
-  });
+  readonly refusals = this.#counter('webhook_refusals_total', 'Requests and connections refused', ['reason']);
   readonly retentionFailures = this.#counter(
     'webhook_retention_failures_total',
     'Steps of retention that failed; each is tried again within seconds',
@@ -61,7 +56,7 @@ export class Metrics {
       registers,
       aggregator: 'max',
     }).set({ version: BUILD.version, commit: BUILD.commit }, 1);
-    /** Adds one that is read with the metrics, and keeps its last value if that fails. `aggregator` joins those of workers. */
+    /** Adds a gauge that keeps its last value if reading it fails; `aggregator` joins the values of workers. */
     const gauge = (name: string, help: string, read: Measure, aggregator: 'sum' | 'min' | 'max' = 'sum') =>
       new Gauge({
         name,
@@ -82,15 +77,15 @@ export class Metrics {
     gauge('webhook_log_bytes', 'Bytes that the log takes up', state.bytes, 'max');
   }
 
-  commit(commit: { readonly events: number; readonly recorded: number; readonly milliseconds: number }): void {
+  readonly commit = (commit: { readonly events: number; readonly recorded: number; readonly milliseconds: number }) => {
     this.#recorded.inc(commit.recorded);
     this.#duplicates.inc(commit.events - commit.recorded);
     this.#commitSeconds.observe(commit.milliseconds / 1000);
     this.#commitEvents.observe(commit.events);
-  }
+  };
 
-  #counter(name: string, help: string): Counter {
-    return new Counter({ name, help, registers: this.#registers });
+  #counter(name: string, help: string, labelNames: readonly string[] = []): Counter {
+    return new Counter({ name, help, labelNames, registers: this.#registers });
   }
 }
 
@@ -102,10 +97,10 @@ interface Series {
   sum: number;
 }
 
-/** The bounds of the buckets, of which the last has what is in no other. */
+/** Upper bounds of the buckets. */
 const BOUNDS = [...SECONDS, '+Inf'];
 
-/** Stands for a `Histogram`, whose checks and labels take 0.5 to 1 µs, 2 to 6 % of a HelloWorld. It has what a registry asks for. */
+/** In place of a `Histogram`, whose checks and labels take 0.5 to 1 µs, 2 to 6 % of a HelloWorld. Has what a registry reads. */
 class CallDurations {
   readonly name = 'webhook_call_duration_seconds';
   /** Few: one for each binding, operation and outcome. */

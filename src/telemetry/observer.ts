@@ -50,7 +50,7 @@ export function createObserver(
   const answered = (request: HttpRequest, response: ServerResponse, milliseconds: number): void => {
     const { binding, operation, ticket } = request.call ?? {};
     const { socket, complete: isWhole } = request;
-    // Node finishes an answer to a caller who hung up within the message or while the call waited, too.
+    // Node also finishes answers to callers who hung up within the message or while the call waited.
     const hasLeft = isWhole ? ticket?.waited && socket.readableEnded : socket.readableEnded || socket.destroyed;
     const fields = {
       ...requestFields(request),
@@ -98,9 +98,7 @@ export function createObserver(
       logger.warn({ hint: key }, cut(message));
     },
 
-    committed: (commit: Parameters<Metrics['commit']>[0]): void => {
-      metrics.commit(commit);
-    },
+    committed: metrics.commit,
 
     retained: (error?: unknown): void => {
       const fails = error !== undefined;

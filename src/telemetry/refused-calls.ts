@@ -49,7 +49,7 @@ const MAX_REFUSED_CALLS = 100;
 /** Most header fields that are remembered of a call. */
 const MAX_KEPT_FIELDS = 32;
 
-/** Most characters that are remembered of a reason; of the other texts it is what {@link shortened} leaves. */
+/** Maximum characters that are kept of a reason. */
 const MAX_REASON = 500;
 
 /** Remembers 100 refused and failed calls, in 3 MB at most, and counts those of the last hour. */
@@ -103,7 +103,7 @@ export class RefusedCalls {
     if (counts.size > MINUTES) counts.delete(Math.min(...counts.keys()));
   }
 
-  /** Forgets the oldest call with the most frequent reason first: a flood with one leaves the calls with others. */
+  /** Forgets the oldest call with the most frequent reason first: a flood for one reason leaves calls with other reasons. */
   #remember(call: RefusedCall): void {
     const same = this.#byReason.get(call.refusal);
     if (same === undefined) this.#byReason.set(call.refusal, [call]);
@@ -115,7 +115,7 @@ export class RefusedCalls {
     this.#size--;
   }
 
-  /** A shortened copy of a part of a request, which would stay in memory otherwise. */
+  /** A shortened copy: a part of a request would keep all of it in memory. */
   #kept(text: string): string {
     return detached(shortened(this.cut(text)));
   }

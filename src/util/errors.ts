@@ -36,7 +36,7 @@ const REASONS: ReadonlyMap<string | undefined, string> = new Map([
   ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'it speaks only old versions of TLS'],
 ]);
 
-/** Says why a file or a host cannot be used, to follow a colon; without a known code it is the message of the error. */
+/** Says why a file or a host cannot be used, to follow a colon. For an unknown code it is the error's message. */
 export function reasonOf(error: unknown): string {
   // A host with several addresses has an error for each, under one without a message.
   const [first = error] = error instanceof AggregateError ? (error.errors as unknown[]) : [];

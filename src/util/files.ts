@@ -49,8 +49,8 @@ async function requireFree(file: string): Promise<void> {
 }
 
 /**
- * Waits until a file, or the names in a folder, are on disk: those of a folder not on Windows and on file systems that cannot do so. Not for
- * the file of an open database: closing it would let go of SQLite's locks.
+ * Waits until a file, or the names in a folder, are on disk. Windows and some file systems cannot do that for a folder: there it returns
+ * at once. Not for the file of an open database: closing it would release SQLite's locks.
  */
 export function flush(path: string): void {
   const isFolder = statSync(path).isDirectory();

@@ -47,7 +47,7 @@ export class Semaphore {
 /** A message with more bytes or characters than this is read in another thread. */
 export const LARGE_MESSAGE = 64 * 1024;
 
-/** For how long other calls run in {@link letOthersRun}, at most, and how short a round of the event loop is in which none did, in milliseconds. */
+/** How long {@link letOthersRun} waits at most, and how long a round of the event loop takes in which nothing ran, in milliseconds. */
 const PAUSE = 5;
 const QUIET = 0.2;
 

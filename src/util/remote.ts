@@ -43,7 +43,7 @@ export class Remote<Functions extends Callable<Functions>> {
     return this.#ended !== undefined;
   }
 
-  /** Calls a function at the other end, in order. Throws the reason why the function failed, or that of {@link end}. */
+  /** Calls a function at the other end, in order. Throws the reason why the function failed, or the error of {@link end}. */
   ask<Name extends keyof Functions & string>(
     name: Name,
     ...[argument]: Parameters<Functions[Name]>
@@ -66,7 +66,7 @@ export class Remote<Functions extends Callable<Functions>> {
     this.#functions = functions;
   }
 
-  /** Takes a message from the other end. One that another build has written in another form is passed over. */
+  /** Takes a message from the other end. Ignores messages in the form of another build. */
   readonly receive = (received: unknown): void => {
     if (typeof received !== 'object' || received === null) return;
     const message = received as RemoteMessage;

@@ -37,12 +37,12 @@ export class Secrets {
     this.use(values);
   }
 
-  /** Whether a header field of this name, in lower case, may hold a secret. Some servers read an underscore as a hyphen. */
+  /** Returns true if a header field of this name, in lower case, may hold a secret. Some servers read an underscore as a hyphen. */
   static mayBeIn(this: void, name: string): boolean {
     return SECRET_NAME.test(`-${name.replaceAll('_', '-')}-`);
   }
 
-  /** Uses other values. Those that it replaces are cut out until the next time: callers may still send them. */
+  /** Uses other values. Those before them are cut out, too, until the next time: callers may still send them. */
   use(values: readonly string[]): void {
     const all = [...new Set([...values, ...this.#newest])];
     this.#newest = values;
@@ -57,10 +57,7 @@ export class Secrets {
   }
 
   /** Returns a text without them. */
-  readonly cut = (text: string): string => {
-    const patterns = this.#patternsFor(text);
-    return patterns === NONE ? text : patterns.reduce((rest, one) => rest.replace(one, CUT), text);
-  };
+  readonly cut = (text: string): string => this.#patternsFor(text).reduce((rest, one) => rest.replace(one, CUT), text);
 
   /** Returns JSON without them in the values of its members. */
   readonly cutJson = (json: string): string =>
@@ -81,7 +78,7 @@ export class Secrets {
       : NONE;
   }
 
-  /** A `\"`, which the JSON of almost every request has, matters only if a value has a quote. No pattern finds this as quickly. */
+  /** Almost all JSON has a `\"`, which matters only if a value has a quote. A pattern would be slower. */
   #hasEscapes(text: string): boolean {
     if (text.includes('%')) return true;
     for (let i = text.indexOf('\\'); i !== -1; i = text.indexOf('\\', i + 2))

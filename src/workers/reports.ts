@@ -26,7 +26,7 @@ export class Reports {
     void worker.ended.then(() => (this.#merging = this.#merging.then(() => this.#merge(worker))));
   }
 
-  /** Never rejects: leaves out the report of another build in another form. */
+  /** Never rejects: leaves out a report in the form of another build. */
   async #merge(worker: ReportingWorker): Promise<void> {
     let { figures, refusals } = this.#left;
     try {
@@ -66,9 +66,8 @@ export class Reports {
     return RefusedCalls.merged([own(), ...reports.map(({ refusals }) => refusals)]);
   }
 
-  /** What the workers that have ended left, and the report of each other: a fresh one, or, if it does not answer, the counts of its last. */
+  /** Returns what ended workers left, and a report of each other: a fresh one or, if it does not answer, the counts of its last. */
   async #reports() {
-    await this.#merging;
     // Taken together, so that a worker that ends meanwhile is counted once.
     const left = { ...this.#left, state: 'ended' };
     const reports = [...this.#workers].map((worker) =>

@@ -55,11 +55,7 @@ export async function supervise(
   const pages = new AdminPages(() => reports.check(), reports);
   const rate = new RateLimit(limits.rate, proxies);
   const adminServer = admin && (await pages.listen(admin, { limits, rate, observer }, access.checkOperator));
-  const stop = () => {
-    pages.stop();
-    supervisor.stop();
-  };
-  for (const signal of STOP_SIGNALS) process.on(signal, stop);
+  for (const signal of STOP_SIGNALS) process.on(signal, supervisor.stop);
   const renew = async (): Promise<void> => {
     if (!(await supervisor.renew())) return;
     try {
@@ -67,15 +63,15 @@ export async function supervise(
       access.use(next);
       secrets.use(AccessControl.secretsIn(next));
     } catch {
-      // Changed since the workers read it: they say so next time.
+      // Changed since the workers read it. They say what is wrong next time.
     }
   };
-  manager.onHangUp(renew, stop);
+  manager.onHangUp(renew, supervisor.stop);
   logger.info({ workers: config.workers, adminUrl: adminServer?.url }, 'supervising');
   await supervisor.start(announce);
 }
 
-/** Reports the first loss of the log's files and the last return: each worker notices by itself, and tells when it has opened them. */
+/** Reports the first loss of the log's files and their last return: each worker notices by itself, and says when it has opened them. */
 export function lostFiles(report: (problem: string | undefined) => void) {
   const losers = new Set<unknown>();
   let isLost = false;
@@ -129,7 +125,7 @@ export class Supervisor {
   }
 
   /** Ends every worker, each after its calls in flight, and then this process. */
-  stop(): void {
+  readonly stop = (): void => {
     if (this.#stopping) return;
     this.#stopping = true;
     for (const worker of this.#running) {
@@ -137,17 +133,16 @@ export class Supervisor {
       this.#killAfter(this.limits.stop, worker);
     }
     this.#exitIfAlone();
-  }
+  };
 
   /** Replaces every worker. Resolves to whether none failed. */
   async renew(): Promise<boolean> {
     for (const place of this.#places) {
       // One that is starting may have read its files before they changed.
       while (place.start !== undefined) await place.start;
-      // One that waits to be started will be new anyway.
-      if (this.#stopping || place.ready === undefined) continue;
+      if (this.#stopping) continue;
       const end = await this.#startIn(place);
-      if (end === undefined || place.ready === undefined) continue;
+      if (end === undefined) continue;
       if (!this.#stopping) this.logger.error({ cause: end.cause }, 'the workers were not replaced');
       return false;
     }
@@ -178,14 +173,11 @@ export class Supervisor {
     });
     const ready = worker.ready.then(() => {
       clearTimeout(timer);
-      if (!this.#stopping) this.#handOver(place, worker);
+      this.#handOver(place, worker);
       return undefined;
     });
-    const start = Promise.race([ready, worker.ended]).finally(() => {
-      if (place.start === start) place.start = undefined;
-    });
-    place.start = start;
-    return start;
+    place.start = Promise.race([ready, worker.ended]).finally(() => (place.start = undefined));
+    return place.start;
   }
 
   #handOver(place: Place, worker: SupervisedWorker): void {

@@ -37,8 +37,8 @@ interface SupervisorFunctions {
   /** Takes the report of a worker that ends. */
   leave(report: Report): void;
   refusals(): Promise<Refusals>;
-  /** The files of the log are lost, or without a problem back. */
-  lost(problem: string | undefined): void;
+  /** The log's files are lost; without a problem, they are back. */
+  lost(problem?: string): void;
 }
 
 /** The supervisor as its worker, this process, sees it. */
@@ -71,10 +71,8 @@ export class SupervisorProcess {
     return within(this.#remote.ask('refusals'), COLLECT_TIMEOUT, () => new Error('too late')).catch(own);
   }
 
-  /** Leaves it to the supervisor to say that files are lost or back, once for all; to this process if the supervisor cannot. */
-  lost(problem: string | undefined, own: (problem: string | undefined) => void): void {
-    this.#remote.ask('lost', problem).catch(() => own(problem));
-  }
+  /** Has the supervisor say once for all workers that files are lost or back. */
+  readonly lost = (problem?: string): void => this.#remote.tell('lost', problem);
 }
 
 async function reportOf({ metrics, refusals }: App): Promise<Report> {

@@ -21,6 +21,11 @@ describe('the configuration', () => {
     });
   });
 
+  it('derives limits from others', () => {
+    const { limits } = readConfig({ MAX_REQUEST_BYTES: '1048576', REQUEST_TIMEOUT: '10s' });
+    expect(limits).toMatchObject({ maxBodyMemory: 8_388_608, headersTimeout: 10_000, sendTimeout: 10_000 });
+  });
+
   it('treats an empty variable as not set', () => {
     expect(readConfig({ PORT: '', SERVICE_ROOT: '' }).port).toBe(8080);
   });
@@ -99,7 +104,11 @@ describe('the configuration', () => {
     ['GET_EVENTS_MAX_BYTES', '1000', 'a whole number from 8000'],
     ['RETENTION_MAX_EVENTS', '0', 'a whole number from 1'],
     ['RETENTION_MAX_AGE', '0d', 'must be longer than 0'],
-    ['RETENTION_MAX_AGE', 'P1M', 'a duration, as in 30d'],
+    ...['P', 'P1DT', 'P1M'].map((value): [string, string, string] => [
+      'RETENTION_MAX_AGE',
+      value,
+      'a duration, as in 30d',
+    ]),
     ['MAX_REQUEST_BYTES', '4MB', 'a whole number'],
     ['REQUEST_TIMEOUT', '2h', 'a duration from 50ms to 1h'],
     ['REQUEST_TIMEOUT', '49ms', 'a duration from 50ms to 1h'],
@@ -177,6 +186,7 @@ describe('the configuration', () => {
       ['FORWARD_SECRETS', `whsec_${'A'.repeat(32)},whsec_short`, 'number 2 of the list is wrong'],
       ['STRIPE_SECRETS', 'sk_live_0123456789abcdef', 'whsec_…), not an API key'],
       ['SLACK_SECRETS', 'xoxb-0123456789abcdef', 'not an API key'],
+      ['SLACK_SECRETS', 'xapp-0123456789abcdef', 'not an API key'],
       ['SHOPIFY_SECRETS', 'shpat_0123456789abcdef', 'not an API key'],
     ])('refuses %s=%s without printing it', (name, value, allowed) => {
       const read = () => readConfig({ [name]: value });
@@ -219,6 +229,7 @@ describe('the configuration', () => {
   });
 
   it('names every variable that is wrong', () => {
-    expect(() => readConfig({ PORT: 'x', EVENT_TYPE: ' ' })).toThrow(/PORT=x[\s\S]*EVENT_TYPE= /);
+    const settings = { PORT: 'x', EVENT_TYPE: ' ', PROTOCOLS: ',', RECORD_ANSWER: 'empty' };
+    expect(() => readConfig(settings)).toThrow(/PORT=x[\s\S]*PROTOCOLS=,[\s\S]*EVENT_TYPE= /);
   });
 });

@@ -29,6 +29,7 @@ describe('a variable that guards the service', () => {
     ['empty', ''],
     ['in UTF-16', Buffer.from(`\ufeff${KEY}\n`, 'utf16le')],
     ['with a short key', `${KEY}\nshort\n`],
+    ['in quotes', `"${KEY}\n${KEY}"\n`],
   ])('stops the start if its file is %s', async (_what, content) => {
     const file = join(folder.path, 'keys');
     await writeFile(file, content);
@@ -42,6 +43,8 @@ describe('a misspelled variable', () => {
   it.each([
     ['RECORD_KEY', 'RECORD_KEYS'],
     ['RECROD_KEYS', 'RECORD_KEYS'],
+    ['REED_KEY', 'READ_KEYS'],
+    ['TLS_KY', 'TLS_KEY'],
     ['Record_Keys_File', 'RECORD_KEYS_FILE'],
     ['TLS_CRT', 'TLS_CERT'],
     ['TLS_CERT_FILE', 'TLS_CERT'],

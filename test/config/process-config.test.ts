@@ -1,26 +1,31 @@
+import files from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config/config';
+import { requireNode } from '../../src/config/package-info';
 import { ProcessConfig, withinDescriptors } from '../../src/config/process-config';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 const KEY = 'a-key-of-sixteen-or-more';
 
 describe('the connections of a process that may open few files', () => {
-  const bounded = (limit: number, settings = {}) => {
+  const bounded = (limit?: number, settings = {}) => {
     const warnings: string[] = [];
     const { limits } = withinDescriptors(readConfig(settings), (warning) => warnings.push(warning), limit);
     return { maxConnections: limits.maxConnections, warnings };
   };
 
   it('leave descriptors for everything else, and a warning names both numbers', () => {
-    expect(bounded(1024)).toEqual({
-      maxConnections: 874,
-      warnings: [
-        'this process may have 1024 files open at once: MAX_CONNECTIONS is 874, not 1200. ' +
-          'Raise that limit (ulimit -n, LimitNOFILE of systemd, ulimits of Docker), or set less',
-      ],
-    });
+    const [soft, hard] = [1024, 524_288];
+    jest.spyOn(files, 'readFileSync').mockReturnValueOnce(`Max open files   ${String(soft)}   ${String(hard)}   files`);
+    for (const limit of [undefined, soft])
+      expect(bounded(limit)).toEqual({
+        maxConnections: 874,
+        warnings: [
+          'this process may have 1024 files open at once: MAX_CONNECTIONS is 874, not 1200. ' +
+            'Raise that limit (ulimit -n, LimitNOFILE of systemd, ulimits of Docker), or set less',
+        ],
+      });
   });
 
   it.each([
@@ -34,6 +39,22 @@ describe('the connections of a process that may open few files', () => {
   it('need more files than the service itself', () => {
     expect(() => bounded(150)).toThrow('this process may have 150 files open at once, and needs more than 150.');
   });
+});
+
+it.each([
+  ['v18.20.8', [[1]]],
+  ['v20.18.3', [[1]]],
+  ['v20.19.0', []],
+  ['v22.0.0', []],
+])('Node %s ends if it is older than 20.19', (version, exits) => {
+  const { version: own } = process;
+  Object.defineProperty(process, 'version', { value: version });
+  const exit = jest.spyOn(process, 'exit').mockImplementation(() => undefined as never);
+  jest.spyOn(console, 'error').mockImplementation();
+  requireNode();
+  Object.defineProperty(process, 'version', { value: own });
+  expect(exit.mock.calls).toEqual(exits);
+  jest.restoreAllMocks();
 });
 
 it.each([
@@ -66,7 +87,7 @@ describe('the settings of a process', () => {
   it.each<[string, object, object, string[], boolean?]>([
     ['other keys', { RECORD_KEYS: KEY }, { READ_KEYS: KEY, ALLOWED_HOSTS: 'h' }, []],
     ['a limit', {}, { MAX_CONNECTIONS: '9' }, ['MAX_CONNECTIONS']],
-    ['the retention', {}, { RETENTION_MAX_AGE: '1d' }, []],
+    ['the retention', {}, { RETENTION_MAX_AGE: '1d', RETENTION_MAX_EVENTS: '9' }, []],
     ['the retention of a stream', {}, { RETENTION_MAX_AGE: '1d' }, ['RETENTION_MAX_AGE'], false],
     ['other files', TLS, { TLS_CERT: 'b.pem', TLS_KEY: 'b.key' }, []],
     ['TLS', {}, TLS, ['TLS_CERT', 'TLS_KEY']],
@@ -84,7 +105,9 @@ describe('the settings of a process', () => {
     const common = { PORT: '80', WORKERS: '2', ADMIN_PORT: '8082' };
     const { environmentOfWorkers } = ofService(common);
     const ofWorker = (variables: object) => ofService({ ...common, ...environmentOfWorkers, ...variables });
-    expect(ofWorker({ HOST: '127.0.0.1', RECORD_KEYS: KEY, EVENT_LOG_PASSWORD: 'other' }).workers).toBe(2);
+    expect(ofWorker({ HOST: '127.0.0.1', ADMIN_HOST: '', RECORD_KEYS: KEY, EVENT_LOG_PASSWORD: 'other' }).workers).toBe(
+      2,
+    );
     expect(() => ofWorker(others)).toThrow(/^\w+.*: takes effect when the service is restarted$/);
   });
 
@@ -94,8 +117,9 @@ describe('the settings of a process', () => {
     expect(password({ PGPASSWORD, EVENT_LOG_PASSWORD: '', EVENT_LOG_PASSWORD_FILE: '' })).toBe('common');
     expect(password({ PGPASSWORD, EVENT_LOG_PASSWORD })).toBe('own');
     const EVENT_LOG_PASSWORD_FILE = join(folder.path, 'password');
-    await writeFile(EVENT_LOG_PASSWORD_FILE, 'first');
-    const before = ofService({ EVENT_LOG_PASSWORD_FILE });
+    await writeFile(EVENT_LOG_PASSWORD_FILE, 'first\n');
+    const before = ofService({ EVENT_LOG_PASSWORD_FILE, PGPASSWORD });
+    expect(before.eventLogServer.password).toBe('first');
     await writeFile(EVENT_LOG_PASSWORD_FILE, 'second');
     const after = ofService({ EVENT_LOG_PASSWORD_FILE });
     expect(ProcessConfig.needRestart(before, after, true)).toEqual(['EVENT_LOG_PASSWORD']);
@@ -121,5 +145,6 @@ describe('the settings of a process', () => {
   it('that a program gives are silent unless it says otherwise, and not set if they are undefined', () => {
     const config = ProcessConfig.embedded({ PORT: undefined, ACCESS_LOG: true });
     expect(config).toMatchObject({ port: 8080, log: { level: 'silent', access: true } });
+    expect(ProcessConfig.embedded({ LOG_LEVEL: 'warn' }).log.level).toBe('warn');
   });
 });

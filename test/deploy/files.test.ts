@@ -35,16 +35,24 @@ describe('the files of deploy/', () => {
   });
 });
 
-it.each(['nginx.conf', 'compose/nginx.conf'])('%s sends no request below RecordEvent to a second instance', (file) => {
-  const text = readFileSync(join(ROOT, 'deploy', file), 'utf8');
-  const locations = [...text.matchAll(/location (?:~\* )?(\S+) \{([^}]*)\}/g)];
-  for (const path of ['/RecordEvent', '/RecordEvent/orders/17']) {
-    const [, , body] = locations
-      .filter(([, pattern = '']) => pattern !== '/')
-      .find(([, pattern = '']) => new RegExp(pattern, 'i').test(`/webhooks/Services/WebHooks.asmx${path}`)) ?? [''];
-    expect([path, body]).toEqual([path, expect.stringContaining('proxy_next_upstream off;')]);
-  }
-});
+it.each(['nginx.conf', 'compose/nginx.conf'])(
+  '%s sends no request below RecordEvent to a second instance, and no forwarded field of a caller on',
+  (file) => {
+    const text = readFileSync(join(ROOT, 'deploy', file), 'utf8');
+    for (const name of [
+      'Forwarded',
+      ...['For', 'Host', 'Port', 'Prefix', 'Proto'].map((field) => `X-Forwarded-${field}`),
+    ])
+      expect(text).toContain(`proxy_set_header ${name} `);
+    const locations = [...text.matchAll(/location (?:~\* )?(\S+) \{([^}]*)\}/g)];
+    for (const path of ['/RecordEvent', '/RecordEvent/orders/17']) {
+      const [, , body] = locations
+        .filter(([, pattern = '']) => pattern !== '/')
+        .find(([, pattern = '']) => new RegExp(pattern, 'i').test(`/webhooks/Services/WebHooks.asmx${path}`)) ?? [''];
+      expect([path, body]).toEqual([path, expect.stringContaining('proxy_next_upstream off;')]);
+    }
+  },
+);
 
 describe('the links of the documents', () => {
   const headings = (text: string) =>

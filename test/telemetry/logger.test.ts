@@ -12,8 +12,12 @@ describe('a log line', () => {
   });
 
   it('shortens a long text and says how long it was', () => {
-    log.warn({ reason: 'x'.repeat(4_000_000), path: 'y'.repeat(300), userAgent: '\u{1F600}'.repeat(300) }, 'refused');
-    expect(lines[0]).toMatchObject({ reason: `${'x'.repeat(300)}… (4000000 characters)`, path: 'y'.repeat(300) });
+    const userAgent = '\u{1F600}'.repeat(300);
+    log.warn({ reason: `\u202e${'x'.repeat(4_000_000)}`, path: 'y'.repeat(300), userAgent }, 'refused');
+    expect(lines[0]).toMatchObject({
+      reason: `\\u202e${'x'.repeat(299)}… (4000001 characters)`,
+      path: 'y'.repeat(300),
+    });
     expect(String(lines[0]?.userAgent)).toMatch(/… \(600 characters\)$/);
     expect(JSON.stringify(lines[0]).length).toBeLessThan(1500);
   });

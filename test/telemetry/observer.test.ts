@@ -35,13 +35,19 @@ it('a flood of refusals is logged as twenty lines a second, and the next line sa
   jest.useRealTimers();
 });
 
-it('the access log has no secret that stands in User-Agent', () => {
+it('no line has a secret that stands in the id, path or User-Agent of a request, in a reason or in a hint, which is logged once', () => {
   const logger = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-  const secrets = new Secrets(['a-key-of-sixteen']);
-  const { answered } = createObserver(logger as never, idleMetrics(), () => undefined, true, secrets);
-  const request = { id: '', headers: { 'user-agent': 'shop a-key-of-sixteen' }, socket: {} } as HttpRequest;
-  answered?.(request, {} as HttpResponse, 1);
-  expect(logger.info.mock.calls).toMatchObject([[{ userAgent: 'shop ***' }, 'answered']]);
+  const secret = 'a-key-of-sixteen';
+  const observer = createObserver(logger as never, idleMetrics(), () => undefined, true, new Secrets([secret]));
+  const headers = { 'user-agent': `shop ${secret}` };
+  const request = { id: secret, url: `/${secret}?a`, headers, socket: {} } as HttpRequest;
+  observer.answered?.(request, {} as HttpResponse, 1.26);
+  observer.refused(new Error(secret), 500, undefined, request);
+  for (const key of ['first', 'second', 'first']) observer.hint(key, secret);
+  const fields = { requestId: '***', path: '/***' };
+  expect(logger.info.mock.calls).toMatchObject([[{ ...fields, userAgent: 'shop ***', milliseconds: 1.3 }, 'answered']]);
+  expect(logger.error.mock.calls).toMatchObject([[{ ...fields, reason: '***' }, 'failed']]);
+  expect(logger.warn.mock.calls).toEqual(['first', 'second'].map((hint) => [{ hint }, '***']));
 });
 
 it('a log that hangs hides no other figure', async () => {
@@ -50,14 +56,6 @@ it('a log that hangs hides no other figure', async () => {
   await jest.advanceTimersByTimeAsync(1500);
   expect(await metrics).toMatch(/^webhook_log_events 0\n[^]*^webhook_log_bytes 5$/m);
   jest.useRealTimers();
-});
-
-it('a hint is logged once', () => {
-  const { lines, hint } = observed();
-  for (const key of ['addressing', 'namespace', 'addressing', 'namespace']) hint(key, `about ${key}`);
-  expect(lines).toMatchObject(
-    ['addressing', 'namespace'].map((key) => ({ level: 'warn', hint: key, msg: `about ${key}` })),
-  );
 });
 
 it('one line says that retention fails, and one that it works again; a metric counts each failure', async () => {

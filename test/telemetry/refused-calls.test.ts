@@ -18,7 +18,7 @@ const call = (time: number, more: Partial<RefusedCall> = {}): Omit<RefusedCall, 
 
 /** What is kept of a call with these header fields. */
 const kept = (headers: Record<string, string>, more?: Partial<RefusedCall>) => {
-  const calls = new RefusedCalls();
+  const calls = new RefusedCalls((text) => text.replace('sesame', '***'));
   calls.add(call(1, more), { method: 'POST', headers });
   return calls.list().calls[0];
 };
@@ -37,6 +37,8 @@ describe('the refused calls', () => {
   it('are the last hundred, newest first, each with an id of its own', () => {
     const { calls } = listOf(...callsAt(1, 250));
     expect(calls).toMatchObject(callsAt(151, 250).reverse());
+    const [newer, older] = listOf(call(1, { path: '/a' }), call(1, { path: '/b' })).calls;
+    expect([newer?.path, older?.path]).toEqual(['/b', '/a']);
     const ids = [...calls, ...listOf(call(1)).calls].map(({ id }) => id);
     expect(new Set(ids).size).toBe(101);
   });
@@ -68,9 +70,10 @@ describe('the refused calls', () => {
   it('keep the header fields, but none that may hold a secret', () => {
     const secrets = ['authorization', 'cookie', 'x-api-key', 'webhook-signature', 'x-gitlab-token', 'x-password'];
     const shown = { 'user-agent': 'GitHub-Hookshot/1', 'x-github-delivery': '7', 'idempotency-key': '8' };
-    const headers = { ...Object.fromEntries(secrets.map((name) => [name, 'sesame'])), ...shown };
+    const all = [...secrets.map((name) => [name, 'sesame']), ...Object.entries(shown), ['x-sesame', 'open sesame']];
+    const headers = Object.fromEntries(all) as Record<string, string>;
     const { headers: fields, sender, method } = kept(headers) ?? {};
-    expect([fields, sender, method]).toEqual([Object.entries(shown), 'GitHub', 'POST']);
+    expect([fields, sender, method]).toEqual([[...Object.entries(shown), ['x-***', 'open ***']], 'GitHub', 'POST']);
   });
 
   it('keep only so much of the header fields', () => {

@@ -33,11 +33,16 @@ function pair() {
 }
 
 describe('another thread or process', () => {
-  it('answers each question with the result of its function, also where it answers a later one first', async () => {
+  it('answers each question with the result of its function, also a later one first, and nothing stays of it', async () => {
     const { asking } = pair();
+    const set = jest.spyOn(Map.prototype, 'set');
     const first = asking.ask('later');
+    const waiting = set.mock.contexts[0] as Map<number, unknown>;
+    set.mockRestore();
     expect(await asking.ask('twice', 21)).toBe(42);
+    expect(waiting.size).toBe(1);
     expect(await first).toBe('later');
+    expect(waiting.size).toBe(0);
   });
 
   it('may ask too', async () => {

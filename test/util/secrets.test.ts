@@ -15,7 +15,7 @@ it.each([
 it('keys are cut out without their names, and whole where one begins with another', () => {
   const config = readConfig({
     RECORD_KEYS: 'shop sixteen-characters',
-    READ_KEYS: 'report sixteen-characters-and-more,a"quote\\with-backslash',
+    READ_KEYS: 'report sixteen-characters-and-more,a"quote\\with-backslash,no-backslash"quote',
     FORWARD_SECRETS: `whsec_${'k'.repeat(24)}`,
     EVENT_LOG_PASSWORD: 'for the database',
   });
@@ -26,5 +26,6 @@ it('keys are cut out without their names, and whole where one begins with anothe
   expect(AccessControl.secretsIn(readConfig({ EVENT_LOG_PASSWORD: 'database' }))).toEqual([]);
   const json = '{"a":"a\\"quote\\\\with-backslash","b":"sixteen\\u002dcharacters"}';
   expect(secrets.cutJson(json)).toBe('{"a":"***","b":"***"}');
+  expect(secrets.cutJson('{"a":"no-backslash\\"quote"}')).toBe('{"a":"***"}');
   expect(secrets.cut('/x?k=sixteen%252dcharacters')).toBe('/x?k=***');
 });

@@ -40,20 +40,33 @@ describe('the supervisor', () => {
   let workers: FakeWorker[];
   let supervisor: Supervisor;
   let exits: number[];
+  const error = jest.fn();
+  const announce = jest.fn();
   afterEach(() => supervisor.stop());
-  /** Starts two workers, of which the first is ready; the second has been forked. */
-  const start = async (limits: object) => {
+  const begin = (limits: object) => {
     [workers, exits] = [[], []];
+    error.mockClear();
     const exit = (code: number) => void exits.push(code);
-    const logger = { info: () => undefined, error: () => undefined, exit };
+    const logger = { info: () => undefined, error, exit };
     const fork = () => workers[workers.push(new FakeWorker()) - 1] as FakeWorker;
     const all = { start: 60_000, retire: 60_000, stop: 60_000, shortLife: 10, ...limits };
     supervisor = new Supervisor(2, logger, fork, all);
-    const started = supervisor.start(() => undefined);
+    return supervisor.start(announce);
+  };
+  /** Starts two workers, of which the first is ready; the second has been forked. */
+  const start = async (limits: object) => {
+    const started = begin(limits);
     workers[0]?.answer();
     await started;
   };
   const asked = () => workers.map((worker) => worker.asked);
+
+  it('ends without an error or an address if it is stopped before the first worker is ready', async () => {
+    const started = begin({});
+    supervisor.stop();
+    await started;
+    expect([exits, error.mock.calls, announce.mock.calls]).toEqual([[0], [], []]);
+  });
 
   it('kills a worker that is not ready in time, and none that was', async () => {
     await start({ start: 20 });
@@ -68,6 +81,7 @@ describe('the supervisor', () => {
     workers[1]?.die();
     await eventually('both are replaced', () => workers.length === 4);
     for (const { forked } of workers.slice(2)) expect(forked - died).toBeGreaterThan(90);
+    expect(exits).toEqual([]);
   });
 
   it('replaces a worker that was starting when it was to replace all, as it may have read the old keys', async () => {
@@ -81,8 +95,9 @@ describe('the supervisor', () => {
     workers[3]?.answer();
     expect(await renewed).toBe(true);
     expect(asked()).toEqual([['retire'], ['retire'], [], []]);
-    supervisor.stop();
-    expect(asked().slice(2)).toEqual([['stop'], ['stop']]);
+    for (let times = 0; times < 2; times++) supervisor.stop();
+    await setImmediate();
+    expect([asked().slice(2), error.mock.calls]).toEqual([[['stop'], ['stop']], []]);
   });
 
   it('kills a worker that goes on though another has its place, or the service stops, and then ends', async () => {
@@ -128,11 +143,14 @@ it('of the files of the log, the first loss and the last return are said, also i
 it('SIGHUP reloads once at a time, however often it comes', async () => {
   const reloads: Deferred[] = [];
   const reload = () => (reloads[reloads.push(new Deferred()) - 1] as Deferred).promise;
-  new ServiceManager(() => undefined).onHangUp(reload, () => undefined);
+  const manager = new ServiceManager(() => undefined);
+  const notify = jest.spyOn(manager, 'notify');
+  manager.onHangUp(reload, () => undefined);
   for (let times = 0; times < 2; times++) process.emit('SIGHUP');
   await setImmediate();
   expect(reloads).toHaveLength(1);
   reloads[0]?.resolve();
   await eventually('it reloads again', () => reloads.length === 2);
+  expect(notify.mock.calls.flat()).toEqual(['RELOADING=1', 'RELOADING=1', 'READY=1']);
   process.removeAllListeners('SIGHUP');
 });

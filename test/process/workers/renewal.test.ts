@@ -29,6 +29,8 @@ describe('SIGHUP with several workers', () => {
   it('replaces no worker where .env has another value of what the supervisor uses, and names it', async () => {
     const { service, renew } = await start({ ADMIN_PORT: '0' });
     const old = await childrenOf(service);
+    // As a terminal sends it to all processes.
+    for (const pid of old) process.kill(pid, 'SIGHUP');
     await renew({ ADMIN_PORT: '1' });
     await service.logged('the workers were not replaced');
     expect(service.output()).toMatch('ADMIN_PORT=1: takes effect when the service is restarted (.env, line ');
@@ -50,7 +52,7 @@ describe('SIGHUP with several workers', () => {
     for (const agent of agents) agent.destroy();
   });
 
-  it('takes over ALLOWED_HOSTS for ADMIN_PORT, too', async () => {
+  it('takes over ALLOWED_HOSTS, and what is cut out as a secret, for ADMIN_PORT, too', async () => {
     const ADMIN_PORT = String(await freePort());
     const { service, renew } = await start({ ADMIN_PORT, ALLOWED_HOSTS: 'old.example' });
     const statuses = () =>
@@ -60,9 +62,11 @@ describe('SIGHUP with several workers', () => {
         ),
       );
     expect(await statuses()).toEqual([200, 403, 200]);
-    await renew({ ADMIN_PORT, ALLOWED_HOSTS: 'new.example' });
+    await renew({ ADMIN_PORT, ALLOWED_HOSTS: 'new.example', RECORD_KEYS: OLD_KEY });
     await eventually('both are replaced', () => service.output().match(/"stopped"/g)?.length === 2);
     expect(await statuses()).toEqual([403, 200, 200]);
+    await send(`http://127.0.0.1:${ADMIN_PORT}/${OLD_KEY}`);
+    await eventually('it is refused', () => service.output().includes('"path":"/***"'));
   });
 
   it('keeps what .env says out of the environment of the workers', async () => {
