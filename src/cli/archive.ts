@@ -8,7 +8,6 @@ import { ArchiveLine } from '../events/archive-line';
 import { KeyConflict } from '../events/key-conflict';
 import type { EventLog } from '../log/event-log';
 import type { LogChange, ReadableLog } from '../log/readable-log';
-import { Sender } from '../senders/sender';
 import { writeNewFile } from '../util/files';
 import { replaceInvisible } from '../util/text';
 import type { Values } from './events-options';
@@ -68,9 +67,7 @@ function pageText(page: readonly StoredEvent[], lineOf: (event: StoredEvent) => 
 /** Goes on in a log that was restored or replaced: after the position, or after the newest event if the log ends before it. */
 function sayChange(change: LogChange, position: number, newest: number): number {
   const after = change === 'ends before' ? newest : position;
-  console.error(
-    `The log was restored or replaced after event ${String(position)}. Going on after event ${String(after)}.`,
-  );
+  console.error(`The log was replaced after event ${String(position)}. Going on after event ${String(after)}.`);
   return after;
 }
 
@@ -145,11 +142,10 @@ export async function importEvents(file: string, stream: Readable, log: Pick<Eve
         const again: NewEvent[] = [];
         for (const [i, { id, recorded: isNew, conflict }] of appended.entries()) {
           const event = left[i] as NewEvent;
-          const isKnown = conflict?.key === 'webhookId' && Sender.isKeyInData(event.webhookId ?? '');
-          const own = conflict && KeyConflict.withOwnKey(event, conflict);
+          const next = KeyConflict.next(event, conflict);
           if (isNew) recorded++;
-          else if (conflict === undefined || isKnown) known++;
-          else if (own !== undefined) again.push(own);
+          else if (next === 'known') known++;
+          else if (next !== 'reused') again.push(next);
           else {
             leftOut++;
             const problem = `${quoted(id)} has its Idempotency-Key, with another type or other data`;

@@ -23,8 +23,7 @@ export async function answerCommandLine(argument: string | undefined) {
   if (['--help', '-h'].includes(argument)) return { text: usage(), exitCode: 0 };
   if (['--version', '-v'].includes(argument)) return { text: BUILD.name, exitCode: 0 };
   if (argument === '--ready') return askReadiness();
-  const advice =
-    'Settings are environment variables: put NAME=VALUE before the command, or into .env. --help lists them.';
+  const advice = 'Settings are environment variables: NAME=VALUE before the command, or in .env. --help lists them.';
   return { text: `Unknown argument ${JSON.stringify(argument)}. ${advice}`, exitCode: 2 };
 }
 

@@ -36,16 +36,8 @@ export function filterOptions(): Option[] {
     option('--type <type>', 'only events with this type, or with all that begin alike, as in com.github.*'),
     option('--binding <name>', `only events that came over ${Binding.all.join(', ')}`, oneOf('--binding', Binding.all)),
     option('--sender <ip>', 'only events that came from this address', senderAddress),
-    option(
-      '--from-sender <name>',
-      'only events of this known sender, as in github',
-      oneOf('--from-sender', Sender.recognised),
-    ),
-    option(
-      '--text <text>',
-      'only events with this text in their attributes, their data or how they arrived',
-      searchText,
-    ),
+    option('--from-sender <name>', 'only events of a sender, as in github', oneOf('--from-sender', Sender.recognised)),
+    option('--text <text>', 'only events with this text in attributes, data or how they arrived', searchText),
     repeatable('--header <name=value>', 'only events whose request had this header field', headerField),
   ];
 }
@@ -75,27 +67,18 @@ function searchText(text: string): string {
   throw misuse(`--text can have at most ${String(SearchQuery.maxText)} characters.`);
 }
 
+const ENDPOINT = 'https://host/webhooks/Services/WebHooks.asmx';
+
 /** Options that name a log elsewhere. */
 export function sourceOptions(): Option[] {
   return [
-    option(
-      '--from <url>',
-      'the log of a service, by the address of its endpoint, as in https://host/webhooks/Services/WebHooks.asmx; instead ' +
-        'of the one that EVENT_LOG names',
-      serviceAddress,
-    ),
-    option(
-      '--key-file <file>',
-      'a file with a read key of that service; by default WEBHOOK_READ_KEY has it',
-      namedFile,
-    ),
+    option('--from <url>', `the log of a service, as in ${ENDPOINT}, instead of that of EVENT_LOG`, serviceAddress),
+    option('--key-file <file>', 'a file with a read key of that service; otherwise WEBHOOK_READ_KEY has it', namedFile),
   ];
 }
 
 export function sinceOption(): Option {
-  const description =
-    'begin with the first event since a duration ago (2h, 30d, P1DT12H), a time (RFC 3339) or after a sequence';
-  return option('--since <when>', description, startOf('since'));
+  return option('--since <when>', 'since a duration ago (2h), a time (RFC 3339) or after a sequence', startOf('since'));
 }
 
 export function untilOption(): Option {
@@ -109,9 +92,8 @@ function startOf(name: string): (text: string) => Start {
   return (text) => {
     const after = positionIn(text);
     if (after !== undefined) return { after };
-    const duration = parseDuration(text);
-    const time =
-      duration === undefined ? parseTime(DAY.test(text) ? `${text}T00:00:00Z` : text) : Date.now() - duration;
+    const ago = parseDuration(text);
+    const time = ago === undefined ? parseTime(DAY.test(text) ? `${text}T00:00:00Z` : text) : Date.now() - ago;
     if (time !== undefined) return { after: 0, since: time };
     throw misuse(`--${name} ${quoted(text)} is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.`);
   };
@@ -127,8 +109,7 @@ const RECORDING = /\/+RecordEvent(?:\/.*)?$/i;
 
 function serviceAddress(text: string): URL {
   const url = httpAddress(text);
-  if (url === undefined)
-    throw misuse('--from needs an http or https address, as in https://host/webhooks/Services/WebHooks.asmx.');
+  if (url === undefined) throw misuse(`--from needs an http or https address, as in ${ENDPOINT}.`);
   url.pathname = url.pathname.replace(RECORDING, '');
   return url;
 }

@@ -52,11 +52,7 @@ function eventsCommand(): ToolCommand {
     const { importEvents, openInput } = await archive();
     // Opened first: a mistyped name must not leave an empty log.
     const stream = await openInput(file);
-    try {
-      await withLog('import', (log) => importEvents(file, stream, log));
-    } finally {
-      if (file !== '-') stream.destroy();
-    }
+    await withLog('import', (log) => importEvents(file, stream, log));
   });
   command('verify', 'Look for damage in the log and in each event; a line for each finding').action(() =>
     withLog('read', async (log) => (await upkeep()).verifyLog(log)),
@@ -66,10 +62,7 @@ function eventsCommand(): ToolCommand {
     ...filterOptions(),
     untilOption(),
     new Option('--dry-run', 'print the events, and remove none'),
-    new Option(
-      '--rewrite',
-      'also write a SQLite file anew, without remains of their keys; calls that record wait meanwhile',
-    ),
+    new Option('--rewrite', 'also rewrite a SQLite file, without remains of keys; calls that record wait meanwhile'),
   ]).action(async (names: string[], values: Values) => {
     const search = selectionOf(values);
     if (names.length === 0 ? search === undefined : (search ?? values.since) !== undefined)

@@ -157,9 +157,8 @@ function timeText(time: number | undefined): string | undefined {
 function addressOf(url: URL, query: Query): URL {
   const address = new URL(url);
   address.search = 'events=export';
-  for (const [name, value] of Object.entries(query)) {
+  for (const [name, value] of Object.entries(query))
     if (value !== undefined) address.searchParams.set(name, String(value));
-  }
   return address;
 }
 
@@ -179,9 +178,7 @@ async function refuse(response: StreamedAnswer, url: URL): Promise<never> {
   if (status === 401)
     throw new RemoteLogError('The service refused the key: give a read key with --key-file or WEBHOOK_READ_KEY.');
   if (status === 403)
-    throw new RemoteLogError(
-      'The service has no READ_KEYS and shows its events to its own machine alone. Set READ_KEYS there.',
-    );
+    throw new RemoteLogError('The service has no READ_KEYS, so only its own machine sees the events. Set READ_KEYS.');
   const { location } = headers;
   if (status >= 300 && status < 400 && location !== undefined && URL.canParse(location, url.href)) {
     const to = quoted(nameOf(new URL(location, url)));

@@ -71,11 +71,7 @@ export async function print(text: string, stop?: AbortSignal): Promise<void> {
 /** Returns a signal that aborts at the first SIGINT or SIGTERM. */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM']) {
-    process.once(name, () => {
-      stop.abort(new Error('Stopped before the end.'));
-    });
-  }
+  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop.abort(new Error('Stopped before the end.')));
   return stop.signal;
 }
 
@@ -122,10 +118,7 @@ const MAX_LINE_BYTES = 384 * 1024 * 1024;
  *
  * @throws {RangeError} a line is longer than `maxBytes`.
  */
-export async function* linesOf(
-  bytes: AsyncIterable<Buffer>,
-  maxBytes = MAX_LINE_BYTES,
-): AsyncGenerator<readonly Buffer[]> {
+export async function* linesOf(bytes: AsyncIterable<Buffer>, maxBytes = MAX_LINE_BYTES) {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   for await (const chunk of bytes) {

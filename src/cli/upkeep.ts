@@ -11,8 +11,7 @@ import { counted, eventLine, print, stopSignal, UsageError } from './terminal';
 
 /** Copies a log in SQLite, as it is at one moment, to a new file. */
 export async function backUp(file: string, log: EventLog): Promise<void> {
-  if (log.upkeep === undefined)
-    throw new UsageError('backup copies a SQLite file. Use export for any other event log.');
+  if (log.upkeep === undefined) throw new UsageError('backup copies a SQLite file. Use export for any other log.');
   await log.upkeep.backup(file);
   console.error(`${file} is a copy of the log.`);
 }
@@ -93,9 +92,7 @@ export async function verifyLog(log: EventLog): Promise<boolean> {
     });
   };
   if (process.stderr.isTTY) console.error('Verifying how the log is kept …');
-  await during('', async () => {
-    (await log.verify()).forEach(report);
-  });
+  await during('', async () => (await log.verify()).forEach(report));
   await during('Reading the events: ', async () => {
     for await (const page of log.pages({ after: 0 })) {
       for (const event of page) {

@@ -20,8 +20,7 @@ export const Arrival = {
     const { headers: given, sentAs, soap } = members;
     const { of: part } = Object(soap) as { readonly of?: unknown };
     const headers: HeaderFields = Object.entries(typeof given === 'object' ? (given ?? {}) : {}).flatMap(
-      ([name, value]) =>
-        [value].flat().flatMap((one: unknown) => (typeof one === 'string' ? [[name, one] as const] : [])),
+      ([name, value]) => (typeof value === 'string' ? [[name, value] as const] : []),
     );
     return {
       method: text(members.method),

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { Sender } from '../senders/sender';
 import { JsonText } from './cloudevents/json-text';
 import { type NewEvent, StoredEvent } from './stored-event';
 
@@ -28,11 +29,15 @@ export const KeyConflict = {
   },
 
   /**
-   * Returns the event under a key of its own, made of its caller and, for the id of a delivery, its data. Undefined if it must not be
-   * recorded: its `Idempotency-Key` came with another type or other data.
+   * Returns the event with a key of its own, made of its caller and, for the id of a delivery, its data, to be recorded next. `known`: it
+   * repeats the other, also by an id in the data itself. `reused`: its `Idempotency-Key` came with another type or other data.
    */
-  withOwnKey(event: NewEvent, { key, differs }: KeyConflict): NewEvent | undefined {
-    if (key === 'idempotencyKey' && differs === 'data') return undefined;
+  next(event: NewEvent, conflict: KeyConflict | undefined): NewEvent | 'known' | 'reused' {
+    if (conflict === undefined) return 'known';
+    const { key, differs } = conflict;
+    // The same event, sent again with another part of the data changed.
+    if (key === 'webhookId' && Sender.isKeyInData(event.webhookId ?? '')) return 'known';
+    if (key === 'idempotencyKey' && differs === 'data') return 'reused';
     const caller = callerIn(event);
     const data = caller.signedBody === undefined ? [StoredEvent.typeOf(event), event.data] : [];
     const what = key === 'webhookId' ? digestOf(JSON.stringify([caller, ...data])) : (caller.keyName ?? '');

@@ -172,8 +172,7 @@ function standardSender(name: string, prefix: 'webhook' | 'svix') {
       // Others write another kind into a `Webhook-Signature`, without an id and `v1,`.
       textIn: ({ [field]: text, [idField]: id }) =>
         id !== undefined && /(?:^| )v1,/.test(String(text)) ? text : undefined,
-      signingKey: (secret) =>
-        secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : undefined,
+      signingKey: (secret) => (secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : undefined),
     }),
     isScheme: true,
   } satisfies SenderForm;

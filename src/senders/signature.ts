@@ -59,8 +59,7 @@ export function signature(form: SignatureForm) {
       const parts = String(text)
         .split(separator)
         .map((part) => part.trim());
-      const time =
-        timeField === field ? parts.find((part) => part.startsWith('t='))?.slice(2) : headers[timeField ?? ''];
+      const time = timeField === field ? parts.find((one) => one.startsWith('t='))?.slice(2) : headers[timeField ?? ''];
       if (timeField !== undefined) {
         const what = timeField === field ? `time (t=) in ${field}` : timeField;
         if (!/^\d{1,12}$/.test(String(time))) return `The ${what} is missing or not valid.`;

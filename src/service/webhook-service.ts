@@ -5,7 +5,6 @@ import type { EventLog } from '../log/event-log';
 import { type NewEvent, positionIn, sequenceOf, wireBytes, StoredEvent } from '../events/stored-event';
 import { EventReader, type PageQuery, waitParameter } from './event-reader';
 import { CallError, type Call, type ParameterValues, type Service } from './call';
-import { Sender } from '../senders/sender';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 import { Secrets } from '../util/secrets';
 import { quoted } from '../util/text';
@@ -120,17 +119,15 @@ export async function recordEvent(call: Call, log: EventLog, factory: EventFacto
     // At most three times: each of the two keys is made the event's own once, and then finds the same event or none.
     for (;;) {
       const [{ id, conflict }] = await log.append(event);
-      const { webhookId = '' } = event;
-      // An id in the data itself: the same event, sent again with another part of the data changed.
-      if (conflict === undefined || (conflict.key === 'webhookId' && Sender.isKeyInData(webhookId))) return id;
-      const next = KeyConflict.withOwnKey(event, conflict);
-      if (next === undefined)
+      const next = KeyConflict.next(event, conflict);
+      if (next === 'known') return id;
+      if (next === 'reused')
         throw new CallError(
           'The Idempotency-Key was sent before with another type or other data. Nothing was recorded. ' +
             'Send each event with a key of its own.',
           'keyReuse',
         );
-      if (conflict.key === 'webhookId') call.hint('delivery-id', deliveryHint(webhookId));
+      if (conflict?.key === 'webhookId') call.hint('delivery-id', deliveryHint(event.webhookId ?? ''));
       event = next;
     }
   }

@@ -120,7 +120,7 @@ describe('the events that options choose', () => {
   const service = useService({ READ_KEYS: KEY });
   let target: Target;
   beforeAll(async () => {
-    target = await startTarget();
+    target = await startTarget(({ path }) => (path === '/no' ? 404 : 204));
     await recordSamples(service.log);
   });
   afterAll(() => target.close());
@@ -133,7 +133,7 @@ describe('the events that options choose', () => {
     return [await tool.ended, idsIn(tool.output() || String(target.received.splice(0).map(({ body }) => body)))];
   };
 
-  it.each([
+  it.each<[args: string, ids: string, code?: number]>([
     ['print --type ref.*', 'bd'],
     ['print --header X-A=b=c --header x-b=1', 'b'],
     ['print --from-sender github --since 1', 'b'],
@@ -146,8 +146,9 @@ describe('the events that options choose', () => {
     ['forward URL --binding httppost --since 1', 'b'],
     ['forward URL --from-sender stripe --header X-B=3', 'd'],
     ['forward URL --event d --event a', 'ad'],
-  ])('are taken in log order from a service elsewhere: %s', async (args, ids) => {
-    expect(await run(args)).toEqual([0, ids]);
+    ['forward URL/no --type order', 'ac', 1],
+  ])('are taken in log order from a service elsewhere: %s', async (args, ids, code = 0) => {
+    expect(await run(args)).toEqual([code, ids]);
   });
 
   it.each([
@@ -160,9 +161,11 @@ describe('the events that options choose', () => {
     expect(tool.errors()).toMatch(errors);
   });
 
-  it('are posted as they arrived and signed anew with --sign alone', async () => {
+  it('are posted as they arrived and signed anew with --sign alone, once for each sender', async () => {
     await writeFile(join(folder.path, 'secret'), 'of the sender\n');
-    expect(await start(`forward ${target.url} --event a --sign github=secret`).ended).toBe(0);
+    const forward = `forward ${target.url} --event a --sign github=secret`;
+    expect(await start(`${forward} --sign github=secret`).ended).toBe(2);
+    expect(await start(forward).ended).toBe(0);
     const signature = expect.stringMatching(/^sha256=[\da-f]{64}$/) as string;
     expect(target.received.pop()?.headers).toMatchObject({ 'x-a': 'b=c', 'x-hub-signature-256': signature });
   });

@@ -30,6 +30,8 @@ describe('the log of a service over HTTP', () => {
   let service: TestService;
   let log: RemoteLog;
   beforeEach(async () => {
+    // Pauses are as short as they may be.
+    jest.spyOn(Math, 'random').mockReturnValue(0.999);
     service = await startService({ READ_KEYS: KEY, ADMIN_PORT: '0' });
     log = new RemoteLog({ url: new URL(service.url), key: KEY }, never);
   });
@@ -80,17 +82,17 @@ describe('the log of a service over HTTP', () => {
       for await (const page of remote.follow({ after: 0 }, stop.signal, () => -1))
         seen.push(...page.map(({ position }) => position));
     })();
-    for (let count = 50; count < 400; count += 100) {
+    for (let count = 50; count < 200; count += 100) {
       await record(50);
       await eventually(`${String(count)} have come`, () => seen.length >= count);
       const lost = proxy.loseAnswer();
       await record(50);
       await lost;
     }
-    await eventually('all events have come', () => seen.length >= 400);
+    await eventually('all events have come', () => seen.length >= 200);
     stop.abort();
     await following.catch(() => undefined);
-    expect(seen).toEqual(Array.from({ length: 400 }, (_, i) => i + 1));
+    expect(seen).toEqual(Array.from({ length: 200 }, (_, i) => i + 1));
     await proxy.close();
   });
 
@@ -116,11 +118,12 @@ describe('the log of a service over HTTP', () => {
   });
 
   it('refuses what would have no end or make no sense, and what looks like a filter and is none, as GetEvents does', async () => {
-    for (const query of ['&wait=1&limit=2', '&wait=1&type=x', '&wait=601', '&wait=x', '&limit=-1', '&after=x'])
+    const withWait = ['limit=2', 'type=x', 'id=x', 'from=2026-01-31T12:00'].map((other) => `&wait=1&${other}`);
+    for (const query of [...withWait, '&wait=601', '&wait=x', '&limit=-1', '&after=x'])
       expect([query, (await asked(query)).status]).toEqual([query, 400]);
     for (const name of ['since', 'until', 'types', 'header', 'source']) {
       const { status, body } = await asked(`&${name}=x`);
-      expect([status, body]).toEqual([400, expect.stringContaining(`There is no parameter ${name}.`)]);
+      expect([status, body]).toEqual([400, expect.stringContaining(`There is no parameter ${name},`)]);
     }
     expect((await asked('&from=2026-01-31T12:00&before=3&binding=soap11&text=x')).status).toBe(200);
   });
@@ -129,11 +132,11 @@ describe('the log of a service over HTTP', () => {
     await record(2);
     await service.log.forget([2]);
     expect((await asked('&limit=0')).body).toBe('\n');
-    const { body } = await asked('&after=1&wait=3');
-    expect(body).toMatch(/^\n\n+$/);
+    // At the beginning, once nothing has come, and at the end.
+    expect((await asked('&after=1&wait=1')).body).toMatch(/^\n{3,}$/);
   });
 
-  it('finds out that an answer was cut off which a proxy has ended as if it were whole', async () => {
+  it('finds out that an answer was cut off which a proxy has ended as if it were whole, and asks again after a pause', async () => {
     await record(3);
     const { body } = await asked('');
     const lines = body.split(/(?<=\n)/);
@@ -147,27 +150,11 @@ describe('the log of a service over HTTP', () => {
       withEvents(response, '3').end(request.method === 'HEAD' ? '' : answers.shift());
     });
     const remote = new RemoteLog({ url }, never);
+    const began = performance.now();
     const found = await all(remote.pages({ after: 0 }));
+    expect(performance.now() - began).toBeGreaterThan(400);
     expect(found.map(({ position }) => position)).toEqual([1, 2, 3]);
     expect(starts).toEqual(['0', '1', '2']);
-  });
-
-  it('asks a service that breaks off every answer a few times a second', async () => {
-    let requests = 0;
-    const url = await serving(({ method }, response) => {
-      if (method === 'HEAD') return void withEvents(response, '0').end();
-      requests++;
-      withEvents(response, '0').write('\n', () => response.destroy());
-    });
-    const stop = new AbortController();
-    const remote = new RemoteLog({ url }, stop.signal);
-    const began = performance.now();
-    const following = valuesOf(remote.follow({ after: 0 }, stop.signal, () => -1));
-    await eventually('it has asked ten times', () => requests >= 10);
-    const perSecond = (1000 * requests) / (performance.now() - began);
-    stop.abort();
-    await following.catch(() => undefined);
-    expect(perSecond).toBeLessThan(40);
   });
 
   it('says once that the service is away, and once that it is back, whatever asks meanwhile', async () => {

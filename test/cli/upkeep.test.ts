@@ -2,7 +2,6 @@ import { forgetEvents, restore, verifyLog } from '../../src/cli/upkeep';
 import { readConfig } from '../../src/config/config';
 import { EventLogError } from '../../src/log/engine';
 import type { EventLog } from '../../src/log/event-log';
-import { openMemoryLog } from '../../src/log/memory/event-log';
 import { newEvent } from '../support/events';
 
 afterEach(() => jest.restoreAllMocks());
@@ -15,13 +14,27 @@ it('restoring a copy is refused for a log on NATS, which nothing is asked for it
 });
 
 it('--rewrite is refused where there is no file, before anything is removed', async () => {
-  const log = openMemoryLog();
-  await log.append(newEvent());
-  await expect(forgetEvents({ names: ['1'] }, log, { rewrite: true })).rejects.toThrow(
-    '--rewrite works on a SQLite file.',
-  );
-  expect(await log.stats()).toMatchObject({ events: 1 });
-  await log.close();
+  const forgetting = forgetEvents({ names: ['1'] }, {} as EventLog, { rewrite: true });
+  await expect(forgetting).rejects.toThrow('--rewrite works on a SQLite file.');
+});
+
+it('forget rewrites once it has removed, and removes nothing if a signal ends its search', async () => {
+  jest.spyOn(console, 'error').mockReturnValue();
+  jest.spyOn(process.stdout, 'write').mockImplementation((...all: unknown[]) => ((all.at(-1) as () => void)(), true));
+  const did: string[] = [];
+  let signal = (): void => undefined;
+  const find = async function* () {
+    yield await Promise.resolve({ ...newEvent(), position: 1 });
+    signal();
+  };
+  const done = (what: string) => () => Promise.resolve([did.push(what)]);
+  const log = { find, forget: done('forget'), upkeep: { rewrite: done('rewrite') } } as unknown as EventLog;
+  const forgotten = () => forgetEvents({ search: {} }, log, { rewrite: true });
+  await forgotten();
+  expect(did).toEqual(['forget', 'rewrite']);
+  signal = () => void process.rawListeners('SIGINT').at(-1)?.call(process);
+  await expect(forgotten()).rejects.toThrow('Stopped before the end.');
+  expect(did).toHaveLength(2);
 });
 
 it('verifying finds damage of the log and of events, events out of order, and that they cannot all be read', async () => {

@@ -53,10 +53,9 @@ describe('an archive', () => {
       }),
     );
     for (const key of ['idempotencyKey', 'webhookId'] as const) {
-      const apart = KeyConflict.withOwnKey(event, { key, differs: 'caller' });
-      expect(apart?.[key]).not.toBe(event[key]);
-      for (const each of [event, apart as NewEvent])
-        expect(read(ArchiveLine.of({ ...each, position: 7 }))).toEqual(each);
+      const apart = KeyConflict.next(event, { key, differs: 'caller' }) as NewEvent;
+      expect(apart[key]).not.toBe(event[key]);
+      for (const each of [event, apart]) expect(read(ArchiveLine.of({ ...each, position: 7 }))).toEqual(each);
     }
   });
 

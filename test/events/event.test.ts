@@ -115,6 +115,9 @@ describe('an event', () => {
     const headers = { 'idempotency-key': 'k', 'x-id': 'd' };
     const event = factory.make(...arrivalOf({ headers, keyScope: 'POST /a', attributes: sent }));
     expect([event.idempotencyKey, event.webhookId]).toEqual(['/s\nPOST /a\nk', 'x-id\n/s\nPOST /a\nd']);
+    const caller = { signedBy: { sender: Sender.all[0] as Sender, secret: 's', body: Buffer.from('{}') } };
+    const signed = factory.make(...arrivalOf({ headers: { ...headers, 'webhook-id': 'w' }, caller }));
+    expect([signed.idempotencyKey, signed.webhookId]).toEqual([undefined, 'signed x-id\nd']);
   });
 
   it.each([
@@ -122,8 +125,12 @@ describe('an event', () => {
     ['M\xfcller', 'Müller'],
     ['本', '本'],
   ])('has the header field %j shown as %s', (value, shown) => {
-    const { headers } = Arrival.of({ arrival: JSON.stringify({ headers: { x: [value] } }) });
+    const { headers } = Arrival.of({ arrival: JSON.stringify({ headers: { x: value } }) });
     expect(Arrival.readable(headers)).toEqual([['x', shown]]);
+  });
+
+  it.each(['null', '[1]', '{"a":[]}'])('has no header fields where an import brought %s', (headers) => {
+    expect(Arrival.of({ arrival: `{"headers":${headers}}` }).headers).toEqual([]);
   });
 
   it('has no secret of the service in its id and its source, nor in how it arrived', () => {

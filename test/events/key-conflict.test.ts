@@ -27,6 +27,7 @@ describe.each(['idempotencyKey', 'webhookId'] as const)('an event with the %s of
     ['another path', from({ path: '/a' }), from({ path: '/b', remoteAddress: '::1' }), undefined],
     ['the name of another key', from({ keyName: 'a' }), from({ keyName: 'b' }), 'caller'],
     ['no name of a key', from({ keyName: 'a' }), from({}), 'caller'],
+    ['no signature', signed, from({}), 'caller'],
     ['another secret', signed, from({ signedWith: 'b', signedBody: 'x' }), 'caller'],
     ['another signed body', signed, from({ signedWith: 'a', signedBody: 'y' }), 'data'],
     ['the same signed body, read as other data', { ...signed, ...data(1) }, { ...signed, ...data(2) }, undefined],

@@ -34,12 +34,7 @@ export async function compare(oldName: string, newName: string, client: HttpClie
   return { ...calls, differences };
 }
 
-async function compareCalls(
-  old: ComparedService,
-  other: ComparedService,
-  client: HttpClient,
-  print: Print,
-): Promise<Tally> {
+async function compareCalls(old: ComparedService, other: ComparedService, client: HttpClient, print: Print) {
   if (old.endpoint === undefined || other.endpoint === undefined) {
     const which = old.endpoint === undefined ? 'old' : 'new';
     await print([`Calls: none was made, since the ${which} service is only a document.`]);
@@ -83,8 +78,7 @@ function problemOf(side: string, answer: HttpAnswer | NoAnswerError): string[] {
 }
 
 function summary(differences: number, { calls, failures }: Tally): string {
-  const found =
-    differences === 0 ? 'A client sees no difference' : `A client sees ${counted(differences, 'difference')}`;
+  const found = `A client sees ${differences === 0 ? 'no difference' : counted(differences, 'difference')}`;
   if (failures > 0) return `${found}; ${String(failures)} of ${String(calls)} calls could not be compared.`;
   return calls === 0 ? `${found}, as far as the WSDLs tell.` : `${found}.`;
 }

@@ -24,9 +24,7 @@ function compareCommand(): ToolCommand {
     });
   const finding = program
     .command('settings <old>')
-    .description(
-      'Print the settings with which the new service takes the place of the old one, as lines of an .env file',
-    )
+    .description('Print the settings with which the new service replaces the old one, as lines of an .env file')
     .option('--write <file>', 'add them to an .env file; what the file has stays as it is')
     .addHelpText('after', `\n${NOTES}`)
     .action(async (old: string, values: ReachValues & { write?: string }) =>

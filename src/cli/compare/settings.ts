@@ -34,10 +34,7 @@ export async function addSettings(file: string, lines: readonly string[]) {
   const wanted = Object.entries(new EnvFile(file, lines.join('\n')).texts);
   const conflicts = wanted
     .filter(([name, text]) => there.places.has(name) && there.texts[name] !== text)
-    .map(
-      ([name, text]) =>
-        `${String(there.places.get(name))}, keeps its ${name}. The old service needs ${name}=${quoted(text)}.`,
-    );
+    .map(([name, text]) => `${String(there.places.get(name))}, keeps its ${name} (old service: ${quoted(text)}).`);
   const before = await readFile(file, 'utf8').catch(() => '');
   const rows = before.split(/\r\n|\n|\r/);
   const added = lines.filter((line) => !there.places.has(line.replace(/=.*/s, '')) && !rows.includes(line));
@@ -60,8 +57,7 @@ function addressLines(address: string): string[] {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const [, prefix = '', root = ''] = PATH.exec(url?.pathname ?? '') ?? [];
   if (url === undefined || !VARIABLES.serviceRoot.accepts(root)) {
-    const path =
-      'The path of this service is /SERVICE_ROOT/Services/WebHooks.asmx: let the proxy in front map the old one to it.';
+    const path = 'Its path here is /SERVICE_ROOT/Services/WebHooks.asmx: let the proxy in front map the old one to it.';
     return [`${NOT_ENOUGH}address is ${quoted(address) || 'not in the WSDL'}. ${path}`];
   }
   const base = url.origin + prefix;

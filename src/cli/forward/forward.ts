@@ -39,9 +39,7 @@ export async function forwardEvents(
   const target = new Target(url, form, {
     most: follow ? Infinity : TRIES,
     longestPause: isTerminal ? SHORT_PAUSE : LONGEST_PAUSE,
-    report: (problem, pause) => {
-      console.error(`${problem} Trying again in ${(pause / 1000).toFixed(1)} s.`);
-    },
+    report: (problem, pause) => console.error(`${problem} Trying again in ${(pause / 1000).toFixed(1)} s.`),
   });
   const what = kept === undefined ? 'selected events' : `events after ${String(kept.position.sequence)}`;
   console.error(`Forwarding the ${what} to ${url.origin}.`);

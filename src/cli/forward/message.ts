@@ -97,8 +97,7 @@ function receivedMessage(
   // Without a prototype: a field may be called `constructor`.
   const sent = Object.create(null) as Record<string, string>;
   for (const [name, value] of headers) {
-    if (!FIELD_NAME.test(name) || !FIELD_VALUE.test(value)) continue;
-    sent[name] = sent[name] === undefined ? value : `${sent[name]}, ${value}`;
+    if (FIELD_NAME.test(name) && FIELD_VALUE.test(value)) sent[name] = value;
   }
   const sign = signers && signerFor(event, sent, signers);
   const queries = [search.slice(1), query].filter((part) => part !== '').join('&');

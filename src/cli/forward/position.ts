@@ -73,9 +73,7 @@ export function refuseChange(change: LogChange, position: number): never {
     change === 'another event'
       ? `Event ${String(position)} of this event log is not the one that was forwarded.`
       : `This event log ends before event ${String(position)}, after which forwarding was to go on.`;
-  throw new Error(
-    `${problem} Name the log that was forwarded (EVENT_LOG or --from), or choose another --position or --since.`,
-  );
+  throw new Error(`${problem} Name the log that was forwarded (EVENT_LOG, --from), or another --position or --since.`);
 }
 
 /**

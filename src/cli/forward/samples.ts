@@ -12,9 +12,7 @@ const seconds = (time: Date) => Math.floor(time.getTime() / 1000);
 
 const standard: Samples = {
   fields: () => ({}),
-  bodies: {
-    'order.paid': (_id, time) => ({ type: 'order.paid', timestamp: time.toISOString(), data: { order: 1001 } }),
-  },
+  bodies: { 'order.paid': (_id, time) => ({ type: 'order.paid', timestamp: time.toISOString(), data: { order: 17 } }) },
 };
 
 /** By the short names of the senders that sign. */
@@ -69,9 +67,7 @@ const SAMPLES: Readonly<Record<string, Samples>> = {
         created: seconds(time),
         livemode: false,
         type: 'payment_intent.succeeded',
-        data: {
-          object: { id: 'pi_sample', object: 'payment_intent', amount: 1999, currency: 'eur', status: 'succeeded' },
-        },
+        data: { object: { id: 'pi_1', object: 'payment_intent', amount: 1999, currency: 'eur', status: 'succeeded' } },
       }),
     },
   },
@@ -105,13 +101,7 @@ const SAMPLES: Readonly<Record<string, Samples>> = {
         api_app_id: 'A1',
         event_id: `Ev${id}`,
         event_time: seconds(time),
-        event: {
-          type: 'app_mention',
-          user: 'U1',
-          channel: 'C1',
-          text: '<@U2> a sample',
-          ts: `${String(seconds(time))}.000100`,
-        },
+        event: { type: 'app_mention', user: 'U1', channel: 'C1', text: '<@U2> a sample', ts: '1700000000.000100' },
       }),
       command: (id) =>
         new URLSearchParams({ command: '/sample', text: '', user_id: 'U1', team_id: 'T1', trigger_id: id }).toString(),

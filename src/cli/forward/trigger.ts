@@ -11,11 +11,7 @@ export function triggerCommand(): ToolCommand {
     .argument('<sender>', Sender.recognised.join(', '), oneOf('The sender', Sender.recognised))
     .argument('[event]', "the sender's name of the event, as in push or orders/create")
     .addOptions([
-      option(
-        '--to <url>',
-        'an address, or a port of this machine; by default the service with these settings',
-        targetAddress,
-      ),
+      option('--to <url>', 'an address, or a port of this machine; by default the service itself', targetAddress),
       option('--secret-file <file>', 'a file with the secret; by default that of the service, only for it', namedFile),
       option('--data <file>', 'a file with the body to send instead', namedFile),
     ])
@@ -31,9 +27,7 @@ async function trigger(name: string, given: string | undefined, { to, secretFile
   const event = given ?? events[0] ?? '';
   const sample = sampleOf(name, event, data === undefined ? undefined : await textOf(data));
   if (sender === undefined || sample === undefined)
-    throw misuse(
-      `There is no sample ${quoted(event)} of ${name}, only ${events.join(', ')}: give the body with --data.`,
-    );
+    throw misuse(`${name} has no sample ${quoted(event)}, only ${events.join(', ')}: give the body with --data.`);
   const { id, body, headers } = sample;
   const isOwn = to === undefined;
   const ownSecrets = isOwn ? (ProcessConfig.ofTool('access').access[sender.signature.setting] ?? []) : [];

@@ -36,9 +36,7 @@ function downloadQuery(parameters: URLSearchParams) {
   if (unreadable !== undefined) throw HTTP_ERRORS.invalidInput(unreadable);
   const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined)
-    throw HTTP_ERRORS.invalidInput(
-      `There is no parameter ${shortened(unknown)}. The parameters are ${PARAMETERS.join(', ')}.`,
-    );
+    throw HTTP_ERRORS.invalidInput(`There is no parameter ${shortened(unknown)}, only ${PARAMETERS.join(', ')}.`);
   const limit = wholeNumber(parameters, 'limit', Number.MAX_SAFE_INTEGER) ?? Infinity;
   const seconds = wholeNumber(parameters, 'wait', MAX_WAIT);
   const id = parameters.get('id') || undefined;

@@ -59,7 +59,6 @@ export class EventFeed {
   readonly #large = new Semaphore(1);
   /** By the position after which they begin. Each ends where the next begins, or at `#last`. */
   readonly #kept = new Map<number, Lines>();
-  #keptBytes = 0;
   #last = 0;
   /** The newest position when it was last asked for. */
   #newest = 0;
@@ -137,16 +136,16 @@ export class EventFeed {
     const lines = await this.#next(this.#last, this.#newest, () => undefined, {});
     this.#drop(KEPT_BYTES);
     this.#kept.set(this.#last, lines);
-    this.#keptBytes += lines.bytes;
     this.#last = lines.last;
   }
 
   /** Drops the oldest lines until at most `most` bytes are kept. */
   #drop(most: number): void {
+    let kept = [...this.#kept.values()].reduce((sum, { bytes }) => sum + bytes, 0);
     for (const [after, { bytes, pieces }] of this.#kept) {
-      if (this.#keptBytes <= most) break;
+      if (kept <= most) break;
       this.#kept.delete(after);
-      this.#keptBytes -= bytes;
+      kept -= bytes;
       pieces.fill(undefined);
     }
   }

@@ -62,11 +62,9 @@ export async function eventView(event: StoredEvent, filter: Filter, address: End
 async function dataOf(event: StoredEvent) {
   const data = EventData.of(event);
   if (data === undefined) return undefined;
-  const arrival = Arrival.of(event);
-  const sent = arrival.header('content-type');
-  const { isForm, isMultipart } = MediaType.parse(sent) ?? {
-    isForm: sent === undefined && arrival.target?.includes('?'),
-  };
+  const { target, header } = Arrival.of(event);
+  const sent = header('content-type');
+  const { isForm, isMultipart } = MediaType.parse(sent) ?? { isForm: sent === undefined && target?.includes('?') };
   return dataView(data, { isForm, isMultipart, isJson: dataTypeOf(event)?.isJson });
 }
 

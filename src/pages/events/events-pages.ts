@@ -55,9 +55,7 @@ export function eventsPages(endpoint: Endpoint): Router {
    * @throws the refusal, after it was answered, so that it is logged and counted; not 404.
    */
   async function answer(response: HttpResponse, parameters: URLSearchParams): Promise<void> {
-    const check = () => {
-      Caller.checkViewer(response.req, access);
-    };
+    const check = () => Caller.checkViewer(response.req, access);
     const ticket = admission.ticket(response);
     try {
       rate.count(response.req);

@@ -29,16 +29,12 @@ export function listQuery(parameters: URLSearchParams) {
     return undefined;
   };
   const time = 'a time such as 2026-11-22T14:02:00Z';
-  const shortText = `at most ${String(SearchQuery.maxText)} characters`;
+  const isShort = (text: string) => text.length <= SearchQuery.maxText;
   const filter: Filter = {
-    text: read('text', (text) => (text.length <= SearchQuery.maxText ? text : undefined), shortText),
+    text: read('text', textIf(isShort), `at most ${String(SearchQuery.maxText)} characters`),
     binding: read('binding', oneOf(Binding.all), `one of ${Binding.all.join(', ')}`),
     type: given('type'),
-    sender: read(
-      'sender',
-      (text) => (SearchQuery.mayBeAddress(text) ? text : undefined),
-      'an address; fromsender names a sender',
-    ),
+    sender: read('sender', textIf(SearchQuery.mayBeAddress), 'an address; fromsender names a sender'),
     fromSender: read('fromsender', oneOf(Sender.recognised), `one of ${Sender.recognised.join(', ')}`),
     from: read('from', parseInputTime, time),
     to: read('to', parseInputTime, time),
@@ -53,9 +49,9 @@ export function listQuery(parameters: URLSearchParams) {
   return { filter, place, problem: problems[0], invalid };
 }
 
-function oneOf(names: readonly string[]): (text: string) => string | undefined {
-  return (text) => names.find((name) => name === text.toLowerCase());
-}
+const textIf = (isValid: (text: string) => boolean) => (text: string) => (isValid(text) ? text : undefined);
+
+const oneOf = (names: readonly string[]) => (text: string) => names.find((name) => name === text.toLowerCase());
 
 export function isNarrowed(filter: Filter): boolean {
   return Object.values(filter).some((value) => value !== undefined);

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { callsOf } from '../../../src/cli/compare/calls';
 import { RECORDED_WSDL, startRecordedService, type Plant, type RecordedAnswer } from '../../support/recorded-service';
 import { startService, useService } from '../../support/service';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -125,6 +126,11 @@ describe('the program that compares two services', () => {
   ])('ends with 2 and one line for the arguments %j', async (args, errors) => {
     expect(await run(...args.split(' '))).toEqual({ code: 2, output: '', errors: `${errors}\n` });
   });
+});
+
+it('a namespace of any characters is sent in header fields that HTTP allows', () => {
+  const calls = callsOf('urn:"ü\ud83d\ude00', new Set(['SOAP 1.1', 'SOAP 1.2']));
+  expect(JSON.stringify(calls.map(({ headers }) => headers))).toMatch(/^[ -~]*$/);
 });
 
 describe('the settings of an old service', () => {

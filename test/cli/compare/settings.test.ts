@@ -101,7 +101,7 @@ describe('the settings that are added to an .env file', () => {
   it('do not replace another value, which is named', async () => {
     await writeFile(file(), 'SERVICE_ROOT=mine\n');
     expect((await addSettings(file(), LINES)).conflicts).toEqual([
-      `${file()}, line 1, keeps its SERVICE_ROOT. The old service needs SERVICE_ROOT=hooks.`,
+      `${file()}, line 1, keeps its SERVICE_ROOT (old service: hooks).`,
     ]);
     expect(EnvFile.read(file()).texts.SERVICE_ROOT).toBe('mine');
     expect(EnvFile.read(file()).texts.PROTOCOLS).toBe('soap11,httppost');

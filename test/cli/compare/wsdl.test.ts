@@ -27,9 +27,10 @@ describe('the WSDL of a service', () => {
     ['/hooks.asmx', '/hooks.asmx?WSDL', '/hooks.asmx'],
     ['/hooks.asmx?wsdl', '/hooks.asmx?wsdl', '/hooks.asmx'],
     ['/hooks.svc?singleWsdl#x', '/hooks.svc?singleWsdl', '/hooks.svc'],
+    ['/hooks.wsdl', '/hooks.wsdl?WSDL', undefined],
   ])('is read from %s', async (path, asked, endpoint) => {
     const found = await served({ status: 200, body: RECORDED_WSDL }, path);
-    expect([found.asked?.path, found.endpoint?.pathname, found.endpoint?.search]).toEqual([asked, endpoint, '']);
+    expect([found.asked?.path, found.endpoint?.pathname, found.endpoint?.search ?? '']).toEqual([asked, endpoint, '']);
   });
 
   it('is not looked for where the service redirects, and the message names that address', async () => {

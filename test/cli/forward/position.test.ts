@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import promises, { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import timers from 'node:timers/promises';
 import { PositionFile } from '../../../src/cli/forward/position';
 import { forwardEvents } from '../../../src/cli/forward/forward';
 import type { EventLog } from '../../../src/log/event-log';
 import { MemoryStore, openMemoryLog } from '../../../src/log/memory/event-log';
+import * as files from '../../../src/util/files';
 import { newEvent } from '../../support/events';
 import { eventually } from '../../support/eventually';
 import { startTarget } from '../../support/target';
@@ -28,6 +29,17 @@ describe('the file of a position', () => {
     expect(await readFile(path('p.json'), 'utf8')).toBe(
       '{"sequence":"00000000000000000017","event":{"id":"ä\\n","recordedAt":1700000000000}}\n',
     );
+  });
+
+  it('is on disk, and then has its name there, before the next event is posted', async () => {
+    const [write, rename] = [jest.spyOn(promises, 'writeFile'), jest.spyOn(promises, 'rename')];
+    const flush = jest.spyOn(files, 'flush');
+    await new PositionFile(path('p.json')).write(POSITION);
+    expect(write).toHaveBeenCalledWith(path('p.json.unfinished'), expect.any(String), { flush: true });
+    expect(flush).toHaveBeenCalledWith(folder.path);
+    const order = [write, rename, flush].map(({ mock }) => mock.invocationCallOrder[0] ?? NaN);
+    expect(order.toSorted((a, b) => a - b)).toEqual(order);
+    jest.restoreAllMocks();
   });
 
   it('takes the place of what a killed process left behind', async () => {

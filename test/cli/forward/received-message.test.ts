@@ -35,7 +35,7 @@ function signersOf(...names: readonly string[]): ReceivedForm['signers'] {
 
 const OTHERS =
   'keep-alive proxy-connection te trailer transfer-encoding upgrade expect via origin referer sec-fetch-site x-real-ip ' +
-  'accept-encoding x-forwarded-host x-rewrite-url x-http-method';
+  'accept-encoding x-forwarded x-forwarded-host x-rewrite-url x-http-method x-method-override';
 
 describe('a request that is sent as it arrived', () => {
   it('has none of the fields by which a target takes it for another one, and those with names of objects', async () => {
@@ -46,7 +46,7 @@ describe('a request that is sent as it arrived', () => {
       x_forwarded_for: '127.0.0.1',
       forwarded: 'for=127.0.0.1',
       content_length: '0',
-      connection: 'close, x-hop',
+      connection: 'close, X-Hop',
       'x-hop': '1',
       ...Object.fromEntries(OTHERS.split(' ').map((name) => [name, 'x'])),
       constructor: 'c',
@@ -113,6 +113,7 @@ describe('a request that is sent as it arrived', () => {
     ['the one its fields name, in a log of 1.0', { headers: { 'x-github-delivery': '1' } }, ['x-hub-signature-256']],
     ['nobody, without a secret of its sender', { 'webhook-sender': 'slack' }, []],
     ['nobody, without a sender', {}, []],
+    ['nobody, without a body', { 'webhook-sender': 'gitlab', method: 'GET' }, []],
   ])('is signed as %s', async (_what, arrival, fields) => {
     const { headers } = await sent(arrival, undefined, signersOf('github', 'gitlab'));
     expect(Object.keys(headers()).filter((name) => /signature|token/.test(name))).toEqual(fields);

@@ -11,7 +11,6 @@ import { startService } from '../../support/service';
 import { startTarget, type Target } from '../../support/target';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { runToolHere } from '../../support/tool-here';
-import { htmlProblems } from '../../support/valid-html';
 
 /** Header fields of the connection and of the message on its way. */
 const MAY_DIFFER = new Set(['content-type', 'content-length', 'host', 'connection', 'accept-encoding']);
@@ -55,6 +54,7 @@ describe('the curl command on the page of an event', () => {
     ['a quote in a header field', { headers: { 'User-Agent': "it's; calc #" }, body: 'x' }],
     ['a variable of PowerShell', { headers: { 'X-A': '$env:PATH' }, body: 'x' }],
     ['what curl expands', { path: '?a=[1-3]' }],
+    ['a string of JSON', { headers: { 'Content-Type': 'application/json' }, body: '"%PATH%"' }],
     ['a large text', { headers: { 'Content-Type': 'text/plain' }, body: 'x'.repeat(1100 * 1024) }],
   ])('is not there for %s, which the tool sends', async (_what, question) => {
     await record(question);
@@ -109,7 +109,6 @@ describe('the command that forwards what a page shows', () => {
   /** The arguments of the command on a page, when a shell has read it. */
   const argumentsOn = async (query: string, id = 'forward-command') => {
     const body = await page(query);
-    expect(await htmlProblems(body)).toEqual([]);
     const command = codeOf(body, id);
     expect(command).toMatch(ANY_SHELL);
     const script = `tool() { printf '%s\\0' "$@"; }\n${command.replace(/^npx asmx-webhook events/, 'tool')}`;

@@ -105,8 +105,11 @@ describe('the comparison of two events', () => {
     const { html, hint } = await compared('x\n'.repeat(20_001), 'x\n'.repeat(20_000));
     expect(hint).toBe('No difference in the beginning');
     expect(html).toContain('Only the beginning was compared.');
+    const lines = (of: string) => Array.from({ length: 100 }, (_, i) => `${String(i)}\n${of.repeat(1000)}`).join('\n');
+    for (const of of ['\u202a', '\u202b']) await record(lines(of), TEXT);
+    expect((await ofData(3, 4)).html.length).toBeLessThan(1_100_000);
     await service().log.append(newEvent({ arrival: JSON.stringify({ headers: { a: 'x'.repeat(20_000) } }) }));
-    expect(part(await page('?event=3&with=3'), 'arrival').hint).toBe('No difference in the beginning');
+    expect(part(await page('?event=5&with=5'), 'arrival').hint).toBe('No difference in the beginning');
   });
 
   it('finds the other event by its id, and is not there with one that is not', async () => {

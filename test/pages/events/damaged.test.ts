@@ -37,6 +37,10 @@ describe('events that the disk has damaged', () => {
     expect(events.map(({ sequence }) => Number(sequence))).toEqual([1, 3, 5]);
     const { body } = await send(`${service.url}?events=export`);
     expect([...body.matchAll(/"sequence":"0*(\d)/g)].map(([, position]) => Number(position))).toEqual([1, 3, 5]);
+    // Only the beginning of long data is looked at by a search.
+    directly(file, `UPDATE events SET data = '"data":"' || printf('%0999d', 1) WHERE sequence = 4`);
+    const found = await send(`${service.url}?events=export&type=test`);
+    expect([...found.body.matchAll(/"sequence":"0*(\d)/g)].map(([, position]) => Number(position))).toEqual([1, 3, 5]);
     expect(hint).toHaveBeenCalledWith('damaged event', expect.stringContaining('Event 2 cannot be read'));
     await service.stop();
   });

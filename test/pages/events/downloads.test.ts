@@ -31,7 +31,9 @@ describe('what the list of events finds, as a file', () => {
     });
 
   it('has the lines of an export, oldest first, of more than a page', async () => {
-    await record(120);
+    await record(60);
+    await record(1, `"data":"${'x'.repeat(30_000)}"`);
+    await record(59);
     const { status, headers, body } = await send(`${service.url}?events=export`);
     expect(status).toBe(200);
     expect(headers).toMatchObject({
@@ -54,7 +56,7 @@ describe('what the list of events finds, as a file', () => {
   });
 
   it('has all that matches', async () => {
-    await record(60, '"data":"wanted"');
+    await record(60, `"data":"wanted${'x'.repeat(900)}"`);
     await record(60);
     expect(await lines('&text=wanted')).toHaveLength(60);
     expect(await lines('&text=nothing')).toEqual([]);

@@ -1,24 +1,12 @@
 import { JSON_TYPE, linkOf, rowsOf, useEventsPages } from '../../support/events-pages';
 import { newEvent } from '../../support/events';
 import { send } from '../../support/http';
-import { wrapped } from '../../support/page';
-import { htmlProblems } from '../../support/valid-html';
 
 const { service, get, page, text, record, recordMany } = useEventsPages();
 
 const rows = async (query: string) => rowsOf(await page(query));
 /** The positions 1 to a last one, newest first. */
 const downFrom = (last: number) => Array.from({ length: last }, (_, i) => String(last - i));
-
-it('an empty list has the address for webhooks to copy', async () => {
-  const body = await page('?events');
-  expect(body).toContain(`<code id="webhooks">${wrapped(`${service().url}/RecordEvent`)}</code>`);
-  expect(body).toContain('data-copy="webhooks"');
-  expect(await htmlProblems(body)).toEqual([]);
-  await record();
-  expect(await page('?events')).not.toContain('id="webhooks"');
-  expect(await text('?events')).toContain('1 event in the log');
-});
 
 it.each([50, 51])('a list of %d events has each once, to the last and back', async (count) => {
   await recordMany(count);

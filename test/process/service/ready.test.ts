@@ -24,7 +24,8 @@ describe('--ready', () => {
   it("exits with 1 and the reason when the service is not ready, which it asks at the operator's address", async () => {
     const target = await startTarget(({ path }) => ({ status: 503, body: `no room at ${String(path)}` }));
     const { port } = new URL(target.url);
-    expect(await ready({ ADMIN_PORT: port })).toEqual({ code: 1, output: 'no room at /readyz\n' });
+    const settings = { ADMIN_PORT: port, TLS_CERT: 'cert', TLS_KEY: 'key' };
+    expect(await ready(settings)).toEqual({ code: 1, output: 'no room at /readyz\n' });
     await target.close();
   });
 

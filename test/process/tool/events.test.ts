@@ -1,4 +1,4 @@
-import { readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../support/events';
@@ -7,7 +7,6 @@ import { callOperation } from '../../support/bindings';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { runToolHere, startToolHere } from '../../support/tool-here';
 import { directly, rowsOf } from '../../support/sqlite';
-import { itUnless, missingLinux } from '../../support/tools';
 
 describe('the tool for the event log', () => {
   const folder = useTemporaryFolder();
@@ -144,14 +143,6 @@ describe('the tool for the event log', () => {
         expect(await stored(file)).toHaveLength(left);
       }
     });
-  });
-
-  itUnless(missingLinux, 'closes what it was to import if the log cannot be opened', async () => {
-    await writeFile(file, 'not a database');
-    await writeFile(join(folder.path, 'archive'), '');
-    expect((await run(['import', 'archive'])).errors).toContain('cannot be opened');
-    const opened = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
-    expect(await Promise.all(opened)).not.toContain(await realpath(join(folder.path, 'archive')));
   });
 
   it('reads the log of a service with the key in .env, and records nothing where --from names RecordEvent', async () => {
