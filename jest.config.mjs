@@ -9,10 +9,11 @@ import { availableParallelism } from 'node:os';
 export default {
   testEnvironment: '<rootDir>/test/support/one-realm/environment.cjs',
   runtime: '<rootDir>/test/support/one-realm/runtime.cjs',
+  testRunner: '<rootDir>/test/support/one-realm/runner.cjs',
   testSequencer: '<rootDir>/test/support/longest-first.cjs',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json', transpilation: true }] },
+  transform: { '^.+\\.ts$': '<rootDir>/test/support/one-realm/ts-jest.cjs' },
   moduleNameMapper: { '^(?:\\.{1,2}/)+src/(.*)$': '<rootDir>/dist/$1' },
   testTimeout: 30_000,
   // Jest leaves one core idle by default; of two that is half.

@@ -17,10 +17,12 @@ describe('the events of an embedded service', () => {
   let webhook: WebHook;
   let events: WebHook['events'];
   let target: Target | undefined;
-  beforeEach(async () => {
-    webhook = await createWebHook({ PORT: 0, EVENT_LOG: `sqlite:${file()}` });
+  const start = async (EVENT_LOG = 'memory:') => {
+    webhook = await createWebHook({ PORT: 0, EVENT_LOG });
     ({ events } = webhook);
-  });
+  };
+  beforeEach(() => start());
+  const startOnFile = () => webhook.close().then(() => start(`sqlite:${file()}`));
   afterEach(() => Promise.all([webhook.close(), target?.close()]));
 
   const recordAll = async (...ids: string[]) => {
@@ -33,6 +35,7 @@ describe('the events of an embedded service', () => {
   };
 
   it('are followed from a position, or from the call on, past one that the disk has damaged', async () => {
+    await startOnFile();
     await recordAll('a', 'damaged', 'b');
     directly(file(), 'UPDATE events SET data = substr(data, 2) WHERE sequence = 2');
     const [first] = await events.read({ after: 0, limit: 1 });
@@ -155,6 +158,7 @@ describe('the events of an embedded service', () => {
   });
 
   it('are neither forwarded nor read with options that make no sense, or from a log that cannot be read', async () => {
+    await startOnFile();
     const url = 'http://127.0.0.1:1';
     const failing = (asReceived: boolean, sender: string) =>
       expect(events.forward(url, { asReceived, sign: { sender, secret: 'sixteen characters' } })).rejects;

@@ -31,25 +31,23 @@ class ParsedMessageWsdl extends WSDL {
 }
 
 /**
- * Returns a function that answers the calls of one SOAP version with node-soap (https://github.com/vpulim/node-soap), as its
+ * Returns for each of the SOAP versions a function that answers its calls with node-soap (https://github.com/vpulim/node-soap), as its
  * documentation shows, but with no listener attached: messages are handed to `processRequest`. It calls an operation, or takes the
  * result of a sample, and resolves to the reply's envelope. It throws what the operation throws.
  *
- * node-soap finds port and method in the WSDL by the message's element, and writes the reply in the style and version that the
- * WSDL says. `docs/architecture.md` says why messages are read and arguments converted before it, and faults written in fault.ts.
+ * node-soap finds port and method in the WSDL by the message's element, and writes the reply in the style that the WSDL says and the
+ * version of its options. `docs/architecture.md` says why messages are read and arguments converted before it, and faults written in fault.ts.
  */
 export async function nodeSoap(
   { contract, operations }: Pick<Endpoint, 'contract' | 'operations'>,
-  version: SoapVersion,
+  versions: readonly SoapVersion[],
 ) {
-  const wsdl = new ParsedMessageWsdl(contract.wsdl(ADDRESS), '', {
-    forceSoap12Headers: version === SoapVersion.soap12,
-  });
+  const parsed = new ParsedMessageWsdl(contract.wsdl(ADDRESS), '', {});
   await promisify((done: (error?: Error) => void) => {
-    wsdl.onReady(done);
+    parsed.onReady(done);
   })();
   // Beside its own namespace each envelope declares these, so that the reply is the original's to the byte.
-  wsdl.xmlnsInEnvelope = Object.entries(SCHEMA_NAMESPACES)
+  parsed.xmlnsInEnvelope = Object.entries(SCHEMA_NAMESPACES)
     .map(([name, uri]) => `${name}="${uri}"`)
     .join(' ');
   const methods = Object.fromEntries(
@@ -57,10 +55,21 @@ export async function nodeSoap(
   );
   // node-soap takes the first port whose address fits, and all ports have the same address.
   const services = { [contract.serviceName]: { WebHookSoap: methods, WebHookSoap12: methods } };
-  const server = new Server(null, '/', services, wsdl, { path: '/', services, suppressStack: true });
-  // The URL above needs no base. Parsing one with each message takes 2 % of a HelloWorld.
-  Object.assign(server, { baseUrl: undefined });
 
+  return new Map(
+    versions.map((version) => {
+      const options = { ...parsed.options, forceSoap12Headers: version === SoapVersion.soap12 };
+      // A copy, since parsing a WSDL takes 13 % of the service's start.
+      const wsdl = Object.assign(Object.create(ParsedMessageWsdl.prototype) as ParsedMessageWsdl, parsed, { options });
+      const server = new Server(null, '/', services, wsdl, { path: '/', services, suppressStack: true });
+      // The URL above needs no base. Parsing one with each message takes 2 % of a HelloWorld.
+      Object.assign(server, { baseUrl: undefined });
+      return [version.binding, answersOf(server)];
+    }),
+  );
+}
+
+function answersOf(server: Server) {
   return async (name: string, parameters: ParameterValues, from: MessageHeader['from']): Promise<string> => {
     const header: MessageHeader = { from, failure: undefined };
     // A computed name in a literal takes several times as long.

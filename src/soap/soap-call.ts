@@ -41,11 +41,10 @@ export async function soapBindings(endpoint: Pick<Endpoint, 'contract' | 'operat
     argumentNames: new Map(all.map((one) => [one.name, new Set(one.asked.map(({ name }) => name))])),
     recording: new Set(all.filter(({ access }) => access === 'record').map(({ name }) => name)),
   };
-  const answers = await Promise.all(versions.map((version) => nodeSoap(endpoint, version)));
   return {
     messages,
     /** Answers calls over each version that is on. */
-    answers: new Map(messages.bindings.map((binding, i) => [binding, answers[i]])),
+    answers: await nodeSoap(endpoint, versions),
     /** By the operation in the header fields; under '' if they name none. */
     last: new Map<string, LastMessage>(),
   };

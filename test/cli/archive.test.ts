@@ -9,10 +9,10 @@ import { EventLogError } from '../../src/log/engine';
 import type { EventLog } from '../../src/log/event-log';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import type { OnLogChange, ReadableLog } from '../../src/log/readable-log';
-import { openSqliteLog } from '../../src/log/sqlite/event-log';
 import { plainReason } from '../../src/util/errors';
 import { newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
+import { startService } from '../support/service';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { startToolHere } from '../support/tool-here';
 
@@ -117,12 +117,11 @@ describe('the lines of a file', () => {
 });
 
 describe('on a terminal', () => {
-  /** Runs a command on a log with one event. */
+  /** Runs a command on the log of a service with one event. */
   async function started(command: string, data: string) {
-    const log = await openSqliteLog({ file: join(folder.path, 'events.db') });
+    const { url, log } = await startService();
     await log.append(newEvent({ data }));
-    await log.close();
-    return startToolHere(command.split(' '), { EVENT_LOG: 'sqlite:events.db' }, folder.path, { isTerminal: true });
+    return startToolHere([...command.split(' '), '--from', url], {}, folder.path, { isTerminal: true });
   }
   /** What a command prints of an event. */
   async function printed(command: string, data: string): Promise<string> {

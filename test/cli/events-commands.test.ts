@@ -29,6 +29,7 @@ const idsIn = (text: string) => [...text.matchAll(/"id":"(\w+)"/g)].map(([, id])
 
 describe('the arguments of the tool', () => {
   const folder = useTemporaryFolder();
+  const service = useService();
 
   const run = (args: readonly string[]) => runToolHere(args, { EVENT_LOG: 'sqlite:events.db' }, folder.path);
 
@@ -42,8 +43,7 @@ describe('the arguments of the tool', () => {
     ['h:80', 'http://h'],
     ['HTTPS://us:er@h/hook', 'https://h'],
   ])('name the target as %j', async (address, origin) => {
-    await (await openSqliteLog({ file: `${folder.path}/events.db` })).close();
-    const { errors } = await run(['forward', '--since', '0', address, '--skip-refused']);
+    const { errors } = await run(['forward', '--since', '0', address, '--skip-refused', '--from', service.url]);
     expect(errors).toBe(`Forwarding the events after 0 to ${origin}.\n0 events forwarded.\n`);
   });
 

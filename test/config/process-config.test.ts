@@ -75,7 +75,7 @@ describe('the settings of a process', () => {
     process.chdir(cwd);
   });
   const ofService = (variables: object, warn: (warning: string) => void = () => undefined) => {
-    process.env = { ...env, ...variables };
+    process.env = { ...variables };
     return ProcessConfig.ofService(warn);
   };
 

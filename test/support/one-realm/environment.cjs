@@ -1,4 +1,3 @@
-const { AsyncLocalStorage } = require('node:async_hooks');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
@@ -8,14 +7,6 @@ const END = 2;
 // Jest kills a worker that takes longer than half a second to end, with a warning. Freeing its memory can take longer, and a server or
 // thread that a failed test left open keeps it for ever.
 if (process.send !== undefined) process.on('message', ([type]) => type === END && process.reallyExit(0));
-
-/** Jest makes one for each test file and never disables it: each would add to the cost of every promise. */
-const storages = new Set();
-const { run } = AsyncLocalStorage.prototype;
-AsyncLocalStorage.prototype.run = function (...given) {
-  storages.add(this);
-  return run.apply(this, given);
-};
 
 /**
  * A test environment without a realm of its own: test files run in the realm of the jest worker, one after the other, and share
@@ -44,8 +35,6 @@ module.exports = class OneRealmEnvironment {
 
   async teardown() {
     this.fakeTimersModern.dispose();
-    for (const storage of storages) storage.disable();
-    storages.clear();
     restore(globalThis, this.#leftBehind);
     restore(process, this.#process);
   }
