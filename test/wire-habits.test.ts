@@ -49,9 +49,10 @@ describe('a client may', () => {
       wire.write(request(`POST ${PATH}/${operation}`, ...fields));
       await wire.until(/100 Continue\r\n\r\n/);
       wire.socket.end();
-      return /HTTP\/1\.1 (?!100)\d+/.exec(await wire.untilClosed())?.[0];
+      return wire.untilClosed();
     });
-    expect(await Promise.all(answers)).toEqual(Array(3).fill('HTTP/1.1 400'));
+    for (const answer of await Promise.all(answers))
+      expect(answer).toMatch(/HTTP\/1\.1 400 [^]*the connection was closed before its end/);
   });
 
   it('speak HTTP/1.0 without Host and keep-alive; it gets no 100, a Content-Length, no chunks, and the connection is closed', async () => {

@@ -103,7 +103,7 @@ export class RequestListener {
     const limit = rate?.excess(request);
     // The mistake in the request may make the rest of its connection unreadable.
     if (limit !== undefined && mistake?.headers?.Connection === 'close') response.shouldKeepAlive = false;
-    const refusal = (response.headersSent ? undefined : limit) ?? mistake;
+    const refusal = limit ?? mistake;
     const answer = refusal ?? HTTP_ERRORS.failed(error, 'The request could not be answered.');
     if (!response.headersSent) response.replyError(answer);
     else if (!response.writableEnded) response.destroy();

@@ -119,9 +119,9 @@ export class MessageMemory {
     const before = this.#counted.get(response);
     const counted = bytes > SMALL_MESSAGE ? bytes : 0;
     const added = counted - (before ?? 0);
-    // A response that is closed already does not say so again.
-    if (added === 0 || response.closed || response.destroyed) return true;
-    if (added > 0 && this.bytes + added > this.maxBytes) return false;
+    // A response that is closed already, and so destroyed, does not say so again.
+    if (added === 0 || response.destroyed) return true;
+    if (this.bytes + added > this.maxBytes) return false;
     if (before === undefined) response.once('close', () => this.release(response));
     this.bytes += added;
     this.#counted.set(response, counted);

@@ -1,11 +1,18 @@
 import { CloudEventError } from '../../src/events/cloudevents/attributes';
 import { EventTooLargeError } from '../../src/log/engine';
 import { CallError, type Operation } from '../../src/service/call';
-import { BINDINGS, requestOf } from '../support/bindings';
+import { ask, BINDINGS, requestOf } from '../support/bindings';
 import { startEndpoint, type TestEndpoint } from '../support/endpoint';
 import { send } from '../support/http';
 
 const failing = (error: Error): Operation => ({ access: 'open', run: () => Promise.reject(error) });
+
+/** Returns whether a call has a payload before it waits, and after. */
+const contentAroundWait: Operation['run'] = async (call) => {
+  const before = await call.content();
+  await call.whileIdle(() => Promise.resolve());
+  return [before, await call.content()].map((content) => 'payload' in content && content.payload !== undefined).join();
+};
 
 describe.each(BINDINGS)('over %s', (binding) => {
   let endpoint: TestEndpoint;
@@ -18,6 +25,8 @@ describe.each(BINDINGS)('over %s', (binding) => {
     });
     waiting = await startEndpoint({
       RecordEvent: failing(new EventTooLargeError('1', 2, 1)),
+      GetEvents: { access: 'record', run: contentAroundWait },
+      HelloWorld: { access: 'open', run: () => Promise.resolve('x'.repeat(2000)) },
     });
   });
 
@@ -45,6 +54,16 @@ describe.each(BINDINGS)('over %s', (binding) => {
     const answer = await send(waiting.url + path, question);
     expect([answer.status, answer.body]).toEqual([413, expect.stringContaining('takes 1 at most')]);
     expect(waiting.reports.at(-1)).toMatchObject({ error: { category: 'too-large' } });
+  });
+
+  it('nothing stays of a message whose call waits', async () => {
+    const { body } = await ask(waiting.url, binding, 'GetEvents', { inside: '<x/>', fields: 'x=1' });
+    expect(body).toContain(`true,${String(binding === 'httpget')}`);
+  });
+
+  it('an answer that is compressed is reported once it is', async () => {
+    await ask(waiting.url, binding, 'HelloWorld', { headers: { 'Accept-Encoding': 'gzip' } });
+    expect(waiting.reports.at(-1)).toMatchObject({ operation: 'HelloWorld', isAnswered: true });
   });
 
   it('a failure of the service is reported as such, with its cause', async () => {

@@ -1,8 +1,8 @@
 import { StoredEvent } from '../../src/events/stored-event';
-import { Deferred } from '../../src/util/promises';
+import * as promises from '../../src/util/promises';
 import { envelope11, envelope12, NAMESPACE } from '../support/bindings';
 import { send, type Question } from '../support/http';
-import { useService } from '../support/service';
+import { startService, useService } from '../support/service';
 
 const service = useService({ SENDER_HANDSHAKES: 'salesforce', RECORD_PATHS: 'true' });
 
@@ -77,7 +77,7 @@ describe('a message over 64 KiB', () => {
   });
 
   it('is read while others are answered', async () => {
-    const ended = new Deferred();
+    const ended = new promises.Deferred();
     const body = envelope12('RecordEvent', '<a b="1"/>'.repeat(100_000));
     const large = send(service.url, post('application/soap+xml; charset=utf-8', body)).then((answer) => {
       ended.resolve();
@@ -93,6 +93,25 @@ describe('a message over 64 KiB', () => {
     expect((await large).status).toBe(200);
     expect(answered).toBeGreaterThan(2);
   });
+});
+
+const BATCH = JSON.stringify(
+  Array.from({ length: 100 }, (_, i) => ({ specversion: '1.0', id: String(i), source: '/s', type: 't' })),
+);
+it.each<[string, number, string, Question?]>([
+  ['a message is read in its thread', 1, '', post(XML, envelope11('HelloWorld', LARGE.replace(/[<&]/g, '')))],
+  ['100 events of a batch are made', 1, '/RecordEvent', post('application/cloudevents-batch+json', BATCH)],
+  ['events are read, put into a page, and that into an answer', 4, '/GetEvents?after=0&limit=2'],
+  ['an event is read whole, and put into an answer', 4, '/GetEvents?sequence=3'],
+])('others run after %s', async (_what, pauses, path, ...[question]) => {
+  const { url } = await startService({ GET_EVENTS_MAX_BYTES: '200000' });
+  if (question === undefined)
+    for (const bytes of [90_000, 90_000, 250_000])
+      await send(`${url}/RecordEvent`, post('text/plain', 'x'.repeat(bytes)));
+  const paused = jest.spyOn(promises, 'letOthersRun');
+  expect((await send(url + path, question)).status).toBe(200);
+  expect(paused).toHaveBeenCalledTimes(pauses);
+  paused.mockRestore();
 });
 
 function mandatory(envelope: string): string {

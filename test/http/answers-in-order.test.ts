@@ -25,6 +25,7 @@ describe('after a request that is recorded, the same connection', () => {
     ['a header that is too large', request('GET /', `X: ${'x'.repeat(20_000)}`), [200, 431]],
     ['a request to a proxy', CONNECT, [200, 405]],
     ['two Host lines', request('GET /', 'Host: y'), [200, 400]],
+    ['two Host lines, a request and a stray byte', `${request('GET /', 'Host: y')}${HELLO}\x01`, [200, 400]],
     ['a chunk without a size', `${CHUNKED}xyz\r\n`, [200, 400]],
     ['the end of the connection', '', [200]],
     ['half a request and the end', 'GET / HT', [200, 400]],
@@ -40,12 +41,25 @@ describe('after a request that is recorded, the same connection', () => {
     expect(statuses(await wire.untilClosed())).toEqual(expected);
   });
 
+  it('brings what is no request again and again, which is reported once', async () => {
+    const { log, answer } = slowLog();
+    const { url } = await startService({}, log);
+    const wire = await openWire(url);
+    for (const bytes of [RECORD, '\x01', '\x01']) {
+      wire.write(bytes);
+      await send(`${url}/HelloWorld`);
+    }
+    answer();
+    expect(statuses(await wire.untilClosed())).toEqual([200, 400]);
+    expect((await metricsAt(url)).get('webhook_refusals_total{reason="invalid"}')).toBe(1);
+  });
+
   it('brings half a header: 408 comes after the answer', async () => {
     const { log, answer, events } = slowLog();
     const wire = await openWire((await startService({ REQUEST_TIMEOUT: '100ms' }, log)).url);
     wire.write(`${RECORD}GET / HTTP/1.1\r\n`);
     await eventually('the event arrives', () => events() === 1);
-    await delay(400);
+    await delay(250);
     expect(statuses(await Promise.race([wire.until(/HTTP/), Promise.resolve('')]))).toEqual([]);
     answer();
     expect(statuses(await wire.untilClosed())).toEqual([200, 408]);

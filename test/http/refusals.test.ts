@@ -24,6 +24,16 @@ it('a body of exactly MAX_REQUEST_BYTES is taken, and a small one that inflates 
   expect((await post(service.url, gzipSync('x'.repeat(2001)), { 'Content-Encoding': 'gzip' })).status).toBe(413);
 });
 
+it.each(['', '/RecordEvent'])('a Content-Type may have 1,000 characters, and not one more (%j)', async (path) => {
+  const isRefused = async (length: number) => {
+    const headers = { 'Content-Type': 'text/xml;p='.padEnd(length, 'x') };
+    return (await send(service.url + path, { method: 'POST', headers, body: 'x' })).body.includes(
+      'than 1000 characters',
+    );
+  };
+  expect([await isRefused(1000), await isRefused(1001)]).toEqual([false, true]);
+});
+
 it('a message in an unknown content coding gets a fault that names those that are known', async () => {
   const { status, headers, body } = await message('x', { 'Content-Encoding': 'lzw' });
   expect([status, headers['accept-encoding']]).toEqual([415, 'gzip, deflate']);
@@ -40,8 +50,7 @@ it.each<[string | undefined, string]>([
 ])('a message of SOAP 1.1 as %s gets 415', async (type, reason) => {
   const headers: Record<string, string> = type === undefined ? {} : { 'Content-Type': type };
   const answer = await send(service.url, { method: 'POST', headers, body: envelope11('HelloWorld') });
-  expect([answer.status, answer.headers['accept-post']]).toEqual([415, 'text/xml, application/soap+xml']);
-  expect(answer.body).toContain(reason);
+  expect([answer.status, answer.body]).toEqual([415, expect.stringContaining(reason)]);
 });
 
 it('a header value is escaped in a fault, and characters that XML forbids are replaced', async () => {

@@ -45,6 +45,14 @@ describe('before the body arrives', () => {
 
   it.each([
     { what: 'a payload that is too large', status: 413, head: headOf(RECORD, HUGE) },
+    {
+      ...{
+        what: 'a message that no key would allow',
+        status: 413,
+        variables: { RECORD_KEYS: KEY, MAX_REQUEST_BYTES: '1024' },
+      },
+      head: headOf(PATH, `Content-Type: text/xml\r\n${LARGE}`),
+    },
     { what: 'an image', status: 415, head: headOf(PATH, `Content-Type: image/png\r\n${LARGE}`) },
     { what: 'an unknown coding', status: 415, head: headOf(RECORD, `Content-Encoding: lzw\r\n${LARGE}`) },
     { what: 'a payload without a key', status: 401, head: headOf(RECORD, LARGE), variables: { RECORD_KEYS: KEY } },
@@ -77,10 +85,17 @@ describe('before the body arrives', () => {
   });
 });
 
+const signed = (signature: string) =>
+  `/RecordEvent HTTP/1.1\r\nX-Hub-Signature-256: ${signature}\r\nContent-Length: 1000000`;
 it.each([
-  ['what is left of refused requests', 'sha256=00'],
-  ['the bodies of callers who have yet to prove who they are', `sha256=${'0'.repeat(64)}`],
-])('one piece of %s is read in a turn, however many send', async (_what, signature) => {
+  ['what is left of refused requests', signed('sha256=00')],
+  [
+    'what is left of those refused as they arrive',
+    ' HTTP/1.1\r\nContent-Type: text/xml\r\nTransfer-Encoding: chunked',
+    'F4240\r\n',
+  ],
+  ['the bodies of callers who have yet to prove who they are', signed(`sha256=${'0'.repeat(64)}`)],
+])('one piece of %s is read in a turn, however many send', async (_what, head, ...[chunk = '']) => {
   const service = await startService({ WEBHOOK_SECRETS: KEY, MAX_BODY_MEMORY: '67108864' });
   let pieces = 0;
   const turns: number[] = [];
@@ -94,10 +109,9 @@ it.each([
     if (push.mock.calls.length < 100) setImmediate(turn);
   };
   turn();
-  const body = 'x'.repeat(1_000_000);
-  const head = `Host: localhost\r\nX-Hub-Signature-256: ${signature}\r\nContent-Length: ${String(body.length)}\r\n\r\n`;
+  const body = chunk + 'x'.repeat(1_000_000);
   const wires = await Promise.all(Array.from({ length: 12 }, () => openWire(service.url)));
-  for (const wire of wires) wire.write(`POST ${PATH}/RecordEvent HTTP/1.1\r\n${head}`, body);
+  for (const wire of wires) wire.write(`POST ${PATH}${head}\r\nHost: localhost\r\n\r\n`, body);
   for (const wire of wires) await wire.until(/ 401 /);
   await eventually('many pieces are read', () => push.mock.calls.length >= 100);
   push.mockRestore();
@@ -158,7 +172,7 @@ describe('callers who have proved nothing share a quarter', () => {
   it('of the slots, also for operations that need no proof', async () => {
     const { promise, resolve } = new Deferred<[]>();
     const read = jest.fn(() => promise);
-    const { url } = await startService({ ...variables, MAX_IN_FLIGHT: '4' }, Object.assign(openMemoryLog(), { read }));
+    const { url } = await startService({ ...variables, MAX_IN_FLIGHT: '3' }, Object.assign(openMemoryLog(), { read }));
     const first = ask(url, 'soap11', 'GetEvents');
     await eventually('the call is in flight', () => read.mock.calls.length === 1);
     expect((await ask(url, 'soap11', 'GetEvents')).body).toContain('Too many calls in flight of callers without');

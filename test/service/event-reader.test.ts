@@ -77,7 +77,8 @@ describe('a reader that may wait', () => {
     expect(fake.isWatched()).toBe(false);
   });
 
-  it('waits on where the announced position holds nothing for it, and reads once for each announcement', async () => {
+  it('waits on, for the rest of the time, where the announced position holds nothing for it, and reads once for each announcement', async () => {
+    const timers = jest.spyOn(globalThis, 'setTimeout');
     const reading = read({ after: 2 });
     await untilWatched();
     await fake.tell(2);
@@ -91,6 +92,9 @@ describe('a reader that may wait', () => {
     await fake.tell(7);
     expect(await reading).toEqual(['7']);
     expect(fake.read).toHaveBeenCalledTimes(4);
+    const waits = timers.mock.calls.flatMap(([, wait = 0]) => (wait > MINUTE / 2 ? [wait] : []));
+    timers.mockRestore();
+    expect(new Set(waits).size).toBe(3);
   });
 
   it('misses no event that is recorded between its read and its wait', async () => {
@@ -217,6 +221,7 @@ describe('a page of events', () => {
       return page.map((one) => one.data === data);
     };
     const reads = jest.spyOn(log, 'read');
+    const reserved = jest.spyOn(call, 'reserve');
     const place = new Deferred();
     void log.whole.run(() => place.promise);
     const waiting = [isWhole(), isWhole(0)];
@@ -227,6 +232,8 @@ describe('a page of events', () => {
       [false, true],
       [true, false],
     ]);
+    expect(reserved.mock.calls).toEqual([[data.length], [data.length]]);
+    reserved.mockRestore();
   });
 
   it('has no event that the disk has damaged, also if it was asked for', async () => {

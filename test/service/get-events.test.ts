@@ -128,6 +128,7 @@ describe('GetEvents', () => {
     expect(headers['content-length']).toBe(String(bytes.length));
     expect(bytes.length).toBeLessThan(plain.body.length / 2);
     expect(gunzipSync(bytes).toString()).toBe(plain.body);
+    expect((await ask(service.url, binding, 'GetEvents')).headers.vary).toBe(headers.vary);
     expect(eventsOf(resultOf(plain))).toHaveLength(20);
   });
 

@@ -1,7 +1,8 @@
+import { IncomingCall } from '../../src/call/incoming-call';
 import { EventLogError } from '../../src/log/engine';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { ask, BINDINGS, callOperation, eventsOf } from '../support/bindings';
-import { useService } from '../support/service';
+import { startService, useService } from '../support/service';
 
 describe('an event recorded over any binding', () => {
   const service = useService();
@@ -22,6 +23,16 @@ describe('an event recorded over any binding', () => {
       });
     }
   });
+});
+
+it.each(BINDINGS)('a message over %s is let go of before the log takes its event', async (binding) => {
+  const { url, log } = await startService();
+  const forget = jest.spyOn(IncomingCall.prototype, 'forget');
+  const append = jest.spyOn(log, 'append');
+  await callOperation(url, binding, 'RecordEvent');
+  const [forgotten = NaN] = forget.mock.invocationCallOrder;
+  expect(append.mock.invocationCallOrder[0]).toBeGreaterThan(forgotten);
+  forget.mockRestore();
 });
 
 describe('an operation that fails in the event log', () => {

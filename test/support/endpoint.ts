@@ -18,7 +18,7 @@ export async function startEndpoint(operations: Service, given?: Contract) {
   const contract = given ?? (await Contract.load(NAMESPACE));
   const others = Object.fromEntries(contract.operations.map(({ name }) => [name, silent]));
   /** The calls that ended, in order. */
-  const reports: { binding: string; operation: string | undefined; status: number; error: unknown }[] = [];
+  const reports: Readonly<Record<'binding' | 'operation' | 'status' | 'isAnswered' | 'error', unknown>>[] = [];
   /** The hints for the operator, in order. */
   const hints: { key: string; message: string }[] = [];
   const { createObserver } = telemetry;
@@ -28,7 +28,13 @@ export async function startEndpoint(operations: Service, given?: Contract) {
     ...createObserver(...all),
     hint: (key, message) => void hints.push({ key, message }),
     ended: ({ binding, operation, response }, error) =>
-      void reports.push({ binding, operation, status: response.statusCode, error }),
+      void reports.push({
+        binding,
+        operation,
+        status: response.statusCode,
+        isAnswered: Reflect.get(response, 'headersSent'),
+        error,
+      }),
   }));
   return { ...(await startService()), reports, hints };
 }

@@ -90,13 +90,10 @@ export class BodyReader {
   /** Counts the bytes of a body, in place of those before. Returns why it may not have that many. */
   #reserve(bytes: number, response: HttpResponse, unprovedLimit?: number): RequestError | undefined {
     const error = this.#tooLarge(bytes, unprovedLimit);
-    const isCounted = error === undefined && this.#memory.resize(response, bytes);
-    if (isCounted && (unprovedLimit === undefined || this.#unproved.resize(response, bytes))) return undefined;
-    this.release(response);
     if (error !== undefined) return error;
-    return unprovedLimit === undefined
-      ? HTTP_ERRORS.bodyMemory(this.#memory.maxBytes)
-      : HTTP_ERRORS.unproved('large bodies');
+    if (unprovedLimit !== undefined && !this.#unproved.resize(response, bytes))
+      return HTTP_ERRORS.unproved('large bodies');
+    return this.#memory.resize(response, bytes) ? undefined : HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
   }
 
   async #decode(
@@ -106,20 +103,14 @@ export class BodyReader {
     unprovedLimit?: number,
   ): Promise<Buffer> {
     const coded = await arrived;
-    let body: Buffer | undefined;
-    try {
-      const refusal = (bytes: number) => this.#reserve(Math.max(bytes, coded.length), response, unprovedLimit);
-      body = await this.#decoding.run(() => decoded(coded, coding, refusal));
-    } catch (error) {
+    const refusal = (bytes: number) => this.#reserve(Math.max(bytes, coded.length), response, unprovedLimit);
+    const decoding = this.#decoding.run(() => decoded(coded, coding, refusal));
+    const body = await decoding.catch((error: unknown) => {
       if (error instanceof RequestError) throw error;
-    }
-    if (body === undefined && !Charset.isPlainText(coded)) {
-      this.release(response);
-      throw HTTP_ERRORS.undecodable(coding);
-    }
-    const whole = body ?? coded;
-    this.#reserve(whole.length, response, unprovedLimit);
-    return whole;
+      return undefined;
+    });
+    if (body === undefined && !Charset.isPlainText(coded)) throw HTTP_ERRORS.undecodable(coding);
+    return body ?? coded;
   }
 }
 
