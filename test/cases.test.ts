@@ -35,7 +35,12 @@ function expectSame(answer: Answer, { response }: Exchange): void {
     expect(withoutResult(answer.body)).toBe(withoutResult(expected));
   else if (expected.includes('VersionMismatch'))
     expect(create(answer.body).end({ format: 'object' })).toEqual(withoutRedundantDeclarations(expected));
-  else expect(answer.body).toBe(expected);
+  else expect(withoutNotUnderstood(answer.body)).toBe(expected);
+}
+
+/** SOAP 1.2 part 1, section 5.4.8 asks for this header, which the original does not send. */
+function withoutNotUnderstood(xml: string): string {
+  return xml.replace(/<soap:Header><soap:NotUnderstood [^>]* \/><\/soap:Header>/, '');
 }
 
 /** RecordEvent and GetEvents return other strings than the recorded service; everything around them is the same. */

@@ -44,7 +44,8 @@ const seconds = (milliseconds: number) => `${String(milliseconds / 1000)} s`;
 /** An error after which the connection cannot be used. */
 const closing = (status: number, message: string) => new RequestError(status, message, 'invalid', CLOSE);
 
-const busy = (message: string) => new RequestError(503, message, 'busy', RETRY);
+const busy = (message: string, headers?: OutgoingHttpHeaders) =>
+  new RequestError(503, message, 'busy', { ...headers, ...RETRY });
 const tooLarge = (message: string) => new RequestError(413, message, 'too-large');
 const tooLate = (message: string) => new RequestError(408, message, 'timeout');
 const crossSite = (message: string) => new RequestError(403, message, 'cross-site');
@@ -139,8 +140,14 @@ export const HTTP_ERRORS = {
       'invalid',
       { 'Accept-Encoding': ACCEPTED_CODINGS },
     ),
+  /** RFC 9110, section 15.5.16; `Accept-Post` is from W3C Linked Data Platform 1.0, section 7.1. */
   eventFormat: (essence: string, structured: string, batched: string) =>
-    new RequestError(415, `CloudEvents as ${shortened(essence)} are not supported. Send ${structured} or ${batched}.`),
+    new RequestError(
+      415,
+      `CloudEvents as ${shortened(essence)} are not supported. Send them as ${structured} or ${batched}.`,
+      'invalid',
+      { 'Accept-Post': `${structured}, ${batched}` },
+    ),
   mediaTypeTooLong: (maxLength: number) =>
     new RequestError(400, `The Content-Type has more than ${String(maxLength)} characters.`),
   tooManyFields: () => new RequestError(400, 'The query string or the form has too many fields.'),

@@ -12,12 +12,13 @@ import { isSecurityHeader, SecurityHeaderReader, type SecurityHeader } from './w
 /** A SOAP message, as far as the service needs it, and the content of its call if that records. */
 export interface SoapMessage {
   readonly binding: SoapVersion['binding'];
-  /** The name of the first header block for this service that must be understood, but for WS-Security. */
-  readonly notUnderstood: string | undefined;
+  /** The header blocks addressed to this service that must be understood, but for WS-Security: 64 at most. */
+  readonly mandatoryHeaders: readonly ElementName[];
   readonly security: SecurityHeader | undefined;
+  readonly hasAddressing: boolean;
   /** The element that begins the body, unless the body is empty or begins with text. */
   readonly element: ElementName | undefined;
-  /** Those of the operation, if the element is its own and it has parameters. */
+  /** Those of the operation that the element names, if it has parameters. */
   readonly arguments: Pick<Arguments, 'texts' | 'otherNamespace' | 'withElements'> | undefined;
   readonly content: CallContent;
   /** Advice to the sender about the character set, a sentence each. */
@@ -40,6 +41,15 @@ export interface MessageContract {
   readonly recording: ReadonlySet<string>;
 }
 
+/** A message with a single one of them is refused; more are only named in the fault. */
+const MAX_MANDATORY_HEADERS = 64;
+
+/** Namespaces of WS-Addressing: 1.0 and the submission of 2004. */
+const ADDRESSING = new Set([
+  'http://www.w3.org/2005/08/addressing',
+  'http://schemas.xmlsoap.org/ws/2004/08/addressing',
+]);
+
 /** A character other than the white space of XML. */
 const NOT_SPACE = /[^\t\n\r ]/;
 
@@ -60,7 +70,8 @@ export class EnvelopeBuilder {
   #depth = 0;
   #version: SoapVersion = SoapVersion.soap11;
   #hasHeader = false;
-  #notUnderstood: string | undefined;
+  #hasAddressing = false;
+  readonly #mandatoryHeaders: ElementName[] = [];
   #security: SecurityHeaderReader | undefined;
   #insideSecurity = false;
   #scope: Tag['scope'] | undefined;
@@ -90,10 +101,11 @@ export class EnvelopeBuilder {
     const operation = named[binding] ?? element?.name ?? '';
     return {
       binding,
-      notUnderstood: this.#notUnderstood,
+      mandatoryHeaders: this.#mandatoryHeaders,
       security: this.#security?.header(),
+      hasAddressing: this.#hasAddressing,
       element,
-      arguments: element?.name === operation ? this.#arguments : undefined,
+      arguments: this.#arguments,
       content: this.contract.recording.has(operation) ? this.#contentFor(operation) : NO_CONTENT,
       hints,
     };
@@ -136,7 +148,7 @@ export class EnvelopeBuilder {
         this.#arguments?.openChild(tag);
         break;
       default:
-        this.#arguments?.openInner();
+        if (isOpen(this.#content)) this.#arguments?.openInner();
     }
   }
 
@@ -209,7 +221,7 @@ export class EnvelopeBuilder {
     this.#element = { namespace: uri, name: local };
     this.#hasAttributes = hasOwnAttributes(tag);
     this.#content = new ElementContent(this.xml, end, tag.scope);
-    if (uri !== this.contract.namespace) return;
+    if (uri !== this.contract.namespace || this.#beginsWithText) return;
     const names = this.contract.argumentNames.get(local);
     if (names !== undefined && names.size > 0) this.#arguments = new Arguments(uri, names);
   }
@@ -219,12 +231,14 @@ export class EnvelopeBuilder {
     const valueOf = (name: string) =>
       tag.attributes.find(({ uri, local }) => uri === namespace && local === name)?.value.trim() ?? '';
     const mandatory = ['1', 'true'].includes(valueOf('mustUnderstand'));
+    if (ADDRESSING.has(tag.uri)) this.#hasAddressing = true;
     if (!roles.has(valueOf(roleAttribute))) return;
     if (isSecurityHeader(tag)) {
       this.#security ??= new SecurityHeaderReader();
       this.#security.open(mandatory);
       this.#insideSecurity = true;
-    } else if (mandatory) this.#notUnderstood ??= tag.local;
+    } else if (mandatory && this.#mandatoryHeaders.length < MAX_MANDATORY_HEADERS)
+      this.#mandatoryHeaders.push({ namespace: tag.uri, name: tag.local });
   }
 }
 

@@ -5,6 +5,7 @@ import type { XMLBuilder } from 'xmlbuilder2/lib/interfaces';
 import { HTTP_ERRORS, RequestError } from '../http/errors';
 import { shortened } from '../util/text';
 import { Binding } from '../config/values';
+import type { ElementName } from '../xml/handler';
 import type { QualifiedName, SecurityProblem } from './ws-security';
 import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
 
@@ -20,6 +21,7 @@ interface FaultDetails {
   readonly headers?: OutgoingHttpHeaders | undefined;
   /** Of another specification: the fault code in SOAP 1.1, the subcode in SOAP 1.2. */
   readonly subcode?: QualifiedName | undefined;
+  readonly notUnderstood?: readonly ElementName[] | undefined;
   /** The version of the fault, and those that the service has. */
   readonly mismatch?: Readonly<{ version: SoapVersion['binding']; supported: readonly SoapVersion['binding'][] }>;
 }
@@ -82,7 +84,10 @@ export const FAULTS = {
     client('Unable to handle request without a valid action parameter. Please supply a valid soap action.'),
   unknownAction: (given: string) =>
     client(`Unable to handle request. The action '${shortened(given)}' was not recognized.`),
-  notUnderstood: (block: string) => new Fault('MustUnderstand', `SOAP header ${shortened(block)} was not understood.`),
+  notUnderstood: (blocks: readonly ElementName[]) =>
+    new Fault('MustUnderstand', `SOAP header ${shortened(blocks[0]?.name ?? '')} was not understood.`, {
+      notUnderstood: blocks,
+    }),
   security: ({ code, message }: SecurityProblem) => client(message, { subcode: code }),
   failed: (error: unknown) => {
     const failure = HTTP_ERRORS.failed(error);
@@ -94,9 +99,10 @@ const UNREADABLE = 'Server was unable to read request.';
 
 export function faultEnvelope(fault: Fault, version: SoapVersion): string {
   const { namespace } = version;
-  const { mismatch } = fault.details;
+  const { mismatch, notUnderstood = [] } = fault.details;
   const envelope = create({ version: '1.0', encoding: 'utf-8' }).ele(namespace, 'soap:Envelope').att(SCHEMA_NAMESPACES);
   if (mismatch !== undefined) writeUpgrade(envelope, mismatch.supported);
+  else if (version === SoapVersion.soap12) writeNotUnderstood(envelope, notUnderstood);
   const element = envelope.ele('soap:Body').ele('soap:Fault');
   if (version === SoapVersion.soap11) writeFault11(element, fault);
   else writeFault12(element, fault);
@@ -133,4 +139,19 @@ function writeUpgrade(envelope: XMLBuilder, supported: readonly SoapVersion['bin
   upgrade.att('http://www.w3.org/2000/xmlns/', 'xmlns:soap12', SoapVersion.soap12.namespace);
   for (const binding of supported)
     upgrade.ele('soap12:SupportedEnvelope').att('qname', `${binding === 'soap12' ? 'soap12' : 'soap'}:Envelope`);
+}
+
+/** A block with a longer name is not listed: it would have to be listed whole. */
+const MAX_NAME_LENGTH = 1024;
+
+/** SOAP 1.2 part 1, section 5.4.8. */
+function writeNotUnderstood(envelope: XMLBuilder, blocks: readonly ElementName[]): void {
+  const listed = blocks.filter(({ namespace, name }) => namespace.length + name.length <= MAX_NAME_LENGTH);
+  if (listed.length === 0) return;
+  const header = envelope.ele('soap:Header');
+  for (const { namespace, name } of listed) {
+    const element = header.ele('soap:NotUnderstood');
+    if (namespace === '') element.att('qname', name);
+    else element.att('qname', `h:${name}`).att('xmlns:h', builderText(namespace));
+  }
 }

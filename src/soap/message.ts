@@ -54,7 +54,7 @@ function decodeMessage(body: Buffer, given: Charset | undefined, hints: string[]
 }
 
 function charsetOf(body: Buffer, given: Charset | undefined, hints: string[]): Charset {
-  const charset = Charset.ofXml(body, given?.isDeniedBy(body) ? undefined : given);
+  const charset = Charset.ofXml(body, given?.name && !given.isDeniedBy(body) ? given : undefined);
   if (charset.isKnown) return charset;
   const announced = Charset.ofXml(body);
   const used = announced.isKnown ? announced : Charset.utf8;

@@ -125,9 +125,9 @@ export class SoapCall extends IncomingCall {
     // Cleared first: if the message names no operation, the refusal must not report the header's.
     this.called = undefined;
     this.called = this.endpoint.operations.get(this.#named[message.binding] ?? '') ?? this.#operationInBody(message);
-    const { security, notUnderstood } = message;
+    const { security, mandatoryHeaders } = message;
     // SOAP 1.1, section 4.2.3; SOAP 1.2 part 1, section 5.2.3.
-    if (notUnderstood !== undefined) throw FAULTS.notUnderstood(notUnderstood);
+    if (mandatoryHeaders.length > 0) throw FAULTS.notUnderstood(mandatoryHeaders);
     if (security?.mandatory && security.problem !== undefined) throw FAULTS.security(security.problem);
     this.caller.addPassword(security?.password, security?.problem?.message);
   }
@@ -144,9 +144,15 @@ export class SoapCall extends IncomingCall {
     throw action === undefined ? FAULTS.missingAction() : FAULTS.unknownAction(action);
   }
 
-  #giveHints({ element, hints }: SoapMessage): void {
+  #giveHints({ element, hasAddressing, hints }: SoapMessage): void {
     const { contract, operations } = this.endpoint;
     for (const hint of hints) this.hint('charset', hint);
+    if (hasAddressing)
+      this.hint(
+        'ws-addressing',
+        'A SOAP message has WS-Addressing headers. This service does not use them, and refuses a message that says they must be ' +
+          'understood. Let the client send none: in WCF with basicHttpBinding, or with a message version without addressing.',
+      );
     if (element === undefined || element.namespace === contract.namespace || !operations.has(element.name)) return;
     this.hint(
       'soap-namespace',
@@ -163,7 +169,9 @@ export class SoapCall extends IncomingCall {
   }
 
   #parameters(operation: Operation): ParameterValues {
-    const { texts, otherNamespace, withElements } = this.#message?.arguments ?? {};
+    const message = this.#message;
+    const isNamed = message?.element?.name === operation.name;
+    const { texts, otherNamespace, withElements } = (isNamed && message.arguments) || {};
     if (withElements !== undefined) throw CallError.mustBe(withElements, 'text, without XML elements in it');
     if (otherNamespace !== undefined) this.hint('parameter-namespace', this.#namespaceHint(otherNamespace));
     return operation.values((name) => texts?.get(name) ?? []);
@@ -185,7 +193,10 @@ export class SoapCall extends IncomingCall {
     const fault = faultOf(error, refusal, this.#message?.security);
     const { mismatch } = fault.details;
     const version = mismatch === undefined ? this.#version : SoapVersion[mismatch.version];
-    this.response.reply(fault.status, version.contentType, faultEnvelope(fault, version), fault.headers);
+    // The media types of messages (W3C Linked Data Platform 1.0, section 7.1).
+    const accepted = this.#bindings.messages.bindings.map((binding) => SoapVersion[binding].mediaType).join(', ');
+    const headers = fault.status === 415 ? { ...fault.headers, 'Accept-Post': accepted } : fault.headers;
+    this.response.reply(fault.status, version.contentType, faultEnvelope(fault, version), headers);
   }
 
   override content(): CallContent {

@@ -77,7 +77,7 @@ export class SecurityHeaderReader {
   openElement(tag: Tag): void {
     const outer = this.#paths.at(-1);
     const path = outer === undefined ? tag.local : `${outer}/${tag.local}`;
-    const isUnderstood = UNDERSTOOD.get(path) === tag.uri;
+    const isUnderstood = outer !== UNKNOWN && UNDERSTOOD.get(path) === tag.uri;
     // The paths of what is not understood would become long.
     this.#paths.push(isUnderstood ? path : UNKNOWN);
     if (this.#problem !== undefined) return;

@@ -166,7 +166,7 @@ describe('a SOAP version that is off', () => {
   ] as const)('is not among the content types of %s alone', async (on, type, sentence) => {
     const { url } = await start([on]);
     const { status, headers, body } = await send(url, { method: 'POST', headers: { 'Content-Type': 'image/png' } });
-    expect([status, headers['content-type']]).toEqual([415, `${type}; charset=utf-8`]);
+    expect([status, headers['accept-post'], headers['content-type']]).toEqual([415, type, `${type}; charset=utf-8`]);
     expect(body).toContain(`Send ${sentence}.<`);
   });
 });

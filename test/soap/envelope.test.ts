@@ -12,6 +12,7 @@ import { securityHeader, usernameToken } from '../support/wsse';
 
 const RECORD = { namespace: NAMESPACE, name: 'RecordEvent' };
 const UNREADABLE = 'Server was unable to read request. --->';
+const ADDRESSING = 'http://www.w3.org/2005/08/addressing';
 
 const faultOf = (xml: string) => {
   try {
@@ -25,15 +26,16 @@ const attributes = (count: number) => Array.from({ length: count }, (_, i) => ` 
 
 const COMPLICATED = message(
   `${record('<a> x </a>')}<b/>`,
-  `<h xmlns="urn:h" SOAP:mustUnderstand="1"/><i xmlns="urn:h">x</i>${securityHeader(usernameToken('k<!-- -->ey'))}`,
+  `<h xmlns="urn:h" SOAP:mustUnderstand="1"/><w:To xmlns:w="${ADDRESSING}">x</w:To>${securityHeader(usernameToken('k<!-- -->ey'))}`,
 );
 
 describe('the reader of envelopes', () => {
   // Saxes reads a message with an instruction.
   it.each(['', '<?pi?>'])('reads a message, itself and with saxes: %s', (before) => {
     expect(read(before + COMPLICATED)).toMatchObject({
-      notUnderstood: 'h',
+      mandatoryHeaders: [{ namespace: 'urn:h', name: 'h' }],
       security: { problem: undefined, password: 'key' },
+      hasAddressing: true,
       element: RECORD,
     });
     expect(payloadOf(before + COMPLICATED)).toBe(`${record('<a> x </a>')}<b/>`);
@@ -144,7 +146,7 @@ describe('the parts of an envelope', () => {
     const security = header(securityHeader(usernameToken('key')));
     const more = `<s:Body>${record('<b/>')}</s:Body>${header('<h s:mustUnderstand="1"/>')}${security}`;
     const xml = envelope(`<s:Body>${record('<a/>')}</s:Body>${more}`);
-    expect(read(xml)).toMatchObject({ element: RECORD, notUnderstood: undefined, security: undefined });
+    expect(read(xml)).toMatchObject({ element: RECORD, mandatoryHeaders: [], security: undefined });
     expect(payloadOf(xml)).toBe(`<a xmlns="${NAMESPACE}"/>`);
   });
 });
@@ -152,33 +154,39 @@ describe('the parts of an envelope', () => {
 describe('the header blocks that must be understood', () => {
   const ROLE_12 = 'http://www.w3.org/2003/05/soap-envelope/role/';
   const block = (attributes: string) => `<h xmlns="urn:x" ${attributes}><i s:mustUnderstand="1"/></h>`;
-  const nameIn = (xml: string) => read(xml).notUnderstood;
+  const blocksOf = (xml: string) => read(xml).mandatoryHeaders;
 
   it.each([
-    ['s:mustUnderstand="1"', 'h'],
-    ['s:mustUnderstand=" true "', 'h'],
-    ['s:mustUnderstand="TRUE"', undefined],
-    ['mustUnderstand="1"', undefined],
-    [`s:mustUnderstand="1" s:role=" ${ROLE_12}next "`, 'h'],
-    [`s:mustUnderstand="1" s:role="${ROLE_12}ultimateReceiver"`, 'h'],
-    ['s:mustUnderstand="1" s:role=""', 'h'],
-    ['s:mustUnderstand="1" s:actor="urn:somebody-else"', 'h'],
-    ['s:role="urn:somebody-else" s:mustUnderstand="1" s:relay="true"', undefined],
-  ])('of SOAP 1.2 with %s: %s', (attributes, name) => {
-    expect(nameIn(version12(message('', block(attributes))))).toBe(name);
+    ['s:mustUnderstand="1"', 1],
+    ['s:mustUnderstand=" true "', 1],
+    ['s:mustUnderstand="TRUE"', 0],
+    ['mustUnderstand="1"', 0],
+    [`s:mustUnderstand="1" s:role=" ${ROLE_12}next "`, 1],
+    [`s:mustUnderstand="1" s:role="${ROLE_12}ultimateReceiver"`, 1],
+    ['s:mustUnderstand="1" s:role=""', 1],
+    ['s:mustUnderstand="1" s:actor="urn:somebody-else"', 1],
+    ['s:role="urn:somebody-else" s:mustUnderstand="1" s:relay="true"', 0],
+  ])('of SOAP 1.2 with %s: %i', (attributes, count) => {
+    const expected = Array(count).fill({ namespace: 'urn:x', name: 'h' });
+    expect(blocksOf(version12(message('', block(attributes))))).toEqual(expected);
   });
 
   it.each([
-    ['http://schemas.xmlsoap.org/soap/actor/next', 'h'],
-    ['urn:somebody-else', undefined],
-  ])('of SOAP 1.1 for %s: %s', (actor, name) => {
-    expect(nameIn(message('', block(`s:mustUnderstand="1" s:actor="${actor}"`)))).toBe(name);
+    ['http://schemas.xmlsoap.org/soap/actor/next', 1],
+    ['urn:somebody-else', 0],
+  ])('of SOAP 1.1 for %s: %i', (actor, count) => {
+    expect(blocksOf(message('', block(`s:mustUnderstand="1" s:actor="${actor}"`)))).toHaveLength(count);
   });
 
-  it('are told by the first, and are neither in the body nor after it', () => {
-    expect(nameIn(message('', '<a/><b s:mustUnderstand="1"/><c s:mustUnderstand="1"/>'))).toBe('b');
-    expect(nameIn(message('<h s:mustUnderstand="1"/>'))).toBeUndefined();
-    expect(nameIn(envelope('<s:Body/><o:x xmlns:o="urn:o"><h s:mustUnderstand="1"/></o:x>'))).toBeUndefined();
+  it('are listed, 64 at most', () => {
+    const blocks = (count: number) =>
+      Array.from({ length: count }, (_, i) => `<h${String(i)} s:mustUnderstand="1"/>`).join('');
+    expect([2, 64, 65].map((count) => blocksOf(message('', blocks(count))).length)).toEqual([2, 64, 64]);
+  });
+
+  it('are neither in the body nor after it', () => {
+    expect(blocksOf(message('<h s:mustUnderstand="1"/>'))).toEqual([]);
+    expect(blocksOf(envelope('<s:Body/><o:x xmlns:o="urn:o"><h s:mustUnderstand="1"/></o:x>'))).toEqual([]);
   });
 });
 
@@ -188,5 +196,12 @@ it('a WS-Security header is read with what stands inside of it alone', () => {
   expect(security).toMatchObject({ password: 'key', problem: undefined, mandatory: false });
   const empty = securityOf(`${securityHeader('')}<x xmlns=""><UsernameToken/></x>`);
   expect(empty?.problem?.message).toContain('it has no UsernameToken with a Username');
-  expect(securityOf(securityHeader('', 'SOAP:mustUnderstand="1"') + securityHeader(''))?.mandatory).toBe(true);
+});
+
+it('WS-Addressing is seen in the header, by its namespaces', () => {
+  const isSeen = (namespace: string, attributes = '') =>
+    read(message('', `<w:To xmlns:w="${namespace}" ${attributes}/>`)).hasAddressing;
+  expect([isSeen(ADDRESSING), isSeen('http://schemas.xmlsoap.org/ws/2004/08/addressing')]).toEqual([true, true]);
+  expect([isSeen(ADDRESSING, 's:actor="urn:x"'), isSeen('urn:x')]).toEqual([true, false]);
+  expect(read(message(`<To xmlns="${ADDRESSING}"/>`)).hasAddressing).toBe(false);
 });

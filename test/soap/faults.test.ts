@@ -1,6 +1,6 @@
 import { HTTP_ERRORS } from '../../src/http/errors';
 import type { XmlElement } from '../../src/xml/xml-tree';
-import { envelope11, envelope12, NAMESPACE, requestOf, SOAP_11_NAMESPACE } from '../support/bindings';
+import { ask, envelope11, envelope12, NAMESPACE, requestOf, SOAP_11_NAMESPACE } from '../support/bindings';
 import { startEndpoint } from '../support/endpoint';
 import { send, type Answer } from '../support/http';
 import { useService } from '../support/service';
@@ -17,14 +17,47 @@ const post = (body: string, headers: Record<string, string>): Promise<Answer> =>
   send(service.url, { method: 'POST', headers, body });
 const post11 = (body: string, headers: Record<string, string> = {}): Promise<Answer> =>
   post(body, { 'Content-Type': 'text/xml; charset=utf-8', ...headers });
-const post12 = (body: string, parameters = ''): Promise<Answer> =>
-  post(body, { 'Content-Type': `application/soap+xml; charset=utf-8${parameters}` });
+const post12 = (body: string, parameters = '', fields = {}): Promise<Answer> =>
+  post(body, { 'Content-Type': `application/soap+xml; charset=utf-8${parameters}`, ...fields });
 
 /** `{namespace}name` for a qualified name, in an element that declares its prefix. */
-const expanded = (element: XmlElement | undefined) => {
-  const found = element?.qualifiedName(element.text);
+const expanded = (element: XmlElement | undefined, text = element?.text) => {
+  const found = element?.qualifiedName(text ?? '');
   return found && `{${found.namespace}}${found.name}`;
 };
+
+describe('header blocks that must be understood', () => {
+  const block = (namespace: string, name: string) => `<x:${name} xmlns:x="${namespace}" ${MUST}/>`;
+  const notUnderstood = (answer: Answer) =>
+    elementsIn(answer.body, 'NotUnderstood').map((element) => expanded(element, element.attribute('qname')));
+
+  it('are all named in a SOAP 1.2 fault', async () => {
+    const plain = block('urn:x', 'A') + block('urn:x', 'B·');
+    const escaped = block('urn:y&amp;&lt;&quot;', 'A') + block('urn:z&amp;copy;&amp;#65;', 'A');
+    const more = '<C SOAP:mustUnderstand="true"/><x:D xmlns:x="urn:x"/>';
+    const answer = await post12(withHeader(envelope12('HelloWorld'), plain + escaped + more));
+    expect(answer.status).toBe(500);
+    expect(answer.body).toContain('<soap:Value>soap:MustUnderstand</soap:Value>');
+    expect(answer.body).toContain('SOAP header A was not understood.');
+    expect(notUnderstood(answer)).toEqual(['{urn:x}A', '{urn:x}B·', '{urn:y&<"}A', '{urn:z&copy;&#65;}A', '{}C']);
+  });
+
+  it('are named in no header of a SOAP 1.1 fault', async () => {
+    const answer = await post11(withHeader(envelope11('HelloWorld'), block('urn:x', 'A')));
+    expect(answer.body).toContain('<faultcode>soap:MustUnderstand</faultcode>');
+    expect(answer.body).not.toMatch(/NotUnderstood|Header>/);
+  });
+
+  it('cannot make the fault large', async () => {
+    const many = Array.from({ length: 3000 }, (_, i) => block('urn:x', `A${String(i)}`)).join('');
+    const long = block(`urn:${'x'.repeat(100_000)}`, 'A');
+    for (const blocks of [long, long + many]) {
+      const answer = await post12(withHeader(envelope12('HelloWorld'), blocks), '', { 'X-API-Key': KEY });
+      expect(answer.body).toContain('soap:MustUnderstand');
+      expect(answer.body.length).toBeLessThan(10_000);
+    }
+  });
+});
 
 describe.each(['soap11', 'soap12'] as const)('a WS-Security header that is refused over %s', (binding) => {
   const record = (blocks: string, headers: Record<string, string> = {}): Promise<Answer> => {
@@ -119,9 +152,7 @@ it.each([HTTP_ERRORS.rate(1, 1000, 1000), HTTP_ERRORS.callsWaiting(1)])(
   async (refusal) => {
     const { url } = await startEndpoint({ HelloWorld: { access: 'open', run: () => Promise.reject(refusal) } });
     for (const binding of ['soap11', 'soap12'] as const) {
-      const { path, ...question } = requestOf(binding, 'HelloWorld');
-      const withToken = withHeader(String(question.body), securityHeader(usernameToken(KEY)));
-      const { status, headers, body } = await send(url + path, { ...question, body: withToken });
+      const { status, headers, body } = await ask(url, binding, 'HelloWorld');
       expect([status, headers['retry-after']]).toEqual([refusal.status, '1']);
       expect(body).toMatch(/soap:(?:Server|Receiver)</);
     }

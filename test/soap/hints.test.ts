@@ -1,8 +1,11 @@
 import { envelope11, envelope12, NAMESPACE } from '../support/bindings';
 import { startEndpoint } from '../support/endpoint';
 import { send } from '../support/http';
+import { withHeader } from '../support/wsse';
 
 const HELLO = envelope11('HelloWorld');
+const ADDRESSING = 'http://www.w3.org/2005/08/addressing';
+const ADDRESSING_2004 = 'http://schemas.xmlsoap.org/ws/2004/08/addressing';
 const ACTION = { SOAPAction: `${NAMESPACE}HelloWorld` };
 
 describe('hints for the operator say what to change', () => {
@@ -12,6 +15,9 @@ describe('hints for the operator say what to change', () => {
     await send(url, { method: 'POST', headers: { 'Content-Type': 'text/xml', ...headers }, body });
     return hints;
   };
+  const addressed = (namespace: string, mandatory = '0') =>
+    withHeader(HELLO, `<To xmlns="${namespace}" SOAP:mustUnderstand="${mandatory}">urn:x</To>`);
+
   const LONG = `urn:old:${'x'.repeat(10_000)}`;
   const LATIN_1 = Buffer.from(envelope11('HelloWorld', 'ü'), 'latin1');
   const NAMES = /^(?=.{0,599}$).* element HelloWorld .*"urn:old:x+….*"http:\/\/tempuri\.org\/".*SERVICE_NAMESPACE/;
@@ -26,6 +32,8 @@ describe('hints for the operator say what to change', () => {
       HELLO.replace(NAMESPACE, NAMESPACE.slice(0, -1)),
       ACTION,
     ],
+    ['a message has WS-Addressing headers', 'ws-addressing', /basicHttpBinding/, addressed(ADDRESSING)],
+    ['they must be understood', 'ws-addressing', /basicHttpBinding/, addressed(ADDRESSING_2004, '1')],
     ['a character set is not known', 'charset', /bogus, which is not known/, HELLO, typed('bogus')],
     ['only the XML names a known one', 'charset', / read as koi8-r/, HELLO.replace('utf-8', 'koi8-r'), typed('bogus')],
     ['a message is not valid in its character set', 'charset', /not valid utf-8/, LATIN_1, typed('utf-8')],
@@ -37,6 +45,7 @@ describe('hints for the operator say what to change', () => {
     ['nothing is wrong', HELLO],
     ['nothing is wrong over SOAP 1.2', envelope12('HelloWorld'), 'application/soap+xml'],
     ['something else is wrong', envelope11('Nope').replace(NAMESPACE, 'urn:x')],
+    ['a header block is not of WS-Addressing', addressed('urn:x')],
   ])('but not if %s', async (_what, body, type = 'text/xml') => {
     expect(await hintsOf(body, { 'Content-Type': type })).toEqual([]);
   });
