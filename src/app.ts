@@ -61,8 +61,8 @@ async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   };
 }
 
-/** Reports for all processes. */
-interface Supervisor {
+/** The supervisor, which reports for all processes. */
+interface AllProcesses {
   /** @param own - returns the refusals of this process alone. */
   refusals(own: () => Refusals): Promise<Refusals>;
   readonly lost: Observer['lost'];
@@ -73,7 +73,7 @@ export async function startApp(
   config: Config,
   log: EventLog,
   logger = createLogger('silent'),
-  supervisor?: Supervisor,
+  supervisor?: AllProcesses,
 ) {
   const { limits } = config;
   const contract = await Contract.load(config.namespace, config);
