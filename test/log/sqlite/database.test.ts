@@ -110,7 +110,9 @@ describe('the database of a log', () => {
 
   it('is named to no caller', () => {
     const refusal = { code: 'EACCES', syscall: 'stat' };
-    expect(withoutPath(Object.assign(new Error(`EACCES: permission denied, stat '${file()}'`), refusal))).toBe('EACCES');
+    expect(withoutPath(Object.assign(new Error(`EACCES: permission denied, stat '${file()}'`), refusal))).toBe(
+      'EACCES',
+    );
   });
 
   it('is not made anew by a thread that takes the place of one that ended while the folder was moved away, and holds no file when it is closed', async () => {

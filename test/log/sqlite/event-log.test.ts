@@ -13,6 +13,10 @@ describeEventLog('SQLite', async () => {
   const file = join(folder.path, 'events.db');
   return {
     open: (retention) => openSqliteLog({ file, retention, retentionPause: 20 }),
+    clear() {
+      directly(file, 'DELETE FROM events; UPDATE totals SET events = 0');
+      return Promise.resolve();
+    },
     remove: () => folder.remove(),
   };
 });
