@@ -5,33 +5,50 @@ import type { Engine, Retention, RetentionSteps } from './engine';
 /** Shortest pause between two looks at the newest position, in milliseconds: commits may follow each other faster. */
 const LEAST_PAUSE = 5;
 
-/** Calls a listener with the newest position when that has changed: soon after `wake`, and after pauses for what others recorded. */
+/** Tells listeners the newest position when it has changed: soon after {@link wake}, and after pauses for what others recorded. */
 export class LogWatch {
-  newest: number | undefined;
-  readonly #ended = new AbortController();
+  readonly #listeners = new Set<(newest: number) => void>();
+  #newest: number | undefined;
   #woken = new Deferred();
+  #ended = new AbortController();
 
-  constructor(engine: Pick<Engine, 'newest' | 'watchPause'>, listener: (newest: number) => void) {
-    void this.#watch(engine, listener);
+  constructor(private readonly engine: Pick<Engine, 'newest' | 'watchPause'>) {}
+
+  /** As `EventLog.watch`. */
+  add(listener: (newest: number) => void): () => void {
+    this.#listeners.add(listener);
+    if (this.#listeners.size === 1) void this.#look();
+    queueMicrotask(() => {
+      if (this.#newest !== undefined && this.#listeners.has(listener)) listener(this.#newest);
+    });
+    return () => {
+      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#ended.abort();
+    };
   }
 
   wake(): void {
     this.#woken.resolve();
   }
 
-  async #watch(engine: Pick<Engine, 'newest' | 'watchPause'>, listener: (newest: number) => void): Promise<void> {
-    const { signal } = this.#ended;
+  async #look(): Promise<void> {
+    const { signal } = (this.#ended = new AbortController());
+    this.#newest = undefined;
     while (!signal.aborted) {
       this.#woken = new Deferred();
       // Calls that read or record say why it fails.
-      const newest = await engine.newest().catch(() => undefined);
-      if (newest !== undefined && newest !== this.newest && !signal.aborted) listener((this.newest = newest));
+      const newest = await this.engine.newest().catch(() => undefined);
+      if (newest !== undefined && newest !== this.#newest) {
+        this.#newest = newest;
+        for (const listen of this.#listeners) listen(newest);
+      }
       await pause(LEAST_PAUSE, signal);
-      await Promise.race([this.#woken.promise, pause(engine.watchPause, signal)]);
+      await Promise.race([this.#woken.promise, pause(this.engine.watchPause, signal)]);
     }
   }
 
+  /** Ends the watch for all. */
   end(): void {
+    this.#listeners.clear();
     this.#ended.abort();
   }
 }

@@ -10,11 +10,9 @@ import {
   type Upkeep,
 } from './engine';
 import { GroupCommit } from './group-commit';
-import type { EventQuery, FoundEvent, LogStats, SearchQuery, SearchResult } from './queries';
+import type { EventQuery, LogStats, SearchQuery, SearchResult } from './queries';
 import { LocalLog } from './readable-log';
-
-/** How long a search goes on, in milliseconds. */
-const SEARCH_TIME = 500;
+import { searched } from './search';
 
 /** Counted for each event besides its texts when calls share a commit, in characters. */
 const EVENT_CHARACTERS = 2048;
@@ -46,12 +44,8 @@ export class EventLog extends LocalLog {
   readonly upkeep: Upkeep | undefined;
   readonly #group: GroupCommit<NewEvent, Appended> | undefined;
   #retention: Retention;
-  /** Settles once nothing is forgotten any more. */
-  readonly #forgetting: Promise<void> | undefined;
   readonly #ended = new AbortController();
-  readonly #listeners = new Set<(newest: number) => void>();
-  /** Of all listeners, while there are any. */
-  #watch: LogWatch | undefined;
+  readonly #watch: LogWatch;
   readonly #reads: Semaphore;
   #calls = 0;
   /** Called once no call is in progress. */
@@ -78,14 +72,14 @@ export class EventLog extends LocalLog {
       compact: () => this.#whileOpen('The log could not be compacted.', () => upkeep.compact()),
     };
     this.#reads = new Semaphore(engine.readsAtOnce);
+    this.#watch = new LogWatch(engine);
     if (engine.commitSize !== undefined)
       this.#group = new GroupCommit(engine.commitSize, isShared, (events, waited) => this.#commit(events, waited));
     const { signal } = this.#ended;
     if (engine.verifyFiles) void watchFiles(engine.verifyFiles, (problem) => this.#observer.lost?.(problem), signal);
     this.#retention = retention;
     const notify = (error?: unknown) => this.#observer.retained?.(error);
-    if (forgets && engine.retention)
-      this.#forgetting = forgetDue(engine.retention, () => this.#retention, notify, signal);
+    if (forgets && engine.retention) void forgetDue(engine.retention, () => this.#retention, notify, signal);
   }
 
   /** Maximum bytes of an event as the log keeps it, if there is a limit. */
@@ -115,7 +109,7 @@ export class EventLog extends LocalLog {
     try {
       const outcomes = await this.engine.append(events, waited);
       this.#failed = [];
-      this.#watch?.wake();
+      this.#watch.wake();
       const recorded = outcomes.filter((outcome) => outcome.recorded).length;
       this.#observer.committed?.({ events: events.length, recorded, milliseconds: performance.now() - started });
       return outcomes;
@@ -161,22 +155,9 @@ export class EventLog extends LocalLog {
    * Searches for events in the order of their positions, and returns what a list shows of them. Each call works for about half a
    * second and says how far it came, so it may find nothing and still leave `more`. It hardly delays recording.
    */
-  async search(query: SearchQuery): Promise<SearchResult> {
-    return this.#reading(async () => {
-      const deadline = performance.now() + SEARCH_TIME;
-      const isUpwards = query.after !== undefined;
-      let events: readonly FoundEvent[] = [];
-      let reached: SearchResult['reached'];
-      for (;;) {
-        const place = reached && (isUpwards ? { after: reached.position } : { before: reached.position });
-        const next = { ...query, ...place, limit: query.limit - events.length };
-        const step = await this.#searches.run(() => this.engine.search(next));
-        events = isUpwards ? [...step.events, ...events] : [...events, ...step.events];
-        reached = step.reached ?? reached;
-        const { more } = step;
-        if (!more || events.length === query.limit || performance.now() >= deadline) return { events, reached, more };
-      }
-    });
+  search(query: SearchQuery): Promise<SearchResult> {
+    const step = (next: SearchQuery) => this.#searches.run(() => this.engine.search(next));
+    return this.#reading(() => searched(query, step));
   }
 
   /**
@@ -212,20 +193,7 @@ export class EventLog extends LocalLog {
    * @returns ends the watch, as closing the log does.
    */
   watch(listener: (newest: number) => void): () => void {
-    if (this.#closing !== undefined) return () => undefined;
-    this.#listeners.add(listener);
-    const watch = (this.#watch ??= new LogWatch(this.engine, (newest) => {
-      for (const listen of this.#listeners) listen(newest);
-    }));
-    queueMicrotask(() => {
-      if (watch.newest !== undefined && this.#listeners.has(listener)) listener(watch.newest);
-    });
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size > 0) return;
-      this.#watch?.end();
-      this.#watch = undefined;
-    };
+    return this.#closing === undefined ? this.#watch.add(listener) : () => undefined;
   }
 
   /** Sets the one observer. */
@@ -272,10 +240,9 @@ export class EventLog extends LocalLog {
 
   async #close(): Promise<void> {
     this.#ended.abort();
-    this.#watch?.end();
+    this.#watch.end();
     if (this.#calls > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     await this.engine.close();
-    await this.#forgetting;
   }
 
   #reading<T>(read: () => Promise<T>): Promise<T> {

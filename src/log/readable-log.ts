@@ -85,7 +85,6 @@ async function* followed(
       const last = page.at(-1);
       event = last;
       after = last?.position ?? after;
-      hasReached = true;
     }
   }
 }

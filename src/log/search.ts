@@ -80,6 +80,28 @@ export function eventMatcher(query: SearchQuery): (event: StoredEvent) => FoundE
   };
 }
 
+/** How long a search goes on, in milliseconds. */
+const SEARCH_TIME = 500;
+
+/** Repeats steps of a search until enough is found, nothing is left or its time is over. */
+export async function searched(
+  query: SearchQuery,
+  take: (step: SearchQuery) => Promise<SearchResult>,
+): Promise<SearchResult> {
+  const deadline = performance.now() + SEARCH_TIME;
+  const isUpwards = query.after !== undefined;
+  let events: readonly FoundEvent[] = [];
+  let reached: SearchResult['reached'];
+  for (;;) {
+    const place = reached && (isUpwards ? { after: reached.position } : { before: reached.position });
+    const step = await take({ ...query, ...place, limit: query.limit - events.length });
+    events = isUpwards ? [...step.events, ...events] : [...events, ...step.events];
+    reached = step.reached ?? reached;
+    const { more } = step;
+    if (!more || events.length === query.limit || performance.now() >= deadline) return { events, reached, more };
+  }
+}
+
 /** Looks at events from the end at which a search begins, until enough are found or it has to stop, but at one at least. */
 export async function searchStep(events: Events, query: SearchQuery, hasToStop: () => boolean): Promise<SearchResult> {
   const matching = eventMatcher(query);

@@ -1,7 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import { forgetDue, LogWatch, watchFiles } from '../../src/log/background';
-import type { Engine } from '../../src/log/engine';
-import { EventLog } from '../../src/log/event-log';
 import { eventually } from '../support/eventually';
 
 describe('the looks of a watch', () => {
@@ -13,7 +11,8 @@ describe('the looks of a watch', () => {
       const answer = answers.shift() ?? 4;
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     });
-    const watch = new LogWatch({ newest, watchPause: 1 }, (position) => told.push(position));
+    const watch = new LogWatch({ newest, watchPause: 1 });
+    watch.add((position) => told.push(position));
     await eventually('the looks were told', () => told.at(-1) === 4);
     expect(told).toEqual([1, 3, 2, 4]);
     watch.end();
@@ -21,24 +20,31 @@ describe('the looks of a watch', () => {
     await setTimeout(20);
     expect(newest).not.toHaveBeenCalled();
   });
-});
 
-it('all who watch a log share one watch, which ends with the last of them; a later one is told what it knows', async () => {
-  let position = 7;
-  const newest = jest.fn(() => Promise.resolve(position));
-  const log = new EventLog({ newest, watchPause: 60_000, readsAtOnce: 1 } as Partial<Engine> as Engine);
-  for (const first of [7, 8]) {
-    position = first;
-    const told: number[][] = [[], [], []];
-    const ends = [log.watch((one) => told[0]?.push(one))];
-    await eventually('the first is told', () => told[0]?.length === 1);
-    for (const list of told.slice(1)) ends.push(log.watch((one) => list.push(one)));
-    await setTimeout(20);
-    expect(told).toEqual([[first], [first], [first]]);
-    expect(newest).toHaveBeenCalledTimes(1);
-    newest.mockClear();
-    for (const end of ends) end();
-  }
+  it('are shared by all who watch, until the last has left; a later one is told what is known', async () => {
+    let position = 0;
+    const newest = jest.fn(() => Promise.resolve(position));
+    const watch = new LogWatch({ newest, watchPause: 60_000 });
+    for (const first of [7, 17]) {
+      position = first;
+      const told: number[][] = [[], [], [], []];
+      const ends: (() => void)[] = [];
+      for (const list of told) {
+        ends.push(watch.add((one) => list.push(one)));
+        await eventually('the first is told', () => told[0]?.length === 1);
+      }
+      watch.add((one) => told[0]?.push(one))();
+      ends.shift()?.();
+      position++;
+      watch.wake();
+      await eventually('they are told', () => told[3]?.length === 2);
+      const both = [first, first + 1];
+      expect(told).toEqual([[first], both, both, both]);
+      expect(newest.mock.calls).toEqual([[], []]);
+      newest.mockClear();
+      for (const end of ends) end();
+    }
+  });
 });
 
 it('a step of retention that fails is told, unless the log was closed meanwhile', async () => {

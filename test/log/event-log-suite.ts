@@ -98,7 +98,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
     it('is made once by several that open it at the same moment', async () => {
       const made = await make();
-      const logs = await Promise.all(Array.from({ length: 8 }, () => made.open()));
+      const logs = await Promise.all(Array.from({ length: 4 }, () => made.open()));
       await Promise.all(logs.map((own) => own.append(newEvent({ id: 'same' }))));
       expect((await logs[0]?.stats())?.events).toBe(1);
       await Promise.all(logs.map((own) => own.close()));
@@ -355,15 +355,17 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
       it('returns an event that is too large by itself without its data, also if it is named', async () => {
         await log.append(newEvent({ id: 'small', data: '"data":1' }));
-        const large = `"data":"${'é'.repeat(1000)}"`;
-        await log.append(newEvent({ id: 'large', data: large }));
+        const large = newEvent({ id: 'large', data: `"data":"${'é'.repeat(1000)}"` });
+        await log.append(large);
         const read = async (query: Partial<EventQuery>) =>
           (await log.read({ ...everyEvent, ...query })).map((event) => [event.id, event.data, event.dataOmitted]);
-        const cut = ['large', undefined, Buffer.byteLength(large)];
+        const cut = ['large', undefined, Buffer.byteLength(large.data ?? '')];
+        expect(await read({ maxBytes: bytes(large) })).toContainEqual(['large', large.data, undefined]);
+        expect(await read({ maxBytes: bytes(large) - 1 })).toContainEqual(cut);
         expect(await read({ maxBytes: 1500 })).toEqual([['small', '"data":1', undefined], cut]);
         expect(await read({ maxBytes: 1500, id: 'large' })).toEqual([cut]);
         expect(await read({ maxBytes: 1500, position: await log.newest() })).toEqual([cut]);
-        expect(await log.read({ limit: 1, id: 'large' })).toMatchObject([{ data: large }]);
+        expect(await log.read({ limit: 1, id: 'large' })).toMatchObject([{ data: large.data }]);
       });
     });
 
@@ -589,7 +591,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       });
 
       it('says how far it came when it finds nothing in a long log, and comes to the end', async () => {
-        const data = `"data":"${'x'.repeat(20_000)}"`;
+        const data = `"data":"${'x'.repeat(5000)}"`;
         for (let i = 0; i < 1200; i += 400)
           await log.append(...Array.from({ length: 400 }, (_, j) => newEvent({ data, recordedAt: i + j })));
         await record({ needle: { recordedAt: 1200 } });

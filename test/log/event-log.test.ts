@@ -1,14 +1,19 @@
 import { setTimeout } from 'node:timers/promises';
 import type { NewEvent } from '../../src/events/stored-event';
 import { EventTooLargeError, type Appended, type Engine } from '../../src/log/engine';
-import { EventLog } from '../../src/log/event-log';
+import { EventLog, type LocalSettings } from '../../src/log/event-log';
 import type { FoundEvent } from '../../src/log/queries';
 import { Deferred } from '../../src/util/promises';
 import { everyEvent, newEvent } from '../support/events';
 import { watching } from '../support/watching';
 
-const engineOf = (engine: Partial<Engine>) => ({ readsAtOnce: 1, close: () => Promise.resolve(), ...engine }) as Engine;
-const logOn = (engine: Partial<Engine>) => new EventLog(engineOf(engine));
+const logs: EventLog[] = [];
+const logOn = (engine: Partial<Engine>, settings: LocalSettings = {}) => {
+  const log = new EventLog({ readsAtOnce: 1, close: () => Promise.resolve(), ...engine } as Engine, settings);
+  logs.push(log);
+  return log;
+};
+afterEach(() => Promise.all(logs.splice(0).map((log) => log.close())));
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 it('asks the engine for few answers at once, since each may be large', async () => {
@@ -31,7 +36,6 @@ it('asks the engine for few answers at once, since each may be large', async () 
     expect(answers).toHaveLength(Math.min(20, i + 1 + 3));
   }
   expect((await settled).map(({ status }) => status === 'fulfilled')).toEqual(answers.map((_, i) => i % 2 === 0));
-  await log.close();
 });
 
 it('lets other calls run between two answers of many bytes', async () => {
@@ -45,7 +49,6 @@ it('lets other calls run between two answers of many bytes', async () => {
   };
   await Promise.all([answer(), answer(), answer()]);
   expect(order.slice(0, 4)).toEqual(['answer', 'other call', 'answer', 'other call']);
-  await log.close();
 });
 
 it('asks the engine for the event at a position as that between its neighbours', async () => {
@@ -54,7 +57,6 @@ it('asks the engine for the event at a position as that between its neighbours',
   await log.read({ position: 5, id: 'a', limit: 1 });
   await log.read({ position: 5, after: 7, before: 9, limit: 1 });
   expect(read.mock.calls).toEqual([[{ id: 'a', after: 4, before: 6, limit: 1 }], [{ after: 7, before: 6, limit: 1 }]]);
-  await log.close();
 });
 
 it.each([
@@ -70,7 +72,6 @@ it.each([
   const log = logOn({ commitSize: 30_000, append });
   await Promise.all(Array.from({ length: 15 }, () => log.append(newEvent(event))));
   expect(append.mock.calls[0]?.[0]).toHaveLength(expected);
-  await log.close();
 });
 
 it('a check asks for room for the events of the last failed commit, also of one that failed during a check', async () => {
@@ -95,7 +96,6 @@ it('a check asks for room for the events of the last failed commit, also of one 
   await log.append(newEvent(), newEvent(), newEvent());
   await log.check();
   expect(asked).toEqual([1, 2, 0, 0]);
-  await log.close();
 });
 
 it.each([
@@ -117,7 +117,6 @@ it.each([
   const result = await log.search({ limit: 3, ...place });
   expect(result.events.map(({ position }) => position)).toEqual(found);
   expect(result).toMatchObject({ reached: { position: reached }, more: true });
-  await log.close();
 });
 
 it('ends a search after half a second, and says how far it came, also if its last step came no further', async () => {
@@ -132,7 +131,6 @@ it('ends a search after half a second, and says how far it came, also if its las
   expect(await log.search({ limit: 1 })).toMatchObject({ reached: { position: 6 }, more: true });
   expect(await log.search({ limit: 1, before: 5 })).toMatchObject({ reached: { position: 4 }, more: false });
   jest.restoreAllMocks();
-  await log.close();
 });
 
 it('takes one step of a search at a time, and those of several searches in turns', async () => {
@@ -148,15 +146,22 @@ it('takes one step of a search at a time, and those of several searches in turns
   });
   await Promise.all(['a', 'b'].map((text) => log.search({ text, limit: 1 })));
   expect(steps).toEqual(['a1', 'b1', 'a1', 'b1']);
-  await log.close();
 });
 
-it('forgets nothing if another process is to', async () => {
-  const step = jest.fn(() => Promise.resolve(false));
-  const engine = engineOf({ retention: { step, busyPause: 1, idlePause: 60_000 } });
-  const logs = [true, false].map((forgets) => new EventLog(engine, { retention: { maxEvents: 1 }, forgets }));
-  await Promise.all(logs.map((log) => log.close()));
-  expect(step).toHaveBeenCalledTimes(1);
+it('forgets nothing if another process is to, and says why it could not', async () => {
+  const [step, retained] = [jest.fn(() => Promise.reject(new Error('locked'))), jest.fn()];
+  const engine = { retention: { step, busyPause: 1, idlePause: 60_000 } };
+  for (const forgets of [true, false]) logOn(engine, { retention: { maxEvents: 1 }, forgets }).observe({ retained });
+  await turn();
+  expect([step.mock.calls.length, retained.mock.calls]).toEqual([1, [[new Error('locked')]]]);
+});
+
+it.each([{ after: 1 }, { before: 9 }])('reads on past pages with damaged events alone: %j', async (place) => {
+  const event = (position: number) => ({ ...newEvent(position === 5 ? {} : { data: '"data":{' }), position });
+  const log = logOn({
+    read: ({ after, before = 9 }) => Promise.resolve([event(after === undefined ? before - 1 : after + 1)]),
+  });
+  expect(await log.read({ ...place, limit: 1 })).toMatchObject([{ position: 5 }]);
 });
 
 it('says that an event is larger than the engine takes', async () => {
@@ -168,7 +173,11 @@ it('looks at once for what it has recorded itself', async () => {
   let newest = 0;
   const log = logOn({
     watchPause: 60_000,
-    newest: () => Promise.resolve(newest),
+    async newest() {
+      const found = newest;
+      if (found === 3) await log.append(newEvent());
+      return found;
+    },
     append: () => Promise.resolve([{ id: String(++newest), recorded: true }]),
   });
   const watch = watching(log);
@@ -177,25 +186,36 @@ it('looks at once for what it has recorded itself', async () => {
     await log.append(newEvent());
     await watch.reaches(i);
   }
-  await log.close();
+  // Recorded while it looked.
+  await watch.reaches(4);
 });
 
-it('records nothing before a reader who asked knows the end after which it comes', async () => {
-  const [newest, append] = [new Deferred<number>(), jest.fn(() => Promise.resolve([]))];
-  const log = logOn({ newest: () => newest.promise, append });
-  const calls = [log.end(), log.append(newEvent())];
+it.each([
+  [0, 1],
+  [1, 0],
+])('records nothing before all readers who asked know the end after which it comes (%i first)', async (one, other) => {
+  const [ends, append] = [[new Deferred<number>(), new Deferred<number>()], jest.fn(() => Promise.resolve([]))];
+  const left = [...ends];
+  const log = logOn({ newest: () => left.shift()?.promise ?? Promise.resolve(0), append });
+  const known = [log.end(), log.end()].map((end) => end.catch(({ message }: Error) => message));
+  ends[one]?.resolve(7);
+  await turn();
+  const appended = log.append(newEvent());
   await turn();
   expect(append).not.toHaveBeenCalled();
-  newest.resolve(7);
-  expect(await Promise.all(calls)).toEqual([7, []]);
-  await log.close();
+  ends[other]?.reject(new Error('away'));
+  expect(await appended).toEqual([]);
+  expect([await known[one], await known[other]]).toEqual([7, 'The events could not be read.']);
 });
 
 it('closes the engine once the last call has ended, and looks at it no more', async () => {
   const answer = new Deferred<never[]>();
   const close = jest.fn(() => Promise.resolve());
   const newest = jest.fn(() => Promise.resolve(1));
-  const log = logOn({ read: () => answer.promise, counts: () => Promise.resolve([]), close, newest, watchPause: 1 });
+  const [files, lost] = [new Deferred(), jest.fn()];
+  const looks = { newest, watchPause: 1, verifyFiles: () => files.promise };
+  const log = logOn({ read: () => answer.promise, counts: () => Promise.resolve([]), close, ...looks });
+  log.observe({ lost });
   await watching(log).reaches(1);
   const calls = [log.read(everyEvent), log.counts([])];
   const closed = log.close();
@@ -205,7 +225,8 @@ it('closes the engine once the last call has ended, and looks at it no more', as
   await Promise.all([...calls, closed, log.close()]);
   watching(log);
   newest.mockClear();
+  files.reject(new Error('gone'));
   await setTimeout(20);
-  expect(newest).not.toHaveBeenCalled();
+  for (const look of [newest, lost]) expect(look).not.toHaveBeenCalled();
   expect(close).toHaveBeenCalledTimes(1);
 });

@@ -45,7 +45,7 @@ it.each<
   [
     'in the attributes',
     '"PAID',
-    { attributes: '{"source":"/some/where","type":"paid"}', arrival: '{"path":"paid"}' },
+    { attributes: '{"source":"/some/where","type":"paid"}', arrival: '{"path":"paid"}', data: '"data":"text"' },
     ['attributes', '…e":"/some/where","type":', '"paid', '"}'],
   ],
   [
@@ -71,6 +71,7 @@ it.each([
   [`"data":"${'y'.repeat(120)}"`, { kind: 'text', bytes: 120, start: 'y'.repeat(120), cut: false }],
   ['"data_base64":"AA=="', { kind: 'bytes', bytes: 1, start: 'AA==', cut: false }],
   ['"data":""', { kind: 'text', bytes: 0, start: '', cut: false }],
+  ['"data":"damaged', undefined],
   ['"data":null', { kind: 'json', bytes: 4, start: 'null', cut: false }],
 ])('a list shows only the start of large data (%#)', (data, summary) => {
   expect(shown({ data })?.data).toEqual(summary);

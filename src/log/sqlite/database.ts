@@ -38,8 +38,6 @@ const LOCK_PAUSE = 0.2;
 /** Size to which the write-ahead log shrinks once it has been written back, in bytes. */
 const WAL_BYTES = 16 * 1024 * 1024;
 
-const SQLITE_CANTOPEN = 14;
-
 /** A connection to the file of a log. It blocks its thread, but not while it waits for a lock. */
 export class Database {
   readonly #file: string;
@@ -82,7 +80,7 @@ export class Database {
     database.files ??= filesAt(database.#file, database.#path);
     // Also if the files were missing for a moment.
     database.verifyFiles();
-    if (!isReadOnly(database.#file)) database.flushWal();
+    if (!isReadOnly(database.#file)) database.#flushWal();
     return database;
   }
 
@@ -158,8 +156,16 @@ export class Database {
     }
   }
 
+  /** Writes the write-ahead log back and empties it; false if a reader still needs it. @throws as {@link verifyFiles}. */
+  emptyWal(): boolean {
+    this.verifyFiles();
+    const isEmpty = this.number('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
+    if (isEmpty) this.#flushWal();
+    return isEmpty;
+  }
+
   /** Puts the write-ahead log on disk, name included: SQLite syncs neither what a killed process left in it, nor that it was cut. */
-  flushWal(): void {
+  #flushWal(): void {
     flush(`${this.#path}-wal`);
     flush(dirname(this.#path));
   }
@@ -209,17 +215,10 @@ export function isBusy(error: unknown): boolean {
   return (error as Error).message === 'database is locked';
 }
 
-interface SqliteError {
-  readonly errcode?: number;
-  readonly errstr?: string;
-}
-
 /** The message of an error without the path, which callers must not see. */
 export function withoutPath(error: unknown): string {
-  const { errcode = 0, errstr, syscall, code, message } = error as NodeJS.ErrnoException & SqliteError;
-  if (syscall !== undefined) return code ?? message;
-  // The higher bits say why.
-  return (errcode % 256 === SQLITE_CANTOPEN ? errstr : undefined) ?? message;
+  const { syscall, code, message } = error as NodeJS.ErrnoException;
+  return syscall === undefined ? message : (code ?? message);
 }
 
 function openedDatabase(file: string): DatabaseSyncInstance {

@@ -70,13 +70,7 @@ function operationsOn(database: Database) {
       });
       return (free - database.number('PRAGMA freelist_count')) * PAGE_BYTES;
     },
-    /** Writes the write-ahead log back and empties it; false if a reader still needs it. */
-    emptyWal: () => {
-      database.verifyFiles();
-      const isEmpty = database.number('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
-      if (isEmpty) database.flushWal();
-      return isEmpty;
-    },
+    emptyWal: () => database.emptyWal(),
     files: () => database.files,
     verifyFiles: () => {
       database.verifyFiles();

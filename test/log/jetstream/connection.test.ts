@@ -65,6 +65,26 @@ describe('a connection to NATS', () => {
     await connection.close();
   });
 
+  it('sends nothing while it is lost, goes on when it is back, and is closed in between', async () => {
+    const connection = await opened();
+    const request = jest.fn(() => Promise.resolve('done'));
+    const sent = (timeout: number) =>
+      connection.retry(performance.now() + timeout, request).catch(({ message }: Error) => message);
+    const lose = async () => {
+      for (const socket of sockets) socket.destroy();
+      await eventually('it is lost', async () => (await sent(1)) === 'no NATS server can be reached');
+      request.mockClear();
+    };
+    request.mockReturnValueOnce(new Promise(() => undefined));
+    expect(await sent(20)).toBe('NATS did not answer in time');
+    await lose();
+    expect([await sent(5000), request.mock.calls.length]).toEqual(['done', 1]);
+    await lose();
+    const waiting = sent(60_000);
+    await connection.close();
+    expect([await waiting, request.mock.calls.length]).toEqual([expect.any(String), 1]);
+  });
+
   const refusal = (code: number, err_code: number) => new JetStreamApiError({ code, err_code, description: 'no' });
   it.each<[string, Error, string]>([
     ['there is no leader', refusal(503, 10008), 'done'],

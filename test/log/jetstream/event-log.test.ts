@@ -76,8 +76,11 @@ it('no server that answers is named without the login', async () => {
 
 it('an event that is larger than the servers accept is refused, and what came with it is not recorded', async () => {
   const { events, record } = logOf();
-  await expect(record({}, { data: `"data":"${'x'.repeat(1000)}"` })).rejects.toThrow(EventTooLargeError);
+  // The name of an attempt has 22 characters.
+  const largest = 1000 - 21 - messageOf({ id: 'e', data: '' }).length;
+  await expect(record({}, { id: 'e', data: 'x'.repeat(largest + 1) })).rejects.toThrow(EventTooLargeError);
   expect(events.positions()).toEqual([]);
+  expect(await record({ id: 'e', data: 'x'.repeat(largest) })).toEqual([{ id: 'e', recorded: true }]);
 });
 
 it('each 500 events that are recorded, and each that is forgotten, have a deadline of their own', async () => {
@@ -100,6 +103,18 @@ it('an event is forgotten with the claims of its keys, which hold copies of it, 
   );
   expect(await forgetEvents(begin, [1, 2])).toEqual([1]);
   expect([events.positions(), keys.positions()]).toEqual([[], [2, 4]]);
+});
+
+it('a message is erased where it is kept, and one that stays is said to', async () => {
+  const { connection, make, store } = natsInMemory();
+  make('E');
+  for (let i = 0; i < 2; i++) store('E', '', Buffer.alloc(1));
+  const erase = jest.spyOn(connection.manager.streams, 'deleteMessage');
+  const stream = new Stream(connection, 'E', Infinity);
+  for (let i = 0; i < 2; i++) await stream.erase(1);
+  expect(erase.mock.calls).toEqual([1, 1].map((position) => ['E', position, true]));
+  erase.mockRejectedValueOnce(new JetStreamApiError({ code: 500, err_code: 10008, description: 'no leader' }));
+  await expect(stream.erase(2)).rejects.toThrow('no leader');
 });
 
 it('an event whose keys cannot be erased stays, so that it can be forgotten again', async () => {
@@ -143,13 +158,21 @@ describe('repetitions of an event', () => {
     expect(keys.positions()).toEqual(before);
   });
 
+  it('are known although what the first left of its claim could not be replaced', async () => {
+    const { keys, record } = logOf();
+    const put = keys.stream.put.bind(keys.stream);
+    jest.spyOn(keys.stream, 'put').mockImplementationOnce(put).mockRejectedValueOnce(new Error('away'));
+    for (const recorded of [true, false])
+      expect(await record({ id: 'e', idempotencyKey: 'k' })).toMatchObject([{ id: 'e', recorded }]);
+  });
+
   it('that was forgotten are recorded once under its key, and leave nothing of the first', async () => {
     const { events, keys, record } = logOf();
-    await record({ id: 'first', idempotencyKey: 'k' });
-    await events.stream.erase(1);
+    for (const [id, idempotencyKey] of Object.entries({ other: 'o', first: 'k' })) await record({ id, idempotencyKey });
+    await events.stream.erase(2);
     for (const recorded of [true, false])
       expect(await record({ id: 'again', idempotencyKey: 'k' })).toMatchObject([{ id: 'again', recorded }]);
-    expect(keys.positions()).toEqual([3, 4]);
+    expect(keys.positions()).toEqual([1, 2, 5, 6]);
   });
 
   it('record that of an instance which was killed once it had claimed the key', async () => {
@@ -229,18 +252,24 @@ describe('the streams of a log', () => {
     ['of 3 replicas 1 answer', { num_replicas: 3 }, replicas({ offline: true }, { active: nanos(4000) })],
     ['ready', { num_replicas: 3 }, replicas({ offline: true }, { active: nanos(2000) })],
     ['is sealed', { sealed: true }],
+    ['acknowledges nothing', { no_ack: true }],
+    ['does not have the subjects', { subjects: ['changed.>'] }],
     ['is full', { discard: DiscardPolicy.New, max_bytes: 16 * 1024 - 1 }],
     ['is full', { discard: DiscardPolicy.New, discard_new_per_subject: true }],
     ['ready', { discard: DiscardPolicy.New, max_bytes: 16 * 1024, max_msgs: 1 }],
     ['ready', { max_bytes: 1 }],
-  ])('are %s with keys that have %j', async (state, config, followers = []) => {
-    const { nats, streams } = streamsWith({});
-    await provideStreams(streams, 1, {});
-    const keys = nats.make('E_KEYS');
-    Object.assign(keys, { config: { ...keys.config, ...config }, cluster: { replicas: followers } });
-    expect(await requireReady(streams).then(() => 'ready', String)).toContain(state);
-    nats.streams.delete('E_KEYS');
-    await expect(requireReady(streams)).rejects.toThrow('the stream E_KEYS is missing');
+  ])('are %s if one of them has %j', async (state, config, followers = []) => {
+    for (const name of ['E', 'E_KEYS']) {
+      const { nats, streams } = streamsWith({});
+      await provideStreams(streams, 1, {});
+      const one = nats.make(name);
+      Object.assign(one, { config: { ...one.config, ...config }, cluster: { replicas: followers } });
+      const found = await requireReady(streams).then(() => 'ready', String);
+      const probes = nats.make('E_PROBE').messages.map(({ data }) => data.length);
+      expect([found, probes]).toEqual([expect.stringContaining(state), state === 'ready' ? [16 * 1024] : []]);
+      nats.streams.delete('E_KEYS');
+      await expect(requireReady(streams)).rejects.toThrow('the stream E_KEYS is missing');
+    }
   });
 
   it.each([
@@ -354,6 +383,7 @@ describe('with a server in memory', () => {
     const keys = nats.make('K_KEYS');
     const sizes = [...nats.make('K').messages, ...keys.messages].map(({ data }) => data.length);
     expect((await log.stats()).bytes).toBe(sizes.reduce((sum, size) => sum + size));
+    expect([log.maxEventBytes, log.retain({ maxEvents: 6 })]).toEqual([32 * 1024 * 1024 - 512, false]);
     for (const { time } of keys.messages) time.setTime(0);
     const other = await openJetStreamLog(options);
     await eventually('the key is forgotten', () => keys.messages.length === 0);
@@ -362,7 +392,9 @@ describe('with a server in memory', () => {
     expect(await failureOf(openJetStreamLog(options))).toContain('the stream K_KEYS is missing');
     const reading = await openJetStreamLog({ ...options, create: false });
     expect(await reading.scan({ after: 0, limit: 10 })).toMatchObject([{ idempotencyKey: 'k' }, {}]);
+    const close = jest.spyOn(nats.connection, 'close');
     expect(await failureOf(openJetStreamLog(optionsFor('N', { create: false })))).toContain('N does not exist');
+    expect(close).toHaveBeenCalledTimes(1);
     await Promise.all([log, other, reading].map((one) => one.close()));
   });
 

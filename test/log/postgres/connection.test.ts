@@ -1,5 +1,6 @@
-import { EventEmitter } from 'node:events';
-import { DatabaseError, Pool } from 'pg';
+import { EventEmitter, once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { DatabaseError, Pool, type PoolClient } from 'pg';
 import { postgresAddress, type PostgresAddress } from '../../../src/log/postgres/address';
 import { PostgresConnection } from '../../../src/log/postgres/connection';
 import { checkRecording } from '../../../src/log/postgres/recorder';
@@ -7,8 +8,13 @@ import { Deferred } from '../../../src/util/promises';
 import { eventually } from '../../support/eventually';
 import { newEvent } from '../../support/events';
 
-const connectionTo = (address: string, timeout = 60_000, authorities?: string) =>
-  new PostgresConnection(postgresAddress(address) as PostgresAddress, { timeout, retention: {} }, authorities);
+const connections: PostgresConnection[] = [];
+const connectionTo = (address: string, timeout = 60_000, authorities?: string) => {
+  const settings = { timeout, retention: {}, password: 'given' };
+  const connection = new PostgresConnection(postgresAddress(address) as PostgresAddress, settings, authorities);
+  connections.push(connection);
+  return connection;
+};
 
 /** What a server that can keep a log says of itself. */
 const FIT = { standby: 'false', version: '120000', encoding: 'UTF8', fsync: 'on', commit: 'on' };
@@ -25,17 +31,48 @@ const serve = (query: (text: string) => Promise<unknown>, reach = (): Promise<un
   } as never);
 /** The settings of each connection that was asked for. */
 const asked = () => connect.mock.contexts.map((pool) => (pool as Pool).options);
-afterEach(() => connect.mockReset());
+afterEach(async () => {
+  connect.mockReset();
+  await Promise.all(connections.splice(0).map((connection) => connection.close()));
+});
 afterAll(() => {
   connect.mockRestore();
 });
 
 it('a statement for a database that is away is not tried again after the log is closed', async () => {
-  const connection = connectionTo('postgres://user@h/database');
+  const end = jest.spyOn(Pool.prototype, 'end');
   serve(fit, () => Promise.reject(new Error('ECONNREFUSED')));
-  const failed = expect(connection.query('SELECT 1')).rejects.toThrow('ECONNREFUSED');
-  await connection.close();
+  const failed = expect(connectionTo('postgres://h/d').query('SELECT 1')).rejects.toThrow('ECONNREFUSED');
+  await connections.pop()?.close();
   await failed;
+  expect(end).toHaveBeenCalledTimes(1);
+  end.mockRestore();
+});
+
+it('a statement that is not answered in time is cancelled, and its connection given back', async () => {
+  const received: Buffer[] = [];
+  const server = createServer((socket) => socket.on('data', (chunk) => received.push(chunk))).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const client = { processID: 7, secretKey: 9, host: '127.0.0.1', port, release: jest.fn() };
+  connect.mockResolvedValue(client as never);
+  const connection = connectionTo('postgres://h/d', 20);
+  const silence = () => new Promise(() => undefined);
+  await expect(connection.run(silence, connection.deadline())).rejects.toThrow('no answer in time');
+  await eventually('it is cancelled', () => received.length > 0);
+  expect(Buffer.concat(received).toString('hex')).toBe('0000001004d2162e0000000700000009');
+  expect(client.release).toHaveBeenCalledTimes(1);
+  server.close();
+});
+
+it('a server is asked without TLS at its socket, and with the password of the settings', async () => {
+  serve(fit);
+  const connection = connectionTo('postgres://%2Ftmp/d?sslmode=require');
+  const listeners = (client: PoolClient) => Promise.resolve(client.listenerCount('error'));
+  // A connection that is lost, idle or not, must not end the process.
+  expect(await connection.run(listeners, Infinity)).toBe(1);
+  expect((connect.mock.contexts[0] as Pool).listenerCount('error')).toBe(1);
+  expect(asked()).toMatchObject([{ host: '/tmp', ssl: false, password: 'given' }]);
 });
 
 it.each([
@@ -63,7 +100,6 @@ it.each([
   expect(outcomes.map(({ status }) => status)).toEqual(calls.map(() => (hosts.length > 1 ? 'fulfilled' : 'rejected')));
   expect(asked().map(({ host }) => host)).toEqual(hosts.flatMap((host) => [host, host]));
   expect(attempts).toEqual(hosts.flatMap((_host, i) => [i > 0, i > 0]));
-  await connection.close();
 });
 
 it('a server without TLS is asked without it, and the next host with it', async () => {
@@ -79,7 +115,6 @@ it('a server without TLS is asked without it, and the next host with it', async 
     ['one', false],
     ['two', true],
   ]);
-  await connection.close();
 });
 
 it.each([
@@ -93,7 +128,6 @@ it.each([
   for (const authority of [undefined, 'PEM']) {
     const connection = connectionTo(`postgres://h/d?connections=7&sslmode=${sslmode}`, 1000, authority);
     await connection.query('SELECT 1');
-    await connection.close();
   }
   const given = asked().map(({ ssl }) => ssl as Readonly<Record<string, unknown>> | false);
   const verifies = given.map((ssl) => ssl && ssl.rejectUnauthorized);
@@ -111,7 +145,6 @@ it.each([
   serve(() => Promise.resolve({ rows: [{ ...FIT, ...setting }] }));
   const connection = connectionTo('postgres://h/d', 1);
   await expect(connection.query('SELECT 1')).rejects.toThrow(problem);
-  await connection.close();
 });
 
 it('a call gives up at its deadline, a long one if it cannot begin, with the best reason', async () => {
@@ -123,7 +156,6 @@ it('a call gives up at its deadline, a long one if it cannot begin, with the bes
   serve(fit, reach);
   await expect(connection.run(() => Promise.resolve(), Infinity)).rejects.toThrow('ECONNREFUSED');
   expect(reach.mock.calls.length).toBeGreaterThan(1);
-  await connection.close();
 });
 
 it('a connection that comes after the deadline is given back', async () => {
@@ -134,7 +166,6 @@ it('a connection that comes after the deadline is given back', async () => {
   await expect(connection.query('SELECT 1')).rejects.toThrow('no answer in time');
   late.resolve();
   await eventually('it is given back', () => client.release.mock.calls.length === connect.mock.calls.length);
-  await connection.close();
 });
 
 it('a check that finds no room gives its connection back outside of a transaction', async () => {
@@ -148,5 +179,5 @@ it('a check that finds no room gives its connection back outside of a transactio
   expect([query.mock.calls.at(1), query.mock.calls.at(-1)]).toEqual([['BEGIN'], ['ROLLBACK']]);
   // `/readyz` waits for a second.
   expect(run.mock.lastCall?.[1]).toBeLessThan(performance.now() + 1000);
-  await connection.close();
+  await expect(checkRecording(connection, [])).rejects.toThrow('disk full');
 });

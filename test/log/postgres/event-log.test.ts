@@ -24,7 +24,7 @@ describe('the event log in PostgreSQL', () => {
     await log.close();
   });
 
-  it('forgets all that are named, 500 with a statement', async () => {
+  it('forgets all that are named, 500 with a statement, and says so if the server keeps their bytes', async () => {
     const log = await opened();
     const vacuum = jest.spyOn(PostgresConnection.prototype, 'run').mockResolvedValueOnce({});
     const given = (values: readonly unknown[] = []) => values[0] as readonly number[];
@@ -34,6 +34,8 @@ describe('the event log in PostgreSQL', () => {
     const positions = Array.from({ length: 1100 }, (_, i) => i + 1);
     expect(await log.forget(positions)).toEqual(positions);
     expect(query.mock.calls.map(([, values]) => given(values).length)).toEqual([500, 500, 100]);
+    vacuum.mockResolvedValueOnce({ warning: 'skipping' });
+    expect(await failureOf(log.forget([1]))).toContain('pages of the table still hold them: skipping');
     vacuum.mockRestore();
     await log.close();
   });

@@ -3,12 +3,17 @@ import type { PostgresConnection } from '../../../src/log/postgres/connection';
 import { recordEvents } from '../../../src/log/postgres/recorder';
 import { newEvent } from '../../support/events';
 
+let noticeCode = '00000';
+
 /** Records events on a server whose INSERTs say which are new, and which finds rows for the others. */
 async function recorded(events: readonly { id: string }[], isRepeated: boolean, places: number[][], found: object[][]) {
   const client = Object.assign(new EventEmitter(), {
-    query: () => Promise.resolve({ rows: [{ places: places.shift(), fsync: 'on', commit: 'local' }] }),
+    query() {
+      client.emit('notice', { code: noticeCode, message: 'it has only committed here' });
+      return Promise.resolve({ rows: [{ places: places.shift(), fsync: 'on', commit: 'local' }] });
+    },
   });
-  const query = () => Promise.resolve(found.shift());
+  const query = jest.fn<Promise<object[] | undefined>, unknown[]>(() => Promise.resolve(found.shift()));
   const asked = { deadline: jest.fn(() => 7), requireDurable: jest.fn<undefined, unknown[]>(), query };
   const run = jest.fn((action: (...given: unknown[]) => unknown) => Promise.resolve(action(client, isRepeated)));
   const connection = { ...asked, run } as unknown as PostgresConnection;
@@ -17,11 +22,12 @@ async function recorded(events: readonly { id: string }[], isRepeated: boolean, 
 }
 
 it('an event is recorded if the one that it repeats is forgotten meanwhile, and its caller does not wait anew', async () => {
-  const { outcomes, client, run, deadline, requireDurable } = await recorded([{ id: 'a' }], false, [[], [1]], [[]]);
+  const { outcomes, client, run, query, ...asked } = await recorded([{ id: 'a' }], false, [[], [1]], [[]]);
   expect(outcomes).toEqual([{ id: 'a', recorded: true }]);
-  expect(deadline.mock.calls).toEqual([[300]]);
+  expect(asked.deadline.mock.calls).toEqual([[300]]);
   expect(run.mock.calls.map((given: readonly unknown[]) => given[1])).toEqual([7, 7]);
-  expect(requireDurable).toHaveBeenCalledWith('on', 'local');
+  expect(query.mock.calls.map((given) => given[2])).toEqual([7]);
+  expect(asked.requireDurable).toHaveBeenCalledWith('on', 'local');
   expect(client.listenerCount('notice')).toBe(0);
 });
 
@@ -33,4 +39,9 @@ it.each([
   const events = [1, 2, 3].map(() => ({ id: 'a' }));
   const { outcomes } = await recorded(events, isRepeated, [[]], [[row(1, 7), row(2, 7), row(3, 8)]]);
   expect(outcomes.map((outcome) => outcome.recorded)).toEqual(areNew);
+});
+
+it('an event is not recorded if the server says that its standby was not waited for', async () => {
+  noticeCode = '01000';
+  await expect(recorded([{ id: 'a' }], false, [[1]], [])).rejects.toThrow('it has only committed here');
 });

@@ -3,7 +3,7 @@ import { readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import threads from 'node:worker_threads';
 import type { EventLog } from '../../../src/log/event-log';
-import { Database, type SqliteOptions } from '../../../src/log/sqlite/database';
+import { Database, withoutPath, type SqliteOptions } from '../../../src/log/sqlite/database';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { TYPE } from '../../../src/log/sqlite/schema';
 import { outcome, newEvent } from '../../support/events';
@@ -17,7 +17,7 @@ describe('the database of a log', () => {
     await Promise.all(logs.splice(0).map((log) => log.close()));
   });
   const folder = useTemporaryFolder();
-  const file = () => join(folder.path, 'events.db');
+  const file = (suffix = '') => join(folder.path, `events.db${suffix}`);
   const open = async (options: Partial<SqliteOptions> = {}) => {
     const log = await openSqliteLog({ file: file(), ...options });
     logs.push(log);
@@ -37,14 +37,6 @@ describe('the database of a log', () => {
     expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
     expect(database.prepare('PRAGMA journal_size_limit').get()).toEqual({ journal_size_limit: 16_777_216 });
     database.close();
-  });
-
-  it('answers a repetition of two events with the id of the first', async () => {
-    const log = await open();
-    await log.append(newEvent({ id: 'first', webhookId: 'delivery' }));
-    await log.append(newEvent({ id: 'second', source: '/sender' }));
-    const both = newEvent({ id: 'second', source: '/sender', webhookId: 'delivery' });
-    expect(await outcome(log.append(both))).toEqual({ id: 'first', recorded: false });
   });
 
   it('has the lock from the beginning of a transaction that writes, so that what it reads stays true', async () => {
@@ -105,6 +97,24 @@ describe('the database of a log', () => {
     expect(statSync(file()).size).toBeGreaterThan(0);
   });
 
+  it('is not opened by another thread where another file, or an empty one, takes the place of its file meanwhile', async () => {
+    const { files } = await Database.open({ file: file() });
+    const other = Database.open({ file: file(), opened: files });
+    fs.renameSync(file(), file('-away'));
+    fs.copyFileSync(file('-away'), file());
+    await expect(other).rejects.toThrow('another file has taken the place of the file of the log');
+    fs.renameSync(file('-away'), file());
+    for (const suffix of ['', '-wal']) fs.truncateSync(file(suffix));
+    await expect(Database.open({ file: file(), opened: files })).rejects.toThrow('the file holds no event log');
+  });
+
+  it('is named to no caller', () => {
+    const refusal = { code: 'EACCES', syscall: 'stat' };
+    expect(withoutPath(Object.assign(new Error(`EACCES: permission denied, stat '${file()}'`), refusal))).toBe(
+      'EACCES',
+    );
+  });
+
   it('is not made anew by a thread that takes the place of one that ended while the folder was moved away, and holds no file when it is closed', async () => {
     const started = startedThreads();
     const data = join(folder.path, 'data');
@@ -137,7 +147,7 @@ describe('the database of a log', () => {
   it.each(['', '-wal'])(
     'is not opened, and says why without a path, which callers must not see (%s)',
     async (suffix) => {
-      await symlink(`events.db${suffix}`, file() + suffix);
+      await symlink(`events.db${suffix}`, file(suffix));
       const message = 'ELOOP. Set EVENT_LOG to sqlite: and the path of a file.';
       await expect(open()).rejects.toMatchObject({ cause: { message } });
     },
@@ -165,19 +175,21 @@ describe('the database of a log', () => {
     database.close();
   });
 
-  it('has the names of its files, and what a killed process left in them, on disk once it is open', async () => {
+  it('has the names of its files, and what a killed process left in them, on disk once it is open, and that they were cut', async () => {
     const synced = jest.spyOn(fs, 'openSync');
     const path = join(folder.path, 'a', 'b', 'events.db');
     const database = await Database.open({ file: path });
-    expect(synced.mock.calls.slice(-4).map(([name]) => name)).toEqual([
+    expect(database.emptyWal()).toBe(true);
+    const wal = [`${path}-wal`, join(folder.path, 'a', 'b')];
+    expect(synced.mock.calls.slice(-6).map(([name]) => name)).toEqual([
       ...[folder.path, join(folder.path, 'a')],
-      ...[`${path}-wal`, join(folder.path, 'a', 'b')],
+      ...[...wal, ...wal],
     ]);
     database.close();
   });
 
   it('finds events by an index, whatever the query', async () => {
-    await open();
+    (await Database.open({ file: file() })).close();
     const database = openDirectly(file());
     const plans = [
       'id = ?',

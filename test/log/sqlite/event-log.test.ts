@@ -1,9 +1,10 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import timers from 'node:timers/promises';
 import type { EventLog } from '../../../src/log/event-log';
 import { openSqliteLog, restoreSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../support/events';
-import { directly } from '../../support/sqlite';
+import { directly, openDirectly } from '../../support/sqlite';
 import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-folder';
 import { describeEventLog } from '../event-log-suite';
 
@@ -12,6 +13,10 @@ describeEventLog('SQLite', async () => {
   const file = join(folder.path, 'events.db');
   return {
     open: (retention) => openSqliteLog({ file, retention, retentionPause: 20 }),
+    clear() {
+      directly(file, 'DELETE FROM events; UPDATE totals SET events = 0');
+      return Promise.resolve();
+    },
     remove: () => folder.remove(),
   };
 });
@@ -31,14 +36,24 @@ describe('the upkeep of a log in SQLite', () => {
   };
   const sizes = () => Promise.all(['', '-wal'].map(async (suffix) => (await stat(file + suffix)).size));
 
-  it('leaves nothing outside the file that it writes anew, also beside others who have it open', async () => {
-    const [log] = [await open(), await open()];
-    await log.append(newEvent());
+  it('has nothing of forgotten events once its file is written anew, beside others who have it open', async () => {
+    const [log, tool] = [await open(), await open()];
+    // In no order: their indexes split pages all over, and move what is in them.
+    const marks = Array.from({ length: 600 }, (_, i) => `mark-${String((i * 7919) % 600).padStart(4, '0')}-`);
+    const events = marks.map((mark, i) => ({
+      ...{ id: mark, source: mark, idempotencyKey: mark, webhookId: mark, arrival: `{"path":"${mark}"}` },
+      data: `"data":"${mark}${'x'.repeat(i % 100 === 0 ? 30_000 : (i * 37) % 900)}${mark}"`,
+    }));
+    await log.append(...events.map(newEvent));
     const [bytes = 0, outside = 0] = await sizes();
     expect(await log.stats()).toMatchObject({ bytes: bytes + outside });
-    await log.upkeep?.rewrite();
+    await tool.forget(marks.slice(0, 200).map((_, i) => 3 * (i + 1)));
+    await tool.upkeep?.rewrite();
     // Until the write-ahead log is written back, the file has its old pages.
     expect((await sizes())[1]).toBe(0);
+    const content = await readFile(file, 'latin1');
+    expect(marks.filter((mark) => content.includes(mark))).toEqual(marks.filter((_, i) => (i + 1) % 3 > 0));
+    expect(await log.verify()).toEqual([]);
   });
 
   it('overwrites the events that are forgotten, in each file, while the log is open', async () => {
@@ -47,6 +62,20 @@ describe('the upkeep of a log in SQLite', () => {
     await log.forget([1]);
     for (const name of await readdir(folder.path))
       expect([name, (await readFile(join(folder.path, name), 'latin1')).includes('to forget')]).toEqual([name, false]);
+  });
+
+  it('says so if bytes may remain of events that are forgotten while another program reads, and removes them when asked again', async () => {
+    const [log, reader] = [await open(), openDirectly(file)];
+    await log.append(newEvent());
+    reader.exec('BEGIN; SELECT * FROM events');
+    jest.spyOn(timers, 'setTimeout').mockImplementation(() => new Promise((resolve) => setImmediate(resolve)));
+    const reason: unknown = expect.stringContaining('has been reading for too long');
+    await expect(log.forget([1])).rejects.toHaveProperty('cause.message', reason);
+    jest.restoreAllMocks();
+    reader.exec('COMMIT');
+    reader.close();
+    expect(await log.forget([1])).toEqual([]);
+    expect((await sizes())[1]).toBe(0);
   });
 
   it('gives the space of forgotten events back while another process records', async () => {
@@ -115,12 +144,15 @@ describe('the upkeep of a log in SQLite', () => {
   it('restores no backup that is damaged, missing or something else, and changes nothing then', async () => {
     const log = await open();
     await log.append(newEvent({ id: 'kept' }));
-    const [damaged, notes, missing] = ['damaged.db', 'notes.txt', 'missing.db'].map((name) => join(folder.path, name));
-    await log.upkeep?.backup(damaged ?? '');
-    await writeFile(damaged ?? '', Buffer.alloc(4096, 0xff), { flag: 'r+' });
-    await writeFile(notes ?? '', 'these are my notes '.repeat(100));
-    for (const other of [damaged, notes, missing])
-      await expect(restoreSqliteLog(other ?? '', file)).rejects.toThrow(other);
+    const [damaged = '', unsound = '', ...others] = ['damaged.db', 'unsound.db', 'notes.txt', 'missing.db'].map(
+      (name) => join(folder.path, name),
+    );
+    for (const copy of [damaged, unsound]) await log.upkeep?.backup(copy);
+    await writeFile(damaged, Buffer.alloc(4096, 0xff), { flag: 'r+' });
+    directly(unsound, `PRAGMA writable_schema = ON; ${OTHER_INDEX}`);
+    await writeFile(others[0] ?? '', 'these are my notes '.repeat(100));
+    for (const other of [damaged, unsound, ...others])
+      await expect(restoreSqliteLog(other, file)).rejects.toThrow(other);
     expect((await log.scan({ after: 0, limit: 10 })).map(({ id }) => id)).toEqual(['kept']);
     expect((await readdir(folder.path)).filter((name) => /missing|replaced/.test(name))).toEqual([]);
   });

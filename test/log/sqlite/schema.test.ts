@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewEvent } from '../../../src/events/stored-event';
+import { Database } from '../../../src/log/sqlite/database';
 import { openSqliteLog, restoreSqliteLog } from '../../../src/log/sqlite/event-log';
 import { provideSchema } from '../../../src/log/sqlite/schema';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -15,16 +16,15 @@ describe('the schema of a SQLite event log', () => {
   });
 
   it.each([0, 3, 6])('of version %i is refused and not changed', async (version) => {
-    await (await openSqliteLog({ file })).close();
-    directly(file, `PRAGMA user_version = ${String(version)}`);
+    const made = openDirectly(file);
+    provideSchema(made, true);
+    made.exec(`PRAGMA user_version = ${String(version)}`);
+    made.close();
     const before = await readFile(file);
-    await expect(openSqliteLog({ file })).rejects.toMatchObject({
-      cause: {
-        message:
-          `The file has schema version ${String(version)}, and this program works with versions 4 and 5 only. ` +
-          'Use the version of the program that wrote it. Nothing was changed.',
-      },
-    });
+    await expect(Database.open({ file })).rejects.toThrow(
+      `The file has schema version ${String(version)}, and this program works with versions 4 and 5 only. ` +
+        'Use the version of the program that wrote it. Nothing was changed.',
+    );
     expect((await readFile(file)).equals(before)).toBe(true);
   });
 
@@ -57,12 +57,18 @@ describe('the schema of a SQLite event log', () => {
     expect(rowsOf(file, 'PRAGMA file.user_version')).toEqual([{ user_version: 5 }]);
   });
 
-  it('of another program is refused and not changed', async () => {
-    directly(file, 'CREATE TABLE customers (name TEXT); PRAGMA user_version = 2');
+  it.each([
+    [
+      'another program',
+      'CREATE TABLE customers (name TEXT); PRAGMA user_version = 2',
+      'The file is a database of another',
+    ],
+    ['no program, for one who only reads,', '', 'the file holds no event log'],
+  ])('of %s is refused and not changed', async (_whose, sql, problem) => {
+    await writeFile(file, '');
+    directly(file, sql);
     const before = await readFile(file);
-    await expect(openSqliteLog({ file })).rejects.toMatchObject({
-      cause: { message: 'The file is a database of another program. Nothing was changed.' },
-    });
+    await expect(Database.open({ file, create: false })).rejects.toThrow(problem);
     expect((await readFile(file)).equals(before)).toBe(true);
   });
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
@@ -33,48 +33,6 @@ describe('the files of a SQLite event log', () => {
     for (const other of others) other.destroy();
     expect(await service.end('SIGTERM')).toBe(0);
     expect(service.output()).not.toContain('lost');
-  });
-
-  /** Which of some texts stand in the files of the log. */
-  const remaining = async (texts: readonly string[]): Promise<string[]> => {
-    const files = await Promise.all((await readdir(folder.path)).map((name) => readFile(join(folder.path, name))));
-    return texts.filter((text) => files.some((bytes) => bytes.includes(text)));
-  };
-
-  it('hold nothing of what was forgotten, while another process has the log open', async () => {
-    const [log, tool] = [await openSqliteLog({ file }), await openSqliteLog({ file })];
-    // Ids in no order: their index splits pages all over, and moves what is in them.
-    const marked = Array.from({ length: 2000 }, (_, i) => `mark-${String((i * 7919) % 2000).padStart(4, '0')}-`);
-    const size = (i: number): number => (i % 500 === 0 ? 30_000 : (i * 37) % 900);
-    for (let i = 0; i < marked.length; i += 500) {
-      await log.append(
-        ...marked.slice(i, i + 500).map((mark, j) =>
-          newEvent({
-            id: mark,
-            source: `/${mark}`,
-            data: `"data":"${mark}${'x'.repeat(size(i + j))}${mark}"`,
-            arrival: `{"path":"${mark}"}`,
-            idempotencyKey: `${mark}key`,
-            webhookId: `${mark}hook`,
-          }),
-        ),
-      );
-    }
-    const forgotten = new Set<number>();
-    for (const step of [3, 2, 7]) {
-      const some = marked.map((_, i) => i).filter((i) => i % step === 0 && !forgotten.has(i));
-      for (const i of some) forgotten.add(i);
-      expect(await tool.forget(some.map((i) => i + 1))).toHaveLength(some.length);
-      await tool.upkeep?.rewrite();
-      expect(await remaining(some.map((i) => marked[i] ?? ''))).toEqual([]);
-    }
-    const kept = marked.filter((_, i) => !forgotten.has(i));
-    expect(await remaining(kept)).toEqual(kept);
-    expect(await log.verify()).toEqual([]);
-    expect(await outcome(log.append(newEvent({ id: kept[0] ?? '', source: `/${kept[0] ?? ''}` })))).toMatchObject({
-      recorded: false,
-    });
-    await Promise.all([log.close(), tool.close()]);
   });
 
   it('have nothing of a backup beside them for which the disk had no room', async () => {
