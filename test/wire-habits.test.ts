@@ -114,6 +114,7 @@ describe('a client may', () => {
   it.each<[string, Question, string?]>([
     ['compress the body', { headers: { ...soap11, 'Content-Encoding': 'gzip' }, body: gzipSync(xml) }],
     ['begin with a byte order mark (SOAP 1.1)', { headers: soap11, body: `\ufeff${xml}` }],
+    ['deny that byte order mark', as('text/xml; charset=iso-8859-1', `\ufeff${xml}`)],
     ['begin with a byte order mark (SOAP 1.2)', { headers: soap12, body: `\ufeff${xml12}` }],
     ['send UTF-16', as('text/xml; charset=utf-16', utf16(`\ufeff${xml.replace('utf-8', 'utf-16')}`))],
     ['send UTF-16 that nothing announces', as('text/xml', utf16(xml.replace(/<\?.*?\?>/, '')))],

@@ -84,10 +84,10 @@ it.each([
   expect(await recorded(service)).toBe(0);
 });
 
-it('what follows an answer that closes the connection is not done', async () => {
+it.each([RECORD, '\x01'])('what follows an answer that closes the connection is not done: %j', async (more) => {
   const service = await startService();
   const wire = await openWire(service.url);
-  wire.write(request(`GET ${PATH}`, 'Host: y') + RECORD);
+  wire.write(request(`GET ${PATH}`, 'Host: y') + more);
   expect(statuses(await wire.untilClosed())).toEqual([400]);
   expect(await recorded(service)).toBe(0);
 });

@@ -41,6 +41,12 @@ describe('an Idempotency-Key', () => {
     },
   );
 
+  it('counts beside an id in the data', async () => {
+    const slack = { ...KEY, 'Content-Type': 'application/json', 'X-Slack-Signature': 'v0=00' };
+    const sendEvent = async (id: string) => (await send(slack, { event_id: id })).status;
+    expect([await sendEvent('Ev1'), await sendEvent('Ev2')]).toEqual([200, 422]);
+  });
+
   it.each(['Idempotency-Key', 'webhook-id'])('(or a %s) counts for one source', async (name) => {
     const structured = { 'Content-Type': 'application/cloudevents+json', [name]: '1' };
     const from = (source: string, id: string) =>
