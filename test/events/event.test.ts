@@ -40,6 +40,11 @@ describe('an event', () => {
       expect(JSON.parse(made.attributes)).toMatchObject({ type: 'com.stripe.charge.failed' });
       expect(made.webhookId).toBe('signed stripe-event\nevt_1');
     }
+    const headers = { 'x-github-delivery': '1', 'x-github-event': 'push' };
+    const caller = { signedBy: { sender, secret: 's', body: Buffer.from('{"id":"evt_1"}') } };
+    const attributes = expect.stringContaining('"type":"webhook.recorded"') as string;
+    const made = { attributes, webhookId: 'signed stripe-event\nevt_1' };
+    expect(factory.make(...arrivalOf({ headers, caller }))).toMatchObject(made);
   });
 
   it.each([

@@ -141,11 +141,11 @@ export class EventFeed {
 
   /** Drops the oldest lines until at most `most` bytes are kept. */
   #drop(most: number): void {
-    let kept = [...this.#kept.values()].reduce((sum, { bytes }) => sum + bytes, 0);
-    for (const [after, { bytes, pieces }] of this.#kept) {
-      if (kept <= most) break;
+    let left = most;
+    for (const [after, { bytes, pieces }] of [...this.#kept].reverse()) {
+      left -= bytes;
+      if (left >= 0) continue;
       this.#kept.delete(after);
-      kept -= bytes;
       pieces.fill(undefined);
     }
   }

@@ -75,16 +75,6 @@ describe('the pages', () => {
     expect(await shown()).not.toMatch(/None yet|in the log/);
   });
 
-  it.each([
-    ['', ['Operations']],
-    ['?events=refusals', ['Events', 'Refusals', 'all']],
-  ])('%j marks where it stands in the navigation', async (query, places) => {
-    const html = await page(query);
-    expect([...html.matchAll(/<a [^>]*aria-current="(?:true|page)">([^<]*)</g)].map(([, name]) => name)).toEqual(
-      places,
-    );
-  });
-
   it('the service page has a folded notice about the placeholder namespace, and about no other', async () => {
     const html = await page('');
     expect(html).toMatch(/<details class="notice">\s*<summary>Replacing a service\? Keep its namespace\. /);
