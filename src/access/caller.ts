@@ -28,7 +28,7 @@ export class Caller {
     const { hasGuards, guards, signatures } = access.rules;
     const { method, headers } = request;
     if (hasGuards) this.#keys = keysIn(request);
-    if (guards.record && method !== 'GET') this.signature = signatures.in(headers);
+    if (guards.record && method !== 'GET' && method !== 'HEAD') this.signature = signatures.in(headers);
   }
 
   /** Lets a request look at the pages of the events, which show more than `GetEvents`: without READ_KEYS only from this machine. */
