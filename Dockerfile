@@ -36,4 +36,4 @@ EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=6s --start-period=5s CMD ["node", "/app/dist/main.js", "--ready"]
 # Not through a shell or npm: signals reach the service itself.
-CMD ["node", "--max-semi-space-size=8", "/app/dist/main.js"]
+CMD ["node", "--max-semi-space-size=16", "/app/dist/main.js"]

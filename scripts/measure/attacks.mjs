@@ -88,7 +88,7 @@ async function outcome(folder, transport, what, variables) {
   const service = await startService(
     cwd,
     { MALLOC_MMAP_THRESHOLD_: '131072', WORKERS, RETENTION: 'none', ...variables },
-    [NODE, '--max-semi-space-size=8', process.env.SERVICE ?? SERVICE],
+    [NODE, '--max-semi-space-size=16', process.env.SERVICE ?? SERVICE],
   );
   const { url } = service;
   for (const source of ['/1', '/2', '/3']) {

@@ -17,7 +17,7 @@ export class Admission {
 
   constructor({ maxInFlight, maxConnections }: Pick<Config['limits'], 'maxInFlight' | 'maxConnections'>) {
     this.maxInFlight = maxInFlight;
-    this.maxWaiting = Math.ceil(maxConnections * 0.8);
+    this.maxWaiting = Math.ceil(maxConnections * 0.9);
   }
 
   /** Returns what a call needs to take its slot. */

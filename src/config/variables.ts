@@ -156,7 +156,7 @@ export const VARIABLES = {
       description: 'longest time that a connection waits for its next request',
     }),
     maxConnections: limits.required('MAX_CONNECTIONS', read.wholeNumber(1, 1_000_000), {
-      default: '1200',
+      default: '1000',
       description: 'maximum open connections',
     }),
     maxInFlight: limits.required('MAX_IN_FLIGHT', read.wholeNumber(1, 100_000), {

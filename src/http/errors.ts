@@ -104,7 +104,7 @@ export const HTTP_ERRORS = {
     busy(`Too many pages of events are being made: more than ${String(max)}, a quarter of MAX_IN_FLIGHT.`),
   downloads: (max: number) => busy(`Too many downloads of events at once: more than ${String(max)}.`),
   callsWaiting: (max: number) =>
-    busy(`Too many calls wait for events: more than ${String(max)}, four fifths of MAX_CONNECTIONS.`),
+    busy(`Too many calls wait for events: more than ${String(max)}, nine tenths of MAX_CONNECTIONS.`),
   unproved: (what: string) =>
     busy(`Too many ${what} of callers without a valid key: they share a quarter of its capacity.`),
   bodyMemory: (maxBytes: number) =>

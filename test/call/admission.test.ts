@@ -14,7 +14,7 @@ describe('the ticket of a call', () => {
   let response: ReturnType<typeof fakeResponse>;
   let ticket: Ticket;
   beforeEach(() => {
-    calls = new Admission({ maxInFlight: 8, maxConnections: 6 });
+    calls = new Admission({ maxInFlight: 8, maxConnections: 5 });
     response = fakeResponse();
     ticket = ticketFor(response);
   });
@@ -99,7 +99,7 @@ describe('the ticket of a call', () => {
     await expect(ticket.whileIdle(() => Promise.resolve())).rejects.toMatchObject({
       status: 503,
       category: 'busy',
-      message: 'Too many calls wait for events: more than 5, four fifths of MAX_CONNECTIONS.',
+      message: 'Too many calls wait for events: more than 5, nine tenths of MAX_CONNECTIONS.',
       headers: { 'Retry-After': '1' },
     });
     expect(counts()).toEqual([1, 5]);

@@ -22,7 +22,7 @@ describe('the connections of a process that may open few files', () => {
       expect(bounded(limit)).toEqual({
         maxConnections: 874,
         warnings: [
-          'this process may have 1024 files open at once: MAX_CONNECTIONS is 874, not 1200. ' +
+          'this process may have 1024 files open at once: MAX_CONNECTIONS is 874, not 1000. ' +
             'Raise that limit (ulimit -n, LimitNOFILE of systemd, ulimits of Docker), or set less',
         ],
       });

@@ -24,7 +24,7 @@ describe('the files of a SQLite event log', () => {
     const first = await openConnection(service.url);
     const others = await Promise.all(Array.from({ length: 300 }, () => openConnection(service.url)));
     for (const other of others) other.on('error', () => undefined).resume();
-    expect(service.output()).toContain('MAX_CONNECTIONS is 50, not 1200');
+    expect(service.output()).toContain('MAX_CONNECTIONS is 50, not 1000');
     const { host, pathname } = new URL(service.url);
     const fields = `Host: ${host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
     first.write(`POST ${pathname}/RecordEvent HTTP/1.1\r\n${fields}`);
