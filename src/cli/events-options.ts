@@ -72,7 +72,7 @@ const ENDPOINT = 'https://host/webhooks/Services/WebHooks.asmx';
 /** Options that name a log elsewhere. */
 export function sourceOptions(): Option[] {
   return [
-    option('--from <url>', `the log of a service, as in ${ENDPOINT}, instead of that of EVENT_LOG`, serviceAddress),
+    option('--from <url>', `the log of a service, as in ${ENDPOINT}, in place of EVENT_LOG`, serviceAddress),
     option('--key-file <file>', 'a file with a read key of that service; otherwise WEBHOOK_READ_KEY has it', namedFile),
   ];
 }
