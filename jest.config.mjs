@@ -13,7 +13,7 @@ export default {
   testSequencer: '<rootDir>/test/support/longest-first.cjs',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  transform: { '^.+\\.ts$': '<rootDir>/test/support/one-realm/ts-jest.cjs' },
+  transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json' }] },
   moduleNameMapper: { '^(?:\\.{1,2}/)+src/(.*)$': '<rootDir>/dist/$1' },
   testTimeout: 30_000,
   // Jest leaves one core idle by default; of two that is half.

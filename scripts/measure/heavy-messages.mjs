@@ -47,6 +47,17 @@ const multipart = (parts) =>
     `${parts.map((part) => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="n"; ${part}\r\n`).join('')}--${BOUNDARY}--`,
   );
 const EVENT = { specversion: '1.0', source: '/s', type: 't' };
+const cloudEvent = (members) => post('application/cloudevents+json', JSON.stringify({ ...EVENT, ...members }));
+const batch = (idOf) =>
+  post(
+    'application/cloudevents-batch+json',
+    JSON.stringify(range(10_000, (i) => ({ ...EVENT, id: idOf(i), data: { a: 1 } }))),
+  );
+/** The page of an event with this body, or the comparison of two. */
+const page = (type, ...bodies) => ({ ...get(''), recorded: bodies.map((body) => post(type, body)) });
+/** The comparison of two texts of 4 MB with these lines. */
+const comparison = (line) =>
+  page('text/plain', ...['a', 'b'].map((of) => range(500_000, (i) => line(i, of)).join('\n')));
 
 /** Bytes that stand for letters in character sets, and no ASCII. */
 const LETTERS = {
@@ -130,26 +141,12 @@ export const MESSAGES = Object.entries({
   'gzip, 4 MB of 4 KB': () =>
     post('application/json', gzipSync(`[${filled('1,', 4.1 * MEGABYTE)}1]`), { 'Content-Encoding': 'gzip' }),
   'CloudEvent, 90,000 members': () =>
-    post(
-      'application/cloudevents+json',
-      JSON.stringify({ ...EVENT, id: '1', ...Object.fromEntries(range(90_000, (i) => [`n${i}`, i])) }),
-    ),
-  'CloudEvent, 4 MB of data': () =>
-    post('application/cloudevents+json', JSON.stringify({ ...EVENT, id: '2', data: 'x"'.repeat(1.3 * MEGABYTE) })),
-  'CloudEvent, 4 MB of base64': () =>
-    post('application/cloudevents+json', JSON.stringify({ ...EVENT, id: '3', data_base64: 'AAAA'.repeat(MEGABYTE) })),
-  'CloudEvent, a long attribute': () =>
-    post('application/cloudevents+json', JSON.stringify({ ...EVENT, id: '4', a: 'x'.repeat(4 * MEGABYTE) })),
-  'CloudEvents, a batch of 10,000': () =>
-    post(
-      'application/cloudevents-batch+json',
-      JSON.stringify(range(10_000, (i) => ({ ...EVENT, id: String(i), data: { a: 1 } }))),
-    ),
-  'CloudEvents, a batch of 10,000, the last wrong': () =>
-    post(
-      'application/cloudevents-batch+json',
-      JSON.stringify(range(10_000, (i) => ({ ...EVENT, id: i === 9_999 ? '' : `b${i}`, data: { a: 1 } }))),
-    ),
+    cloudEvent({ id: '1', ...Object.fromEntries(range(90_000, (i) => [`n${i}`, i])) }),
+  'CloudEvent, 4 MB of data': () => cloudEvent({ id: '2', data: 'x"'.repeat(1.3 * MEGABYTE) }),
+  'CloudEvent, 4 MB of base64': () => cloudEvent({ id: '3', data_base64: 'AAAA'.repeat(MEGABYTE) }),
+  'CloudEvent, a long attribute': () => cloudEvent({ id: '4', a: 'x'.repeat(4 * MEGABYTE) }),
+  'CloudEvents, a batch of 10,000': () => batch(String),
+  'CloudEvents, a batch of 10,000, the last wrong': () => batch((i) => (i === 9_999 ? '' : `b${i}`)),
   'GetEvents, limit 2,000,000 times': () =>
     post('application/json', `{"limit":[${filled('1,', 4.1 * MEGABYTE)}1]}`, { path: '/GetEvents' }),
   // The one that is sent first.
@@ -181,6 +178,20 @@ export const MESSAGES = Object.entries({
     waits: true,
   }),
   'a page for an unknown operation': () => get(`?op=${'a'.repeat(15_000)}`),
+  'page of XML that is never closed': () => page('text/xml', '<a>'.repeat(34_000)),
+  'page of nested objects of JSON': () => page('application/json', '{"a":'.repeat(16_000) + '1' + '}'.repeat(16_000)),
+  'page of a text of what cannot be seen': () => page('text/plain', '\u202E'.repeat(1_300_000)),
+  'page of JSON with 350,000 members': () => page('application/json', `{${range(350_000, (i) => `"${i}":1`).join()}}`),
+  'page of objects in a list of JSON': () => page('application/json', `[${'{"a":[1]},'.repeat(350_000)}1]`),
+  'page of deeply nested JSON': () => page('application/json', '{"a":['.repeat(250_000) + '1' + ']}'.repeat(250_000)),
+  'page of bytes': () => page('application/octet-stream', Buffer.alloc(3_900_000, 0xff)),
+  'page of an image of 1 MiB': () =>
+    page('image/png', Buffer.alloc(2 ** 20, '\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x04\0\0\0\x04\0', 'latin1')),
+  'page of two texts that differ in all lines': () => comparison((i, of) => of + i),
+  'page of two texts with lines of two kinds': () =>
+    comparison((i, of) => (i % (of === 'a' ? 2 : 3) === 0 ? 'x' : 'y')),
+  'page of two texts that differ in the order of their lines': () =>
+    comparison((i, of) => (i * (of === 'a' ? 7919 : 104_729)) % 1000),
 }).map(([what, request]) => ({ what, request }));
 
 /** A message that is read twice, first quickly up to the processing instruction at its end. */

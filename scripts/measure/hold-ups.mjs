@@ -48,6 +48,7 @@ async function measure(transport, variables) {
     i % PLAIN_EACH === 0 ? [MESSAGES[0], one] : [one],
   )) {
     const message = make();
+    if (message.recorded) message.path = await pageOf(server.url, message.recorded);
     const outcomes = [];
     while (outcomes.length < TIMES && !outcomes.some(({ took }) => took < MOST)) {
       for (const file of await readdir(turns)) await truncate(join(turns, file));
@@ -100,6 +101,17 @@ async function timeCalls(url, message) {
     times.push(performance.now() - began);
   }
   return { status, took: median(times) };
+}
+
+/** Records events. Resolves to the query of the page of the first, compared with the second if there are two. */
+async function pageOf(url, events) {
+  const ids = [];
+  for (const { path, ...event } of events) {
+    const { status, text } = await ask(url + path, event);
+    if (status !== 200) throw new Error(`${status}: ${text}`);
+    ids.push(/[\da-f-]{36}/.exec(text)[0]);
+  }
+  return `?event&id=${ids.join('&with=')}`;
 }
 
 function send(url, { path = '', method = 'POST', ...rest }) {

@@ -145,7 +145,7 @@ describe('the events that options choose', () => {
     ['forward URL --since 2026-01-02 --until 2026-01-04', 'bc'],
     ['forward URL --binding httppost --since 1', 'b'],
     ['forward URL --from-sender stripe --header X-B=3', 'd'],
-    ['forward URL --event d --event a', 'ad'],
+    ['forward URL --event 4 --event a', 'ad'],
     ['forward URL/no --type order', 'ac', 1],
   ])('are taken in log order from a service elsewhere: %s', async (args, ids, code = 0) => {
     expect(await run(args)).toEqual([code, ids]);

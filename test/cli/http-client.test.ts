@@ -18,12 +18,8 @@ describe('the HTTP client of the tool', () => {
     return server;
   };
   /** Serves what a function writes to each socket once it has a request. */
-  const startSocketServer = async (write: (socket: Socket) => void): Promise<string> => {
-    const { origin } = await servingBytes((socket) => {
-      socket.once('data', () => {
-        write(socket);
-      });
-    });
+  const startSocketServer = async (write: (socket: Socket) => unknown): Promise<string> => {
+    const { origin } = await servingBytes((socket) => void socket.once('data', () => write(socket)));
     return origin;
   };
   const clientOf = (options: Partial<Reach> = {}): HttpClient => new HttpClient({ timeout: 5000, ...options });

@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RemoteLog } from '../../src/cli/remote-log';
-import { matcherOf, positionBefore, selectedEvents } from '../../src/cli/tool-log';
+import { matcherOf, positionBefore } from '../../src/cli/tool-log';
 import { ArchiveLine } from '../../src/events/archive-line';
 import type { StoredEvent } from '../../src/events/stored-event';
 import { eventually } from '../support/eventually';
@@ -55,11 +55,8 @@ describe('the log of a service over HTTP', () => {
     expect(await all(log.pages(since))).toEqual(await all(service.log.pages(since)));
   });
 
-  it('finds events by id and by sequence', async () => {
+  it('has no event at the sequence of one that is forgotten', async () => {
     await record(3);
-    await service.log.append(newEvent({ id: 'wanted' }));
-    const events = await valuesOf(selectedEvents(log, { names: ['wanted', '4', '1'] }, never, () => undefined));
-    expect(events.map(({ position }) => position)).toEqual([1, 4]);
     await service.log.forget([2]);
     expect(await log.scan({ position: 2, limit: 1 })).toEqual([]);
   });
@@ -217,28 +214,26 @@ describe('the answers of a service that cannot be trusted', () => {
 
   const event = (position: number) => `${ArchiveLine.of({ ...newEvent(), position })}\n`;
 
-  it('end with the first event that was not asked for', async () => {
-    const log = await reading((_request, response) => withEvents(response).end(event(3) + event(3) + '\n'));
-    await expect(valuesOf(log.pages({ after: 0 }))).rejects.toThrow('it takes no notice of after');
-    const deaf = await reading((_request, response) => withEvents(response).end(event(1) + '\n'));
-    await expect(valuesOf(deaf.pages({ after: 5 }))).rejects.toThrow('it takes no notice of after');
+  const ofSender = '{"specversion":"1.0","id":"a","source":"/s","type":"t"}\n';
+  it.each<[what: string, lines: string, problem: string, after?: number]>([
+    ['an event that came before', event(3) + event(3), 'it takes no notice of after'],
+    ['an event that was not asked for', event(1), 'it takes no notice of after', 2],
+    ['a line that is no event', event(1) + ofSender + event(2), 'The service sent a line that is not an event.'],
+  ])('end with %s', async (_what, lines, problem, after = 0) => {
+    const log = await reading((_request, response) => withEvents(response).end(`${lines}\n`));
+    await expect(valuesOf(log.pages({ after }))).rejects.toThrow(problem);
   });
 
-  it.each([
-    [404, 'the answer was 404 (no\\nevents): that is not'],
-    [403, 'The service has no READ_KEYS'],
-    [200, 'the answer was 200 (no\\nevents): that is not'],
-  ])('are said in one line if they have no events, with %d', async (status, problem) => {
+  it.each<[status: number, fields: Record<string, string>, problem: string | RegExp]>([
+    [404, {}, 'the answer was 404 (no\\nevents): that is not'],
+    [403, {}, 'The service has no READ_KEYS'],
+    [200, {}, 'the answer was 200 (no\\nevents): that is not'],
+    [308, { Location: '/new?events=export' }, /redirects \(308\) to http:\S+\/new\. Give that address with --from\.$/],
+  ])('are said in one line if they have no events, with %d', async (status, fields, problem) => {
     const log = await reading((_request, response) =>
-      response.writeHead(status, { 'Content-Type': 'text/plain' }).end('no\nevents\n'),
+      response.writeHead(status, { 'Content-Type': 'text/plain', ...fields }).end('no\nevents\n'),
     );
     await expect(valuesOf(log.pages({ after: 0 }))).rejects.toThrow(problem);
-  });
-
-  it('end with the first line that is no event of a log', async () => {
-    const lines = `${event(1)}{"specversion":"1.0","id":"a","source":"/s","type":"t"}\n${event(2)}\n`;
-    const log = await reading((_request, response) => withEvents(response).end(lines));
-    await expect(valuesOf(log.pages({ after: 0 }))).rejects.toThrow('The service sent a line that is not an event.');
   });
 
   it('are given up after 15 s of silence', async () => {
@@ -257,15 +252,6 @@ describe('the answers of a service that cannot be trusted', () => {
     await valuesOf(log.find({ text: 'a' }));
     await valuesOf(log.find({ text: 'a', after: 1, before: 5 }));
     expect(asked).toEqual(['after=0&before=7', 'after=1&before=5'].map((range) => `/?events=export&text=a&${range}`));
-  });
-
-  it('name the target of a redirect', async () => {
-    const log = await reading((_request, response) =>
-      response.writeHead(308, { Location: '/new?events=export' }).end(),
-    );
-    await expect(valuesOf(log.pages({ after: 0 }))).rejects.toThrow(
-      /redirects \(308\) to http:\/\/127\.0\.0\.1:\d+\/new\. Give that address with --from\.$/,
-    );
   });
 
   it('come for a key in X-API-Key where the address has a user and a password for a proxy', async () => {

@@ -34,6 +34,7 @@ async function expectNoHoldUps(transport: string, each: number, log: { readonly 
   expect(new Set(rows.map(({ what }) => what)).size).toBeGreaterThan(80 / each);
   expect(rows.filter(({ what }) => what.includes('beside'))).toHaveLength(3);
   expect(rows.filter(({ best }) => best >= most)).toEqual([]);
+  expect(rows.filter(({ what, status }) => what.startsWith('page of') && status !== '200')).toEqual([]);
   expect(rows.filter(({ status }) => !/^[2-5]\d\d$/.test(status))).toEqual([]);
 }
 

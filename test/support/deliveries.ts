@@ -60,7 +60,13 @@ const github = (event: string) => (body: string, id: string) => ({
   'X-Hub-Signature-256': `sha256=${hmac(HUB, body).digest('hex')}`,
 });
 
-const HUB_HIDDEN = ['x-hub-signature', 'x-hub-signature-256'];
+const githubDelivery = (event: string, type: string, body: (value: string) => string): Delivery => ({
+  what: `GitHub: ${event}`,
+  ...{ type, sender: 'github', signedBy: 'GitHub', fields: github(event) },
+  hidden: ['x-hub-signature', 'x-hub-signature-256'],
+  body: body('1'),
+  changed: body('2'),
+});
 
 const gitlab = (version: string, event: string, id: string) => ({
   'User-Agent': `GitLab/${version}`,
@@ -98,26 +104,13 @@ const slackForm = (what: string, type: string, body: (value: string) => string):
 });
 
 export const DELIVERIES: readonly Delivery[] = [
-  {
-    what: 'GitHub: push',
-    ...{ type: 'com.github.push', sender: 'github', signedBy: 'GitHub', fields: github('push'), hidden: HUB_HIDDEN },
-    body: '{"ref":"refs/heads/main"}',
-    changed: '{"ref":"refs/heads/other"}',
-  },
-  {
-    what: 'GitHub: issues',
-    ...{ type: 'com.github.issues.opened', sender: 'github', signedBy: 'GitHub', fields: github('issues') },
-    hidden: HUB_HIDDEN,
-    body: '{"action":"opened","issue":{"number":1}}',
-    changed: '{"action":"opened","issue":{"number":2}}',
-  },
-  {
-    what: 'GitHub: repository_dispatch',
-    ...{ type: 'com.github.repository_dispatch', sender: 'github', signedBy: 'GitHub' },
-    ...{ fields: github('repository_dispatch'), hidden: HUB_HIDDEN },
-    body: '{"action":"deploy to production, now!","branch":"main"}',
-    changed: '{"action":"deploy to production, later","branch":"main"}',
-  },
+  githubDelivery('push', 'com.github.push', (value) => `{"ref":"refs/heads/${value}"}`),
+  githubDelivery('issues', 'com.github.issues.opened', (value) => `{"action":"opened","issue":{"number":${value}}}`),
+  githubDelivery(
+    'repository_dispatch',
+    'com.github.repository_dispatch',
+    (value) => `{"action":"deploy to production, now!","branch":"${value}"}`,
+  ),
   {
     what: 'GitLab 18',
     ...{ type: 'com.gitlab.push', sender: 'gitlab', signedBy: 'GitLab', hidden: ['x-gitlab-token'] },

@@ -14,7 +14,7 @@ export function getEvents(
   return ask(url, binding, 'GetEvents', { inside: elements.join(''), fields });
 }
 
-/** Resolves once this many calls wait. `metricsUrl` is the address of the operator's pages, where that is another. */
+/** Resolves once this many calls wait. */
 export function untilWaiting(url: string, calls: number): Promise<void> {
   return eventually(
     `${String(calls)} calls wait`,

@@ -87,6 +87,10 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     await copyFile(file('first-key.pem'), file('key.pem'));
   });
 
+  /** Names a certificate in `.env`, among other settings. */
+  const configure = (name: string, more = '') =>
+    writeFile(file('.env'), `TLS_CERT=${name}.pem\nTLS_KEY=${name}-key.pem\n${more}`);
+
   /** Writes the authorities that may sign certificates of clients. */
   const trust = (...names: string[]) =>
     writeFile(file('ca.pem'), names.map((name) => readFileSync(file(`${name}.pem`), 'utf8')).join(''));
@@ -117,8 +121,6 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
     (await get(`${url}/HelloWorld`, trusted, options)).text;
 
   it('answers at the https address that it prints, takes over other files on SIGHUP, and names what has to wait for a restart', async () => {
-    const configure = (name: string, more = '') =>
-      writeFile(file('.env'), `TLS_CERT=${name}.pem\nTLS_KEY=${name}-key.pem\n${more}`);
     await configure('first');
     const service = await startProcess({}, folder.path);
     expect(service.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\//);
@@ -132,10 +134,9 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
   });
 
   it('goes on asking for certificates if SIGHUP finds no TLS_CLIENT_CA, which has to wait for a restart', async () => {
-    const configure = (more = '') => writeFile(file('.env'), `TLS_CERT=first.pem\nTLS_KEY=first-key.pem\n${more}`);
-    await configure('TLS_CLIENT_CA=second.pem\n');
+    await configure('first', 'TLS_CLIENT_CA=second.pem\n');
     const service = await startProcess({}, folder.path);
-    await configure();
+    await configure('first');
     expect((await reload(service)).needRestart).toEqual(['TLS_CLIENT_CA']);
     expect(await hello(service, 'first', own('second'))).toContain('Hello World');
     await expect(hello(service, 'first')).rejects.toThrow();

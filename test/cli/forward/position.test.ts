@@ -18,7 +18,8 @@ describe('the file of a position', () => {
   const folder = useTemporaryFolder();
   const path = (name: string) => join(folder.path, name);
 
-  it('gives back what was written last, and leaves no other file', async () => {
+  it('gives back what was written last, and leaves no other file, nor what a killed process left behind', async () => {
+    await writeFile(path('p.json.unfinished'), 'a longer text than a position has'.repeat(9));
     const file = new PositionFile(path('p.json'));
     expect(await file.read()).toBeUndefined();
     await file.write({ sequence: 0, event: undefined });
@@ -40,13 +41,6 @@ describe('the file of a position', () => {
     const order = [write, rename, flush].map(({ mock }) => mock.invocationCallOrder[0] ?? NaN);
     expect(order.toSorted((a, b) => a - b)).toEqual(order);
     jest.restoreAllMocks();
-  });
-
-  it('takes the place of what a killed process left behind', async () => {
-    await writeFile(path('p.json.unfinished'), 'a longer text than a position has'.repeat(9));
-    await new PositionFile(path('p.json')).write(POSITION);
-    expect(await new PositionFile(path('p.json')).read()).toEqual(POSITION);
-    expect(await readdir(folder.path)).toEqual(['p.json']);
   });
 
   it.each([

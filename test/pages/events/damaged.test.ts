@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { newEvent } from '../../support/events';
 import { eventsOf, resultOf } from '../../support/bindings';
+import { rowsOf } from '../../support/events-pages';
 import { eventually } from '../../support/eventually';
 import { send } from '../../support/http';
 import { startService } from '../../support/service';
@@ -26,21 +27,20 @@ describe('events that the disk has damaged', () => {
     // A search that has taken half a second leaves the rest to the next one; on a busy machine five events may take that long.
     await eventually('the list has all events', async () => {
       const list = await send(`${service.url}?events`);
-      const shown = [...list.body.matchAll(/<tr data-sequence="0*(\d+)">/g)].map(([, position]) => position);
-      return list.status === 200 && shown.join() === '5,3,1';
+      return list.status === 200 && rowsOf(list.body).join() === '5,3,1';
     });
-    const pages = await Promise.all(
-      [1, 2, 3, 4, 5].map((position) => send(`${service.url}?event=${String(position)}`)),
-    );
+    const pages = await Promise.all(['1', '2', '3', '4', '5'].map((at) => send(`${service.url}?event=${at}`)));
     expect(pages.map(({ status }) => status)).toEqual([200, 404, 200, 404, 200]);
     const events = eventsOf(resultOf(await send(`${service.url}/GetEvents`)));
     expect(events.map(({ sequence }) => Number(sequence))).toEqual([1, 3, 5]);
-    const { body } = await send(`${service.url}?events=export`);
-    expect([...body.matchAll(/"sequence":"0*(\d)/g)].map(([, position]) => Number(position))).toEqual([1, 3, 5]);
+    const exported = async (query = '') => {
+      const { body } = await send(`${service.url}?events=export${query}`);
+      return [...body.matchAll(/"sequence":"0*(\d)/g)].map(([, position]) => Number(position));
+    };
+    expect(await exported()).toEqual([1, 3, 5]);
     // Only the beginning of long data is looked at by a search.
     directly(file, `UPDATE events SET data = '"data":"' || printf('%0999d', 1) WHERE sequence = 4`);
-    const found = await send(`${service.url}?events=export&type=test`);
-    expect([...found.body.matchAll(/"sequence":"0*(\d)/g)].map(([, position]) => Number(position))).toEqual([1, 3, 5]);
+    expect(await exported('&type=test')).toEqual([1, 3, 5]);
     expect(hint).toHaveBeenCalledWith('damaged event', expect.stringContaining('Event 2 cannot be read'));
     await service.stop();
   });

@@ -10,9 +10,6 @@ import { newEvent } from '../../support/events';
 
 describe('what the list of events finds, as a file', () => {
   let service: TestService;
-  beforeEach(async () => {
-    service = await startService();
-  });
   afterEach(() => expectNothingHeld(service));
 
   const record = (count: number, data = '"data":{"order":17}') =>
@@ -31,6 +28,7 @@ describe('what the list of events finds, as a file', () => {
     });
 
   it('has the lines of an export, oldest first, of more than a page', async () => {
+    service = await startService();
     await record(60);
     await record(1, `"data":"${'x'.repeat(30_000)}"`);
     await record(59);
@@ -56,6 +54,7 @@ describe('what the list of events finds, as a file', () => {
   });
 
   it('has all that matches', async () => {
+    service = await startService();
     await record(60, `"data":"wanted${'x'.repeat(900)}"`);
     await record(60);
     expect(await lines('&text=wanted')).toHaveLength(60);
@@ -73,7 +72,6 @@ describe('what the list of events finds, as a file', () => {
   });
 
   it('goes at the pace of its caller, two at a time, takes no slot, and ends when the caller goes', async () => {
-    await expectNothingHeld(service);
     service = await startService({ MAX_IN_FLIGHT: '4' });
     await record(20, `"data":"${'x'.repeat(1_000_000)}"`);
     const scan = jest.spyOn(service.log, 'scan');
@@ -93,7 +91,6 @@ describe('what the list of events finds, as a file', () => {
   });
 
   it('reads no large event for which there is no room, nor does GetEvents', async () => {
-    await expectNothingHeld(service);
     service = await startService({ MAX_REQUEST_BYTES: '1048576', MAX_BODY_MEMORY: '1048576' });
     const data = `"data":"${'x'.repeat(900_000)}"`;
     await service.log.append(newEvent({ id: 'first', data }));
@@ -113,7 +110,6 @@ describe('what the list of events finds, as a file', () => {
   });
 
   it('ends where it is when the key of its caller is taken away, and no other', async () => {
-    await expectNothingHeld(service);
     const [removed, kept] = ['a-key-that-goes-away', 'a-key-that-stays'] as const;
     service = await startService({ READ_KEYS: `${removed},${kept}`, ADMIN_PORT: '0' });
     const follow = (key: string) => begin('export&wait=60', { 'X-API-Key': key });
@@ -130,6 +126,7 @@ describe('what the list of events finds, as a file', () => {
   });
 
   it('is not complete where the service stops or the log fails, and the caller sees that', async () => {
+    service = await startService();
     await record(20, `"data":"${'x'.repeat(1_000_000)}"`);
     const stopped = await begin();
     const stop = service.stop();

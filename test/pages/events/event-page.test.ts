@@ -32,26 +32,12 @@ const recordForm = async (...files: readonly (readonly [name: string, content: s
 const imagesIn = (html: string) => [...html.matchAll(/<img src="data:image\/(\w+);base64,/g)].map(([, type]) => type);
 
 describe('the page of an event', () => {
-  it('shows its attributes, its data and how it arrived, without secrets', async () => {
-    const keys = { 'webhook-id': 'msg_17', 'Idempotency-Key': 'key-18', Authorization: 'Bearer secret-of-the-sender' };
-    await record('{"order":{"id":17}}', { ...JSON_TYPE, 'User-Agent': 'Shop/3.1', ...keys }, '?x=1');
-    const body = await page('?event=1');
-    const shown = body.replace(/<style>[^]*?<\/style>|<script[^]*?<\/script>/g, '').replace(/<[^>]*>/g, '');
-    for (const part of [
-      '{\n  &quot;order&quot;: {\n    &quot;id&quot;: 17\n  }\n}',
-      'POST /webhooks/Services/WebHooks.asmx/RecordEvent?x=1',
-      'Shop/3.1',
-      'msg_17',
-      'key-18',
-      '127.0.0.1',
-    ])
-      expect(shown).toContain(part);
-    expect(shown).not.toContain('secret-of-the-sender');
-  });
-
   it('begins with its type, id, sender and size, and folds away the attributes that stand there', async () => {
     await recordCloudEvent({ id: '<17>', type: 'order.paid', data: { a: 17 } });
-    expect(await text('?event=1')).toMatch(/ POST order\.paid \S+ \S+ UTC Id &lt;17&gt; Sender 127\.0\.0\.1 Size 8 B /);
+    const shown = await text('?event=1');
+    expect(shown).toMatch(/ POST order\.paid \S+ \S+ UTC Id &lt;17&gt; Sender 127\.0\.0\.1 Size 8 B /);
+    for (const part of ['{ &quot;a&quot;: 17 }', ' POST / webhooks/ Services/ WebHooks.asmx/ RecordEvent '])
+      expect(shown).toContain(part);
     await record('{}', JSON_TYPE);
     await recordCloudEvent({ id: '18', time: '2020-02-02T02:02:02Z' });
     const body = await page('?event=2');
