@@ -144,7 +144,11 @@ function stopOnSignals(app: App, logger: Logger, cleanUp: () => Promise<void>) {
 }
 
 /** Reads the settings again. If they cannot be used, a log line says why, and nothing changes. */
-async function reload(config: ProcessConfig, { app, log }: RunningService, logger: Logger): Promise<void> {
+export async function reload(
+  config: ProcessConfig,
+  { app, log }: { app: Pick<App, 'reload'>; log: Pick<RunningService['log'], 'retain'> },
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>,
+): Promise<void> {
   try {
     const next = ProcessConfig.ofService((warning) => logger.warn(warning));
     await app.reload(next);

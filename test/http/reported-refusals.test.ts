@@ -74,6 +74,7 @@ const CASES: readonly Case[] = [
   ['PROPFIND on an admin page', {}, '/healthz', { method: 'PROPFIND' }, 405],
   ['the page of an operation that there is not', {}, '?op=Nothing', {}, 404],
   ['a time that is none, for the list of events', {}, '?events&from=never', {}, 400],
+  ['a page that a proxy spoils', { TRUST_PROXY: '1' }, '?events', { headers: { 'X-Forwarded-Proto': 'gopher' } }, 400],
   ['HEAD on an operation', {}, '/RecordEvent', { method: 'HEAD' }, 405],
   [
     'a handshake that is not granted',

@@ -185,8 +185,14 @@ export function eventsPages(endpoint: Endpoint): Router {
   }
 
   async function refuse(response: HttpResponse, error: unknown): Promise<void> {
-    const { status, message: reason, headers } = error instanceof RequestError ? error : HTTP_ERRORS.failed(error);
+    const refusal = error instanceof RequestError ? error : HTTP_ERRORS.failed(error);
+    const { status, message: reason, headers } = refusal;
     const title = status === 401 ? 'A key is needed' : (STATUS_CODES[status] ?? 'Failed');
-    await send(response, 'problem', title, { reason, needsKey: status === 401 }, status, headers);
+    try {
+      await send(response, 'problem', title, { reason, needsKey: status === 401 }, status, headers);
+    } catch {
+      // A proxy stated a wrong address, without which there is no page.
+      response.replyError(refusal);
+    }
   }
 }
