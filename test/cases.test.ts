@@ -3,17 +3,15 @@ import { send, type Answer } from './support/http';
 import { EXCHANGES, type Exchange } from './support/recorded-service';
 import { useService } from './support/service';
 
-describe('the exchanges recorded on the original', () => {
-  const service = useService();
+const service = useService();
 
-  it.each(EXCHANGES)('$name', async (exchange) => {
-    const { method, path, headers, body = '', bodyBase64 } = exchange.request;
-    const content = bodyBase64 === undefined ? body : Buffer.from(bodyBase64, 'base64');
-    const answer = await send(service.url + path, { method, headers, ...(method === 'GET' ? {} : { body: content }) });
-    expect(answer.status).toBe(exchange.better?.status ?? exchange.response.status);
-    if (exchange.better) expectBetter(answer, exchange.better);
-    else expectSame(answer, exchange);
-  });
+it.each(EXCHANGES)('recorded on the original: $name', async (exchange) => {
+  const { method, path, headers, body = '', bodyBase64 } = exchange.request;
+  const content = bodyBase64 === undefined ? body : Buffer.from(bodyBase64, 'base64');
+  const answer = await send(service.url + path, { method, headers, ...(method === 'GET' ? {} : { body: content }) });
+  expect(answer.status).toBe(exchange.better?.status ?? exchange.response.status);
+  if (exchange.better) expectBetter(answer, exchange.better);
+  else expectSame(answer, exchange);
 });
 
 function expectBetter(answer: Answer, better: NonNullable<Exchange['better']>): void {
@@ -33,21 +31,18 @@ function expectSame(answer: Answer, { response }: Exchange): void {
   if (!expected.startsWith('<?xml')) expect(answer.body).toBe(expected);
   else if (/RecordEvent|GetEvents|>ok<|\[\{/.test(expected))
     expect(withoutResult(answer.body)).toBe(withoutResult(expected));
+  // The original declares prefixes a second time.
   else if (expected.includes('VersionMismatch'))
-    expect(create(answer.body).end({ format: 'object' })).toEqual(withoutRedundantDeclarations(expected));
-  else expect(withoutNotUnderstood(answer.body)).toBe(expected);
+    expect(objectOf(answer.body)).toEqual(objectOf(expected.replace(/ xmlns:soap(12)?="[^"]*" \/>/g, ' />')));
+  // SOAP 1.2 part 1, section 5.4.8 asks for this header, which the original does not send.
+  else expect(answer.body.replace(/<soap:Header><soap:NotUnderstood [^>]* \/><\/soap:Header>/, '')).toBe(expected);
 }
 
-/** SOAP 1.2 part 1, section 5.4.8 asks for this header, which the original does not send. */
-function withoutNotUnderstood(xml: string): string {
-  return xml.replace(/<soap:Header><soap:NotUnderstood [^>]* \/><\/soap:Header>/, '');
+function objectOf(xml: string): unknown {
+  return create(xml).end({ format: 'object' });
 }
 
 /** RecordEvent and GetEvents return other strings than the recorded service; everything around them is the same. */
 function withoutResult(xml: string): string {
   return xml.replace(/(Result>|<string [^>]*>)[^<]*(<\/)/, '$1$2');
-}
-
-function withoutRedundantDeclarations(xml: string): unknown {
-  return create(xml.replace(/ xmlns:soap(12)?="[^"]*" \/>/g, ' />')).end({ format: 'object' });
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { CloudEventError, ConfigError, createWebHook, EventLogError, type WebHook } from '../src/index';
 import { LocalLog } from '../src/log/readable-log';
 import { Sender } from '../src/senders/sender';
+import { post } from './support/bindings';
 import { eventually } from './support/eventually';
 import { directly } from './support/sqlite';
 import { startTarget, type Target } from './support/target';
@@ -43,11 +44,8 @@ describe('the events of an embedded service', () => {
     const follow = jest.spyOn(LocalLog.prototype, 'follow');
     const all = [{}, { after: 0 }, { after: first?.sequence }].map((start) => followed(start, 'd'));
     await recordAll('c');
-    await fetch(`${webhook.url}/RecordEvent`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/cloudevents+json' },
-      body: JSON.stringify({ specversion: '1.0', id: 'd', source: '/sender', type: 't' }),
-    });
+    const posted = JSON.stringify({ specversion: '1.0', id: 'd', source: '/sender', type: 't' });
+    await post(webhook.url, posted, { 'Content-Type': 'application/cloudevents+json' });
     expect(await Promise.all(all)).toEqual(['c d', 'a b c d', 'b c d']);
     expect((await later.next()).value).toMatchObject({ id: 'c' });
     // Where it goes on if the log was replaced.

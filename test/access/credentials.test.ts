@@ -9,33 +9,30 @@ const config = readConfig({});
 const keys = { recordKeys: ['key', 'shop  key-2', 'b:c'] };
 const access = new AccessControl({ ...config, access: { ...config.access, ...keys } }, { baseUrl: () => '' });
 
-describe('a key in a header field', () => {
-  const refused = (field: string, values: readonly string[]) =>
-    values.map((value) => [field, value, undefined] as const);
-  it.each<readonly [string, string | string[], string | undefined]>([
-    ['x-api-key', 'key', ''],
-    ['x-api-key', 'key-2', 'shop'],
-    ...refused('x-api-key', ['', 'ke', 'key1', 'KEY', 'shop', 'shop  key-2']),
-    ['x-api-key', ['key', 'key'], undefined],
-    ['authorization', 'Bearer key-2', 'shop'],
-    ['authorization', 'bearer   key  ', ''],
-    ['authorization', basic('me:key'), ''],
-    ['authorization', basic(':key', 'BASIC   '), ''],
-    ['authorization', `${basic('me:key')} `, ''],
-    ['authorization', basic('a:b:c'), ''],
-    ...refused('authorization', ['Bearer', 'Bearer ', 'Bearer key b', ' Bearer key', 'BearerX key', 'XBearer key']),
-    ...refused('authorization', ['Digest key', basic('me:'), basic('key'), basic('key:'), `${basic('me:key')} x`]),
-    ...refused('authorization', [basic('me:key', 'BasicX '), basic('me:key', 'XBasic ')]),
-  ])('%s: %j has the name %j', (field, value, name) => {
-    const headers = field === 'x-api-key' ? { [field]: value } : { 'x-api-key': 'wrong', [field]: value };
-    const caller = new Caller({ headers, accessTokens: [] } as unknown as HttpRequest, access);
-    const required = () => {
-      caller.require('record');
-      return caller.keyName ?? '';
-    };
-    if (name === undefined) expect(required).toThrow(/This key may not record events|needs a record key/);
-    else expect(required()).toBe(name);
-  });
+const refused = (field: string, values: readonly string[]) => values.map((value) => [field, value, undefined] as const);
+it.each<readonly [string, string | string[], string | undefined]>([
+  ['x-api-key', 'key', ''],
+  ['x-api-key', 'key-2', 'shop'],
+  ...refused('x-api-key', ['', 'ke', 'key1', 'KEY', 'shop', 'shop  key-2']),
+  ['x-api-key', ['key', 'key'], undefined],
+  ['authorization', 'Bearer key-2', 'shop'],
+  ['authorization', 'bearer   key  ', ''],
+  ['authorization', basic('me:key'), ''],
+  ['authorization', basic(':key', 'BASIC   '), ''],
+  ['authorization', `${basic('me:key')} `, ''],
+  ['authorization', basic('a:b:c'), ''],
+  ...refused('authorization', ['Bearer', 'Bearer ', 'Bearer key b', ' Bearer key', 'BearerX key', 'XBearer key']),
+  ...refused('authorization', ['Digest key', basic('me:'), basic('key'), basic('key:'), `${basic('me:key')} x`]),
+  ...refused('authorization', [basic('me:key', 'BasicX '), basic('me:key', 'XBasic ')]),
+])('a key in a header field, %s: %j, has the name %j', (field, value, name) => {
+  const headers = field === 'x-api-key' ? { [field]: value } : { 'x-api-key': 'wrong', [field]: value };
+  const caller = new Caller({ headers, accessTokens: [] } as unknown as HttpRequest, access);
+  const required = () => {
+    caller.require('record');
+    return caller.keyName ?? '';
+  };
+  if (name === undefined) expect(required).toThrow(/This key may not record events|needs a record key/);
+  else expect(required()).toBe(name);
 });
 
 it('over TLS the certificate keeps other names out; a certificate of the caller keeps out no page of another site', () => {

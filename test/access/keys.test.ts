@@ -1,9 +1,9 @@
 import { readConfig } from '../../src/config/config';
-import { callOperation, eventsOf, requestOf, resultOf, type BindingName } from '../support/bindings';
-import { send, type Answer, type Question } from '../support/http';
+import { ask, callOperation, eventsOf, requestOf, resultOf } from '../support/bindings';
+import { send, type Question } from '../support/http';
 import { startService, useService } from '../support/service';
 import { untilWaiting } from '../support/waiting';
-import { securityHeader, usernameToken, withHeader } from '../support/wsse';
+import { securityHeader, usernameToken } from '../support/wsse';
 
 const RECORD_KEY = 'record-key-0123456789';
 const READ_KEY = 'read-key-0123456789abc';
@@ -13,10 +13,6 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
 
   const read = async () =>
     eventsOf(await callOperation(service.url, 'httpget', 'GetEvents', '', { 'X-API-Key': READ_KEY }));
-  const sendTo = (binding: BindingName, operation: string, headers: Record<string, string>): Promise<Answer> => {
-    const { path, ...question } = requestOf(binding, operation);
-    return send(service.url + path, { ...question, headers: { ...question.headers, ...headers } });
-  };
 
   describe.each(['soap11', 'soap12', 'httpget'] as const)('over %s', (binding) => {
     it.each([
@@ -25,7 +21,7 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
       ['a key that only reads', { 'X-API-Key': READ_KEY }, 'This key may not record events.'],
     ])('%s gets 401, a challenge, and records nothing', async (_what, headers, reason) => {
       const before = (await read()).length;
-      const answer = await sendTo(binding, 'RecordEvent', headers);
+      const answer = await ask(service.url, binding, 'RecordEvent', { headers });
       expect(answer.status).toBe(401);
       expect(answer.headers['www-authenticate']).toBe('Basic realm="WebHook", charset="UTF-8", Bearer realm="WebHook"');
       expect(answer.body).toContain(reason);
@@ -50,11 +46,8 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
   );
 
   describe.each(['soap11', 'soap12'] as const)('a WS-Security UsernameToken over %s', (binding) => {
-    const call = (blocks: string, headers: Record<string, string> = {}): Promise<Answer> => {
-      const { path, body = '', ...question } = requestOf(binding, 'RecordEvent', '<a/>');
-      const text = withHeader(String(body), blocks);
-      return send(service.url + path, { ...question, headers: { ...question.headers, ...headers }, body: text });
-    };
+    const call = (blocks: string, headers: Record<string, string> = {}) =>
+      ask(service.url, binding, 'RecordEvent', { inside: '<a/>', blocks, headers });
     const expiring = (seconds: number) =>
       `<wsu:Timestamp><wsu:Created>2026-01-01T00:00:00Z</wsu:Created><wsu:Expires>${new Date(Date.now() + seconds * 1000).toISOString()}</wsu:Expires></wsu:Timestamp>`;
     const plain = `<wsse:UsernameToken><wsse:Username/><wsse:Password>${RECORD_KEY}</wsse:Password></wsse:UsernameToken>`;

@@ -1,9 +1,8 @@
 import { CloudEventError } from '../../src/events/cloudevents/attributes';
 import { EventTooLargeError } from '../../src/log/engine';
 import { CallError, type Operation } from '../../src/service/call';
-import { ask, BINDINGS, requestOf } from '../support/bindings';
+import { ask, BINDINGS } from '../support/bindings';
 import { startEndpoint, type TestEndpoint } from '../support/endpoint';
-import { send } from '../support/http';
 
 const failing = (error: Error): Operation => ({ access: 'open', run: () => Promise.reject(error) });
 
@@ -31,16 +30,12 @@ describe.each(BINDINGS)('over %s', (binding) => {
   });
 
   const isSoap = binding.startsWith('soap');
-  const call = (operation: string) => {
-    const { path, ...question } = requestOf(binding, operation);
-    return send(endpoint.url + path, question);
-  };
 
   it.each([
     ['GetEvents', 'The parameter limit must be a number.'],
     ['RecordEvent', "The CloudEvent's attribute id is missing."],
   ])('a mistake of the caller of %s is told as such and reported as a refusal', async (operation, reason) => {
-    const answer = await call(operation);
+    const answer = await ask(endpoint.url, binding, operation);
     expect(answer.status).toBe(isSoap ? 500 : 400);
     if (isSoap) {
       expect(answer.body).toMatch(/soap:(?:Client|Sender)</);
@@ -50,8 +45,7 @@ describe.each(BINDINGS)('over %s', (binding) => {
   });
 
   it('an event that its log does not take is refused as too large', async () => {
-    const { path, ...question } = requestOf(binding, 'RecordEvent');
-    const answer = await send(waiting.url + path, question);
+    const answer = await ask(waiting.url, binding, 'RecordEvent');
     expect([answer.status, answer.body]).toEqual([413, expect.stringContaining('takes 1 at most')]);
     expect(waiting.reports.at(-1)).toMatchObject({ error: { category: 'too-large' } });
   });
@@ -67,7 +61,7 @@ describe.each(BINDINGS)('over %s', (binding) => {
   });
 
   it('a failure of the service is reported as such, with its cause', async () => {
-    const answer = await call('HelloWorld');
+    const answer = await ask(endpoint.url, binding, 'HelloWorld');
     expect(answer.status).toBe(500);
     if (isSoap) {
       expect(answer.body).toMatch(/soap:(?:Server|Receiver)</);

@@ -1,13 +1,15 @@
 import { StoredEvent } from '../../src/events/stored-event';
 import * as promises from '../../src/util/promises';
-import { envelope11, NAMESPACE } from '../support/bindings';
+import { envelope11 } from '../support/bindings';
 import { send, type Question } from '../support/http';
 import { startService, useService } from '../support/service';
+import { withHeader } from '../support/wsse';
 
 const service = useService({ SENDER_HANDSHAKES: 'salesforce', RECORD_PATHS: 'true' });
 
 const LARGE = 'ä"<&'.repeat(40_000);
 const XML = 'text/xml; charset=utf-8';
+const MANDATORY = '<h xmlns="urn:x" SOAP:mustUnderstand="1"/>';
 
 const post = (contentType: string, body: string | Buffer, more: Record<string, string> = {}): Question => ({
   method: 'POST',
@@ -52,7 +54,7 @@ describe('a message over 64 KiB', () => {
       post(XML, envelope11('RecordEvent', 'x'.repeat(70_000)).replace('/envelope/', '/e/')),
       500,
     ],
-    ['needs a header understood', post(XML, mandatory(envelope11('RecordEvent', 'x'.repeat(70_000)))), 500],
+    ['needs a header understood', post(XML, withHeader(envelope11('RecordEvent', 'x'.repeat(70_000)), MANDATORY)), 500],
     ['names no operation', post(XML, envelope11('Nothing', 'x'.repeat(70_000))), 500],
     ['has an element in a parameter', post(XML, envelope11('GetEvents', `<id><x/>${' '.repeat(70_000)}</id>`)), 500],
   ])('of SOAP that %s is refused as a small one is', async (_what, large, status) => {
@@ -95,8 +97,3 @@ it.each<[string, number, string, Question?]>([
   expect(paused).toHaveBeenCalledTimes(pauses);
   paused.mockRestore();
 });
-
-function mandatory(envelope: string): string {
-  const header = `<soap:Header><h xmlns="${NAMESPACE}" soap:mustUnderstand="1"/></soap:Header>`;
-  return envelope.replace('<soap:Body>', `${header}<soap:Body>`);
-}

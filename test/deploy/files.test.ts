@@ -54,25 +54,23 @@ it.each(['nginx.conf', 'compose/nginx.conf'])(
   },
 );
 
-describe('the links of the documents', () => {
-  const headings = (text: string) =>
-    [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
-      heading
-        .toLowerCase()
-        .replace(/[^\w\- ]/g, '')
-        .replace(/ /g, '-'),
-    );
+const headings = (text: string) =>
+  [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replace(/ /g, '-'),
+  );
 
-  it.each(PAGES)('lead to files and headings that exist: $name', ({ name, text }) => {
-    const links = [...text.matchAll(/\]\(([^()\s]+)\)/g)].map(([, link = '']) => link);
-    const broken = links.filter((link) => {
-      if (/^https?:/.test(link)) return false;
-      const [path = '', anchor] = link.split('#');
-      const file = path === '' ? join(ROOT, name) : join(ROOT, name, '..', path);
-      return !existsSync(file) || (anchor !== undefined && !headings(readFileSync(file, 'utf8')).includes(anchor));
-    });
-    expect(broken).toEqual([]);
+it.each(PAGES)('the links of $name lead to files and headings that exist', ({ name, text }) => {
+  const links = [...text.matchAll(/\]\(([^()\s]+)\)/g)].map(([, link = '']) => link);
+  const broken = links.filter((link) => {
+    if (/^https?:/.test(link)) return false;
+    const [path = '', anchor] = link.split('#');
+    const file = path === '' ? join(ROOT, name) : join(ROOT, name, '..', path);
+    return !existsSync(file) || (anchor !== undefined && !headings(readFileSync(file, 'utf8')).includes(anchor));
   });
+  expect(broken).toEqual([]);
 });
 
 it('docs/architecture.md names only files and folders that exist', () => {

@@ -131,9 +131,3 @@ it('a path that would lead out of RecordEvent is another one', async () => {
     expect(resultOf(await call(service, 'POST', {}, place))).toBe('Hello World');
   expect(await arrivals(service)).toEqual([]);
 });
-
-it('needs httppost', async () => {
-  await expect(start({ PROTOCOLS: 'soap11,httpget' })).rejects.toThrow(
-    'RECORD_PATHS=true: needs httppost in PROTOCOLS',
-  );
-});

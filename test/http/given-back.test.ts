@@ -6,7 +6,7 @@ import { HttpServer } from '../../src/http/server';
 import { eventually, succeeds } from '../support/eventually';
 import { expectNothingHeldAfterEach } from '../support/nothing-held';
 import { startService } from '../support/service';
-import { openConnection, openWire, PATH, request, sendRaw, untilClosed } from '../support/wire';
+import { openWire, PATH, request, sendRaw } from '../support/wire';
 
 expectNothingHeldAfterEach();
 
@@ -38,7 +38,7 @@ it.each([0, 1])('a service of whose two ports one is taken (%i) leaves the other
   await new Promise((resolve) => servers[1 - taken]?.close(resolve));
   await expect(startService({ PORT, ADMIN_PORT })).rejects.toThrow('another program uses it');
   const free = [PORT, ADMIN_PORT][1 - taken] ?? '';
-  await expect(openConnection(`http://127.0.0.1:${free}`)).rejects.toThrow('ECONNREFUSED');
+  await expect(openWire(`http://127.0.0.1:${free}`)).rejects.toThrow('ECONNREFUSED');
   await new Promise((resolve) => servers[taken]?.close(resolve));
 });
 
@@ -82,12 +82,11 @@ it('a request that is aborted in any state gives back what it held', async () =>
   ];
   for (let round = 0; round < 3; round++) {
     for (const start of starts) {
-      const socket = await openConnection(service.url);
-      const closed = untilClosed(socket);
-      socket.write(start);
+      const wire = await openWire(service.url);
+      wire.write(start);
       await new Promise((resolve) => setTimeout(resolve, round * 10));
-      socket.resetAndDestroy();
-      await closed;
+      wire.socket.resetAndDestroy();
+      await wire.untilClosed();
     }
   }
 });

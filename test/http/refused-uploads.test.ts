@@ -5,13 +5,13 @@ import { HttpRequest } from '../../src/http/request';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { Deferred } from '../../src/util/promises';
 import { eventually } from '../support/eventually';
-import { ask, envelope11, post, requestOf } from '../support/bindings';
+import { ask, post } from '../support/bindings';
 import { send, type Answer } from '../support/http';
 import { expectNothingHeldAfterEach } from '../support/nothing-held';
 import { slowLog } from '../support/slow-log';
 import { startService } from '../support/service';
 import { openWire, PATH, request } from '../support/wire';
-import { securityHeader, usernameToken, withHeader } from '../support/wsse';
+import { securityHeader, usernameToken } from '../support/wsse';
 
 const KEY = 'record-key-0123456789';
 const GIBIBYTE = 1024 ** 3;
@@ -43,24 +43,19 @@ describe('before the body arrives', () => {
   const LARGE = 'Content-Length: 4000000\r\n';
   const headOf = (path: string, fields: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
 
-  it.each([
-    { what: 'a payload that is too large', status: 413, head: headOf(RECORD, HUGE) },
-    {
-      ...{
-        what: 'a message that no key would allow',
-        status: 413,
-        variables: { RECORD_KEYS: KEY, MAX_REQUEST_BYTES: '1024' },
-      },
-      head: headOf(PATH, `Content-Type: text/xml\r\n${LARGE}`),
-    },
-    { what: 'an image', status: 415, head: headOf(PATH, `Content-Type: image/png\r\n${LARGE}`) },
-    { what: 'an unknown coding', status: 415, head: headOf(RECORD, `Content-Encoding: lzw\r\n${LARGE}`) },
-    { what: 'a payload without a key', status: 401, head: headOf(RECORD, LARGE), variables: { RECORD_KEYS: KEY } },
-    { what: 'a body at an address with nothing', status: 404, head: headOf('/nowhere', LARGE) },
-    { what: 'a GET with a body that is too large', status: 413, head: headOf(HELLO, HUGE).replace('POST', 'GET') },
+  const KEYS = { RECORD_KEYS: KEY };
+  const BOUNDED = { ...KEYS, MAX_REQUEST_BYTES: '1024' };
+  it.each<[string, number, string, Record<string, string>?]>([
+    ['a payload that is too large', 413, headOf(RECORD, HUGE)],
+    ['a message that no key would allow', 413, headOf(PATH, `Content-Type: text/xml\r\n${LARGE}`), BOUNDED],
+    ['an image', 415, headOf(PATH, `Content-Type: image/png\r\n${LARGE}`)],
+    ['an unknown coding', 415, headOf(RECORD, `Content-Encoding: lzw\r\n${LARGE}`)],
+    ['a payload without a key', 401, headOf(RECORD, LARGE), KEYS],
+    ['a body at an address with nothing', 404, headOf('/nowhere', LARGE)],
+    ['a GET with a body that is too large', 413, headOf(HELLO, HUGE).replace('POST', 'GET')],
   ])(
-    '$what is answered with $status and the connection closed, with Expect and without',
-    async ({ status, head, variables }) => {
+    '%s is answered with %i and the connection closed, with Expect and without',
+    async (_what, status, head, ...[variables]) => {
       const service = await startService(variables);
       for (const expectation of ['', 'Expect: 100-continue\r\n']) {
         const wire = await openWire(service.url);
@@ -153,10 +148,10 @@ describe('callers who have proved nothing share a quarter', () => {
 
   const large = 'x'.repeat(60_000);
   const signature = `sha256=${createHmac('sha256', KEY).update(large).digest('hex')}`;
-  const withPassword = withHeader(envelope11('RecordEvent', large), securityHeader(usernameToken(KEY)));
+  const blocks = securityHeader(usernameToken(KEY));
   it.each([
     ['signature', (url: string) => post(url, large, { 'X-Hub-Signature-256': signature })],
-    ['password', (url: string) => send(url, { ...requestOf('soap11', 'RecordEvent'), body: withPassword })],
+    ['password', (url: string) => ask(url, 'soap11', 'RecordEvent', { inside: large, blocks })],
   ])('of large bodies, and a %s takes theirs out of that share', async (_what, call) => {
     const { log, answer, events } = slowLog();
     const { url } = await startService({ ...variables, MAX_IN_FLIGHT: '6' }, log);

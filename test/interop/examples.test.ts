@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
 import { startProcess, type ServiceProcess } from '../support/process';
 import { temporaryFolder } from '../support/temporary-folder';
-import { describeUnless, missingPrograms } from '../support/tools';
+import { itUnless, missingPrograms } from '../support/tools';
 import { CLIENTS } from './clients';
 import { ALLOWED, ENVIRONMENT, missingFor } from './toolchain';
 
@@ -56,24 +56,20 @@ describe('the example', () => {
     return copy;
   };
 
-  describe.each(EXAMPLES)('%s', (example) => {
-    const client = CLIENTS.find((candidate) => candidate.folder === example);
+  /** Runs an example, which has to print the id of the event that it records. */
+  const expectToRun = async (example: string) => {
+    // The packages of the system's Python, not those of another one.
+    const env = { ...ENVIRONMENT, PATH: `/usr/bin${delimiter}${process.env.PATH ?? ''}` };
+    const options = { cwd: await copied(example), env, timeout: ALLOWED, maxBuffer: 64 * 1024 * 1024 };
+    const { stdout } = await promisify(execFile)('bash', ['run.sh'], options);
+    const events = await callOperation(service.url, 'httpget', 'GetEvents', '', { 'X-API-Key': KEY });
+    const { id } = eventsOf(events).at(-1) ?? { id: 'none' };
+    // As what RecordEvent returned, and in a page.
+    expect(stdout.split(id).length).toBeGreaterThan(2);
+  };
+  for (const example of EXAMPLES) {
+    const client = CLIENTS.find(({ folder }) => folder === example);
     const missing = client ? missingFor(client) : missingPrograms(PROGRAMS[example] ?? {});
-    describeUnless(missing, `the example ${example}`, () => {
-      it(
-        'records, pages and waits, with a key',
-        async () => {
-          // The packages of the system's Python, not those of another one.
-          const env = { ...ENVIRONMENT, PATH: `/usr/bin${delimiter}${process.env.PATH ?? ''}` };
-          const options = { cwd: await copied(example), env, timeout: ALLOWED, maxBuffer: 64 * 1024 * 1024 };
-          const { stdout } = await promisify(execFile)('bash', ['run.sh'], options);
-          const events = await callOperation(service.url, 'httpget', 'GetEvents', '', { 'X-API-Key': KEY });
-          const { id } = eventsOf(events).at(-1) ?? { id: 'none' };
-          // As what RecordEvent returned, and in a page.
-          expect(stdout.split(id).length).toBeGreaterThan(2);
-        },
-        ALLOWED,
-      );
-    });
-  });
+    itUnless(missing, `${example} records, pages and waits, with a key`, () => expectToRun(example), ALLOWED);
+  }
 });

@@ -42,8 +42,8 @@ async function transcriptOf({ client, namespace }: Run, folder: string): Promise
   return runClient(client, service.url, folder, namespace).finally(() => service.stop());
 }
 
-describe.each(RUNS)('$client.name, with the namespace $namespace', (run) => {
-  describeUnless(run.missing, run.client.name, () => {
+for (const run of RUNS)
+  describeUnless(run.missing, `${run.client.name}, with the namespace ${run.namespace}`, () => {
     const checks = BINDINGS.flatMap((binding) => (run.client.checks[binding] ?? []).map((check) => [binding, check]));
     it.each(checks as [BindingName, Check][])('over %s: %s', (binding, check) => {
       const { values, trouble } = transcripts.get(run) ?? { values: new Map<string, string>(), trouble: 'not run' };
@@ -52,7 +52,6 @@ describe.each(RUNS)('$client.name, with the namespace $namespace', (run) => {
       EXPECTATIONS[check](value, binding, run, values);
     });
   });
-});
 
 type Expectation = (value: string, binding: BindingName, run: Run, values: Transcript['values']) => void;
 

@@ -2,7 +2,6 @@ import type { NewEvent } from '../../src/events/stored-event';
 import type { EventLog } from '../../src/log/event-log';
 import type { SearchQuery } from '../../src/log/queries';
 import { openMemoryLog } from '../../src/log/memory/event-log';
-
 import { newEvent } from '../support/events';
 
 describe('the events that a search finds', () => {

@@ -12,33 +12,29 @@ import { itUnless, missingPrograms } from '../support/tools';
 const ROOT = join(__dirname, '..', '..');
 const composeOf = (file: string) => parse(readFileSync(join(ROOT, file), 'utf8'), { merge: true }) as Compose;
 
-describe.each(['compose.yaml', 'compose.postgres.yaml'])('%s', (file) => {
-  it('is valid', () => {
-    // It is of the draft of 2019-09, but names it and its parts in the way of an older one.
-    const schema = JSON.parse(
-      JSON.stringify(composeSchema, (key, value: unknown) =>
-        ['id', '$schema'].includes(key) && typeof value === 'string' ? undefined : value,
-      ),
-    ) as AnySchemaObject;
-    const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
-    expect({ isValid: validate(composeOf(file)), errors: validate.errors }).toEqual({ isValid: true, errors: null });
-  });
+it.each(['compose.yaml', 'compose.postgres.yaml'])('%s is valid', (file) => {
+  // It is of the draft of 2019-09, but names it and its parts in the way of an older one.
+  const schema = JSON.parse(
+    JSON.stringify(composeSchema, (key, value: unknown) =>
+      ['id', '$schema'].includes(key) && typeof value === 'string' ? undefined : value,
+    ),
+  ) as AnySchemaObject;
+  const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+  expect({ isValid: validate(composeOf(file)), errors: validate.errors }).toEqual({ isValid: true, errors: null });
 });
 
-describe('compose.postgres.yaml', () => {
-  it('gives the service and the database the same user, database and password, which it asks for', () => {
-    const { webhook, postgres } = composeOf('compose.postgres.yaml').services ?? {};
-    const given = webhook?.environment as Record<string, string>;
-    const made = postgres?.environment as Record<string, string>;
-    const { eventLog } = readConfig({ ...given, EVENT_LOG_PASSWORD: 'secret' });
-    expect(eventLog.name).toBe('postgres:5432/webhook');
-    // The image makes a database with the name of its user.
-    expect([given.EVENT_LOG?.split(/[/@]/)[2], made.POSTGRES_USER]).toEqual(['webhook', 'webhook']);
-    expect(made.POSTGRES_PASSWORD).toBe(given.EVENT_LOG_PASSWORD);
-    expect(given.EVENT_LOG_PASSWORD).toMatch(/^\$\{POSTGRES_PASSWORD:\?/);
-    expect(webhook?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
-    expect(postgres?.ports).toBeUndefined();
-  });
+it('compose.postgres.yaml gives the service and the database the same user, database and password, which it asks for', () => {
+  const { webhook, postgres } = composeOf('compose.postgres.yaml').services ?? {};
+  const given = webhook?.environment as Record<string, string>;
+  const made = postgres?.environment as Record<string, string>;
+  const { eventLog } = readConfig({ ...given, EVENT_LOG_PASSWORD: 'secret' });
+  expect(eventLog.name).toBe('postgres:5432/webhook');
+  // The image makes a database with the name of its user.
+  expect([given.EVENT_LOG?.split(/[/@]/)[2], made.POSTGRES_USER]).toEqual(['webhook', 'webhook']);
+  expect(made.POSTGRES_PASSWORD).toBe(given.EVENT_LOG_PASSWORD);
+  expect(given.EVENT_LOG_PASSWORD).toMatch(/^\$\{POSTGRES_PASSWORD:\?/);
+  expect(webhook?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
+  expect(postgres?.ports).toBeUndefined();
 });
 
 describe('compose.yaml', () => {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { callOperation, eventsOf, requestOf } from '../support/bindings';
+import { ask, callOperation, eventsOf } from '../support/bindings';
 import { newEvent } from '../support/events';
 import { eventually, succeeds } from '../support/eventually';
 import { send } from '../support/http';
@@ -72,10 +72,8 @@ describeWith({ 'nats-server': 'nats-server' }, 'a service whose NATS takes small
         const headers = { 'Content-Type': type, Accept: 'application/json', 'Idempotency-Key': 'k' };
         return send(`${service.url}/RecordEvent`, { method: 'POST', headers, body });
       };
-      const soap = async (binding: 'soap11' | 'soap12') => {
-        const { path, ...question } = requestOf(binding, 'RecordEvent', `<a>${LARGE}</a>`);
-        return send(service.url + path, question);
-      };
+      const soap = (binding: 'soap11' | 'soap12') =>
+        ask(service.url, binding, 'RecordEvent', { inside: `<a>${LARGE}</a>` });
       const event = (id: string, data: string) => ({ specversion: '1.0', id, source: '/', type: 't', data });
       const batch = [...Array.from({ length: 600 }, (_, i) => event(`small-${String(i)}`, 'x')), event('large', LARGE)];
       for (const [refused, answer] of [

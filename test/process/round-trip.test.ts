@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { BINDINGS, callOperation, eventsOf, NAMESPACE, resultOf, type CloudEvent } from '../support/bindings';
+import { BINDINGS, callOperation, eventsOf, NAMESPACE, post, resultOf, type CloudEvent } from '../support/bindings';
 import { send } from '../support/http';
 import { useService } from '../support/service';
 import { anyCharacter } from '../support/arbitraries';
@@ -25,12 +25,8 @@ describe('what is recorded comes back over every binding', () => {
   // The event that is looked for is the newest one.
   const service = useService({ GET_EVENTS_LIMIT: '3' });
 
-  const post = async (contentType: string, body: string | Buffer): Promise<string> => {
-    const answer = await send(`${service.url}/RecordEvent`, {
-      method: 'POST',
-      headers: { 'Content-Type': contentType },
-      body,
-    });
+  const record = async (contentType: string, body: string | Buffer) => {
+    const answer = await post(service.url, body, { 'Content-Type': contentType });
     expect(answer.status).toBe(200);
     return resultOf(answer);
   };
@@ -63,7 +59,7 @@ describe('what is recorded comes back over every binding', () => {
     'text',
     text,
     async (value) => {
-      expect((await recorded(await post('text/plain; charset=utf-8', value))).data).toBe(value);
+      expect((await recorded(await record('text/plain; charset=utf-8', value))).data).toBe(value);
     },
     HARD_TEXTS,
   );
@@ -76,7 +72,7 @@ describe('what is recorded comes back over every binding', () => {
       .filter((value) => !value.startsWith('\uFEFF')),
     async (value) => {
       const bytes = Buffer.from(value, 'utf16le');
-      const event = await recorded(await post('text/plain; charset=utf-16le', bytes));
+      const event = await recorded(await record('text/plain; charset=utf-16le', bytes));
       if (value.isWellFormed()) expect(event.data).toBe(value);
       else expect(event.data_base64).toBe(bytes.toString('base64'));
     },
@@ -84,7 +80,7 @@ describe('what is recorded comes back over every binding', () => {
   );
 
   holds('bytes', fc.uint8Array({ minLength: 1, maxLength: 300 }), async (value) => {
-    const event = await recorded(await post('application/octet-stream', Buffer.from(value)));
+    const event = await recorded(await record('application/octet-stream', Buffer.from(value)));
     expect(event.data_base64).toBe(Buffer.from(value).toString('base64'));
   });
 
@@ -93,13 +89,13 @@ describe('what is recorded comes back over every binding', () => {
     fc.jsonValue({ stringUnit: anyCharacter }),
     async (value) => {
       const json = JSON.stringify(value, undefined, 1);
-      expect((await recorded(await post('application/json', json))).data).toEqual(JSON.parse(json));
+      expect((await recorded(await record('application/json', json))).data).toEqual(JSON.parse(json));
     },
     ['\uD800', '\uFFFE', { ['__proto__']: 1 }, { toString: { constructor: null } }, [[[[]]]]],
   );
 
   it.each(['{"a":1', "{'a':1}", 'NaN', ' '])('invalid JSON, as text: %s', async (value) => {
-    const event = await recorded(await post('application/json', value));
+    const event = await recorded(await record('application/json', value));
     expect([event.data, event.datacontenttype]).toEqual([value, 'text/plain']);
   });
 
@@ -116,7 +112,7 @@ describe('what is recorded comes back over every binding', () => {
         const form = new URLSearchParams(pairs).toString();
         const id =
           place === 'forms'
-            ? await post('application/x-www-form-urlencoded', form)
+            ? await record('application/x-www-form-urlencoded', form)
             : resultOf(await send(`${service.url}/RecordEvent?${form}`));
         expect((await recorded(id)).data).toEqual(asObject(pairs));
       },
@@ -130,7 +126,7 @@ describe('what is recorded comes back over every binding', () => {
     ['XML', 'text/xml', `<a>${'<b>]]&gt;</b>'.repeat(80_000)}</a>`],
     ['bytes', 'image/png', Buffer.alloc(1_000_000, 'ÿ\u0000', 'latin1')],
   ])('a megabyte of %s', async (what, type, body) => {
-    const { data, data_base64: bytes } = await recorded(await post(type, body));
+    const { data, data_base64: bytes } = await recorded(await record(type, body));
     const text = what === 'JSON' ? JSON.stringify(data) : data;
     expect(typeof body === 'string' ? text === body : bytes === body.toString('base64')).toBe(true);
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { NAMESPACE, SOAP_11_NAMESPACE, SOAP_12_NAMESPACE } from '../support/bindings';
 import { send } from '../support/http';
-import { openConnection, untilClosed } from '../support/wire';
+import { openWire } from '../support/wire';
 import { useService } from '../support/service';
 import { WSSE } from '../support/wsse';
 import { anyCharacter } from '../support/arbitraries';
@@ -85,12 +85,11 @@ export function describeFuzz(requests: number): void {
     it(`answers or closes ${String(requests)} odd streams of bytes, without a stack trace`, async () => {
       const stream = madeOf(BYTES, 16).map((text) => Buffer.from(text, 'latin1'));
       const speak = fc.asyncProperty(stream, async (bytes) => {
-        const socket = await openConnection(service.url);
-        const closed = untilClosed(socket);
+        const wire = await openWire(service.url);
         // The end of the stream is the end of the connection: nothing waits for a time-out.
-        socket.end(bytes);
+        wire.socket.end(bytes);
         const started = performance.now();
-        const answer = await closed;
+        const answer = await wire.untilClosed();
         expect(performance.now() - started).toBeLessThan(MAX_TIME);
         expect(answer).toMatch(/^$|^HTTP\/1\.1 \d{3} /);
         expect(answer).not.toMatch(STACK);

@@ -197,11 +197,3 @@ it('a WS-Security header is read with what stands inside of it alone', () => {
   const empty = securityOf(`${securityHeader('')}<x xmlns=""><UsernameToken/></x>`);
   expect(empty?.problem?.message).toContain('it has no UsernameToken with a Username');
 });
-
-it('WS-Addressing is seen in the header, by its namespaces', () => {
-  const isSeen = (namespace: string, attributes = '') =>
-    read(message('', `<w:To xmlns:w="${namespace}" ${attributes}/>`)).hasAddressing;
-  expect([isSeen(ADDRESSING), isSeen('http://schemas.xmlsoap.org/ws/2004/08/addressing')]).toEqual([true, true]);
-  expect([isSeen(ADDRESSING, 's:actor="urn:x"'), isSeen('urn:x')]).toEqual([true, false]);
-  expect(read(message(`<To xmlns="${ADDRESSING}"/>`)).hasAddressing).toBe(false);
-});

@@ -6,6 +6,7 @@ import { withHeader } from '../support/wsse';
 const HELLO = envelope11('HelloWorld');
 const ADDRESSING = 'http://www.w3.org/2005/08/addressing';
 const ADDRESSING_2004 = 'http://schemas.xmlsoap.org/ws/2004/08/addressing';
+const MUST = 'SOAP:mustUnderstand="1"';
 const ACTION = { SOAPAction: `${NAMESPACE}HelloWorld` };
 
 describe('hints for the operator say what to change', () => {
@@ -15,8 +16,8 @@ describe('hints for the operator say what to change', () => {
     await send(url, { method: 'POST', headers: { 'Content-Type': 'text/xml', ...headers }, body });
     return hints;
   };
-  const addressed = (namespace: string, mandatory = '0') =>
-    withHeader(HELLO, `<To xmlns="${namespace}" SOAP:mustUnderstand="${mandatory}">urn:x</To>`);
+  const addressed = (namespace: string, attributes = '') =>
+    withHeader(HELLO, `<To xmlns="${namespace}" ${attributes}>urn:x</To>`);
 
   const LONG = `urn:old:${'x'.repeat(10_000)}`;
   const LATIN_1 = Buffer.from(envelope11('HelloWorld', 'ü'), 'latin1');
@@ -33,7 +34,8 @@ describe('hints for the operator say what to change', () => {
       ACTION,
     ],
     ['a message has WS-Addressing headers', 'ws-addressing', /basicHttpBinding/, addressed(ADDRESSING)],
-    ['they must be understood', 'ws-addressing', /basicHttpBinding/, addressed(ADDRESSING_2004, '1')],
+    ['they must be understood', 'ws-addressing', /basicHttpBinding/, addressed(ADDRESSING_2004, MUST)],
+    ['they are for others', 'ws-addressing', /basicHttpBinding/, addressed(ADDRESSING, 'SOAP:actor="urn:x"')],
     ['a character set is not known', 'charset', /bogus, which is not known/, HELLO, typed('bogus')],
     ['only the XML names a known one', 'charset', / read as koi8-r/, HELLO.replace('utf-8', 'koi8-r'), typed('bogus')],
     ['a message is not valid in its character set', 'charset', /not valid utf-8/, LATIN_1, typed('utf-8')],
@@ -46,6 +48,7 @@ describe('hints for the operator say what to change', () => {
     ['nothing is wrong over SOAP 1.2', envelope12('HelloWorld'), 'application/soap+xml'],
     ['something else is wrong', envelope11('Nope').replace(NAMESPACE, 'urn:x')],
     ['a header block is not of WS-Addressing', addressed('urn:x')],
+    ['its body has an element of WS-Addressing', envelope11('HelloWorld', `<To xmlns="${ADDRESSING}"/>`)],
   ])('but not if %s', async (_what, body, type = 'text/xml') => {
     expect(await hintsOf(body, { 'Content-Type': type })).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { send, type Answer, type Question } from './http';
 import { xmlAttribute } from '../../src/xml/characters';
+import { withHeader } from './wsse';
 import { parsedText } from './xml';
 
 export const NAMESPACE = 'http://tempuri.org/';
@@ -46,15 +47,15 @@ export function requestOf(
   }
 }
 
-/** Sends a call of an operation: over SOAP with the elements `inside`, over HTTP GET and POST with the fields of a form. */
+/** Calls an operation: over SOAP with the elements `inside` and header blocks, over HTTP GET and POST with the fields of a form. */
 export function ask(
   url: string,
   binding: BindingName,
   operation: string,
-  { inside = '', fields = '', headers = {}, namespace = NAMESPACE }: Partial<Sent> = {},
+  { inside = '', blocks = '', fields = '', headers = {}, namespace = NAMESPACE }: Partial<Sent> = {},
 ): Promise<Answer & { readonly bytes: Buffer }> {
   const { path, ...question } = requestOf(binding, operation, inside, namespace);
-  const own = binding === 'httppost' ? { body: fields } : {};
+  const own = binding === 'httppost' ? { body: fields } : blocks && { body: withHeader(String(question.body), blocks) };
   return send(url + path + (binding === 'httpget' ? fields : ''), {
     ...{ ...question, ...own },
     headers: { ...question.headers, ...headers },
@@ -63,6 +64,7 @@ export function ask(
 
 interface Sent {
   readonly inside: string;
+  readonly blocks: string;
   readonly fields: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly namespace: string;

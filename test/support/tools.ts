@@ -41,9 +41,6 @@ function isThere(missing: string | undefined, what: string): boolean {
   return missing === undefined;
 }
 
-/** Missing where a test needs `/proc`. */
-export const missingLinux = process.platform === 'linux' ? undefined : 'Linux';
-
 /** Missing where a test cannot mount a disk. */
 export const missingMount =
   process.getuid?.() === 0 && process.platform === 'linux' ? undefined : 'mount (as root, on Linux)';

@@ -1,6 +1,6 @@
 import { BUILD } from '../../src/config/package-info';
 import { REFUSALS } from '../../src/http/errors';
-import { BINDINGS, callOperation, requestOf } from '../support/bindings';
+import { ask, BINDINGS, callOperation } from '../support/bindings';
 import { send } from '../support/http';
 import { idleMetrics, metricsAt } from '../support/metrics';
 import { startService, useService } from '../support/service';
@@ -21,8 +21,7 @@ describe('GET /metrics', () => {
   it('counts calls by binding, operation and outcome', async () => {
     for (const binding of BINDINGS) {
       await callOperation(service.url, binding, 'HelloWorld');
-      const { path, ...question } = requestOf(binding, 'Nothing');
-      await send(service.url + path, question);
+      await ask(service.url, binding, 'Nothing');
     }
     await send(`${service.url}/GetEvents?limit=none`);
     const metrics = await metricsAt(service.url);

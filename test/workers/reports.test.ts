@@ -1,10 +1,11 @@
 import { BUILD } from '../../src/config/package-info';
-import { Metrics } from '../../src/telemetry/metrics';
+import type { Metrics } from '../../src/telemetry/metrics';
 import { RefusedCalls } from '../../src/telemetry/refused-calls';
 import { Deferred } from '../../src/util/promises';
 import { Reports } from '../../src/workers/reports';
 import { NO_REPORT, type End, type Report, type WorkerProcess } from '../../src/workers/worker';
-import { eventually } from '../support/eventually';
+import { eventually, succeeds } from '../support/eventually';
+import { idleMetrics } from '../support/metrics';
 
 const refusal = (time: number) => ({ time, remoteAddress: undefined, status: 401, reason: '' });
 
@@ -19,14 +20,9 @@ class MeasuredWorker implements Pick<WorkerProcess, 'ended' | 'lastReport' | 're
 
   constructor(busy: number, isReady: boolean) {
     this.#refused.add(refusal(busy));
-    this.metrics = new Metrics({
-      inFlight: () => busy,
-      waiting: () => busy,
-      connections: () => busy,
-      isReady: () => Promise.resolve(isReady),
-      events: () => Promise.resolve(busy),
-      bytes: () => Promise.resolve(busy),
-    });
+    const [now, stored] = [() => busy, () => Promise.resolve(busy)];
+    const ofCalls = { inFlight: now, waiting: now, connections: now };
+    this.metrics = idleMetrics({ ...ofCalls, isReady: () => Promise.resolve(isReady), events: stored, bytes: stored });
   }
 
   async report(): Promise<Report> {
@@ -133,12 +129,7 @@ describe('the figures of several workers', () => {
     busy.lastReport = { ...busy.lastReport, refusals: [null, null] } as unknown as Report;
     idle.lastReport = { ...idle.lastReport, figures: undefined } as unknown as Report;
     for (const worker of [busy, idle]) worker.kill();
-    await eventually('both are left out', () =>
-      reports.metrics().then(
-        () => true,
-        () => false,
-      ),
-    );
+    await eventually('both are left out', () => succeeds(reports.metrics()));
     expect(await values('webhook_workers{state="answering"}', 'webhook_workers{state="silent"}')).toEqual(['0', '0']);
   });
 });

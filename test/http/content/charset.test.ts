@@ -3,13 +3,9 @@ import { Charset } from '../../../src/http/content/media-type';
 
 const decode = (bytes: Buffer, charset: string) => Charset.named(charset).decode(bytes);
 
-const TEXT = 'Grüße 日本 \u{1F600} \uFFFD.';
-
-describe('a text with a real U+FFFD', () => {
-  it.each(['utf-8', 'utf-16', 'utf-16le', 'utf-16be', 'gb18030'])('is decoded from %s', (charset) => {
-    expect(decode(encode(TEXT, charset), charset)).toBe(TEXT);
-    expect(decode(encode(TEXT, charset, { addBOM: true }), charset)).toBe(TEXT);
-  });
+it.each(['utf-8', 'utf-16', 'utf-16le', 'utf-16be', 'gb18030'])('a real U+FFFD is decoded from %s', (charset) => {
+  const text = 'Grüße 日本 \u{1F600} \uFFFD.';
+  for (const addBOM of [false, true]) expect(decode(encode(text, charset, { addBOM }), charset)).toBe(text);
 });
 
 it.each([

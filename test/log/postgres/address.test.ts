@@ -1,4 +1,3 @@
-import { eventLogAddress } from '../../../src/log/engines';
 import { postgresAddress } from '../../../src/log/postgres/address';
 
 describe('the address of an event log in PostgreSQL', () => {
@@ -35,10 +34,6 @@ describe('the address of an event log in PostgreSQL', () => {
     expect(postgresAddress('postgres://%2Ftmp:5433/d')?.hosts).toEqual([{ host: '/tmp', port: 5433 }]);
   });
 
-  it('of SQLite in the form of a server is refused', () => {
-    expect(() => eventLogAddress.locate('sqlite://data/e.db')).toThrow('sqlite:data/events.db');
-  });
-
   it.each(['postgres://h', 'postgres:h/d', 'postgres://h/d/e', 'postgres://h/d#x'])('%s is none', (text) => {
     expect(postgresAddress(text)).toBeUndefined();
   });
@@ -62,11 +57,5 @@ describe('the address of an event log in PostgreSQL', () => {
     ['postgres://h/d?connections=2&connections=3', 'may have, after a ?'],
   ])('%s is refused', (text, problem) => {
     expect(() => postgresAddress(text)).toThrow(problem);
-  });
-
-  it('is shown without what may be a password', () => {
-    expect(eventLogAddress.withoutSecrets('postgres://u:secret@h/d?connections=4&password=secret')).toBe(
-      'postgres://***@h/d?connections=4&password=***',
-    );
   });
 });

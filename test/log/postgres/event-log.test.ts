@@ -1,6 +1,7 @@
 import { postgresAddress, type PostgresAddress } from '../../../src/log/postgres/address';
 import { PostgresConnection } from '../../../src/log/postgres/connection';
 import { openPostgresLog } from '../../../src/log/postgres/event-log';
+import { searchEvents } from '../../../src/log/postgres/reader';
 import { Deferred } from '../../../src/util/promises';
 import { everyEvent } from '../../support/events';
 import { failureOf } from '../../support/jetstream';
@@ -46,4 +47,11 @@ describe('the event log in PostgreSQL', () => {
     expect(await failureOf(opened())).toBe('The event log d on h:5432 cannot be opened. ---> away');
     expect(close).toHaveBeenCalledTimes(1);
   });
+});
+
+it('a step of a search that the server cut by its bytes says that there is more', async () => {
+  const row = { total: 3, position: 9, recordedAt: 1, id: null };
+  const connection: Partial<PostgresConnection> = { query: () => Promise.resolve([row] as never) };
+  const { more, reached } = await searchEvents(connection as PostgresConnection, { text: 'x', limit: 5 });
+  expect([more, reached?.position]).toEqual([true, 9]);
 });

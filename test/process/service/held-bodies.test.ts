@@ -5,7 +5,7 @@ import { metricsAt } from '../../support/metrics';
 import { certificateIn } from '../../support/program.cjs';
 import { killProcesses, logLines, peakOf, preloaded, startProcess, type ServiceProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
-import { describeWith, itUnless, missingLinux } from '../../support/tools';
+import { describeWith, itUnless } from '../../support/tools';
 import { getEvents, untilWaiting } from '../../support/waiting';
 import { openWire, type Wire } from '../../support/wire';
 
@@ -55,7 +55,7 @@ describe('the service as a process, while callers send and take only a part', ()
   });
 
   itUnless(
-    missingLinux,
+    process.platform === 'linux' ? undefined : 'Linux',
     'decodes those that end at the same moment a few at a time',
     async () => {
       const service = await startProcess({ MAX_CONNECTIONS: '4000' }, folder.path);

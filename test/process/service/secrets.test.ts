@@ -68,103 +68,101 @@ function plain(text: string): string {
   return read.replaceAll('\\', '');
 }
 
-describe('keys and secrets', () => {
-  const folder = useTemporaryFolder();
+const folder = useTemporaryFolder();
 
-  it('are found nowhere, wherever a request has them', async () => {
-    const settings = { ...SETTINGS, RECORD_PATHS: 'true', ACCESS_LOG: 'true', LOG_LEVEL: 'debug' };
-    const service = await startProcess({ ...settings, IDEMPOTENCY_FIELDS: 'x-delivery' }, folder.path);
-    const authority = { 'X-API-Key': READ_KEY };
-    const statuses: number[] = [];
-    const call = async (place: string, question: Question = {}) => {
-      statuses.push((await send(service.url + place, question)).status);
+it('keys and secrets are found nowhere, wherever a request has them', async () => {
+  const settings = { ...SETTINGS, RECORD_PATHS: 'true', ACCESS_LOG: 'true', LOG_LEVEL: 'debug' };
+  const service = await startProcess({ ...settings, IDEMPOTENCY_FIELDS: 'x-delivery' }, folder.path);
+  const authority = { 'X-API-Key': READ_KEY };
+  const statuses: number[] = [];
+  const call = async (place: string, question: Question = {}) => {
+    statuses.push((await send(service.url + place, question)).status);
+  };
+  const secrets = [...CONFIGURED, ...UNKNOWN];
+  for (const [i, secret] of secrets.entries()) {
+    const forms = UNKNOWN.includes(secret) ? FORMS : [...OTHER_FORMS, ...FORMS];
+    const headers = Object.fromEntries(
+      [...FIELDS, ...IDS].map((field, at) => [
+        field,
+        // Without the secrets, the keys of two calls would be the same.
+        `${forms[(at + i) % forms.length]?.(secret) ?? ''}${IDS.includes(field) ? ` ${String(i)}` : ''}`,
+      ]),
+    );
+    const key = { 'X-API-Key': RECORD_KEY };
+    const type = { 'Content-Type': 'application/json' };
+    const post = { method: 'POST', body: JSON.stringify({ number: i }) };
+    const escaped = encodeURIComponent(secret);
+    const token = `access_token=${escaped}`;
+    const path = UNKNOWN.includes(secret) ? token : escaped;
+    await call('/RecordEvent?a=1', { ...post, headers: { ...headers, ...type, ...key } });
+    // The same ids with other data: a hint, and a refusal.
+    await call('/RecordEvent', { ...post, body: '{}', headers: { ...headers, ...type, ...key } });
+    await call('/RecordEvent', { ...post, body: '{}', headers: { 'webhook-id': headers['X-Url'] ?? '', ...key } });
+    await call('/RecordEvent', { ...post, body: '[]', headers: { 'webhook-id': headers['X-Url'] ?? '', ...key } });
+    await call('/RecordEvent', { ...post, headers: { ...headers, ...type } });
+    await call(`/RecordEvent?${token}&a=1`, { headers });
+    await call(`/RecordEvent?a=1&access%5Ftoken=${hex(secret)}`, { headers: { ...headers, ...key } });
+    await call(`/RecordEvent/orders/${path}/1?${token}`, { ...post, method: 'PUT', headers: { ...headers, ...key } });
+    await call(`/RecordEvent/orders/${path}/1`, { ...post, headers: { ...headers, ...type } });
+    await call(`/${path}?${token}`, { headers });
+    await call(`/GetEvents?${path}=1`, { headers: { ...headers, ...authority } });
+    const others = {
+      ...type,
+      ...key,
+      'Content-Type': `text/plain; charset="${json(UNKNOWN.includes(secret) ? token : secret)}"`,
     };
-    const secrets = [...CONFIGURED, ...UNKNOWN];
-    for (const [i, secret] of secrets.entries()) {
-      const forms = UNKNOWN.includes(secret) ? FORMS : [...OTHER_FORMS, ...FORMS];
-      const headers = Object.fromEntries(
-        [...FIELDS, ...IDS].map((field, at) => [
-          field,
-          // Without the secrets, the keys of two calls would be the same.
-          `${forms[(at + i) % forms.length]?.(secret) ?? ''}${IDS.includes(field) ? ` ${String(i)}` : ''}`,
-        ]),
-      );
-      const key = { 'X-API-Key': RECORD_KEY };
-      const type = { 'Content-Type': 'application/json' };
-      const post = { method: 'POST', body: JSON.stringify({ number: i }) };
-      const escaped = encodeURIComponent(secret);
-      const token = `access_token=${escaped}`;
-      const path = UNKNOWN.includes(secret) ? token : escaped;
-      await call('/RecordEvent?a=1', { ...post, headers: { ...headers, ...type, ...key } });
-      // The same ids with other data: a hint, and a refusal.
-      await call('/RecordEvent', { ...post, body: '{}', headers: { ...headers, ...type, ...key } });
-      await call('/RecordEvent', { ...post, body: '{}', headers: { 'webhook-id': headers['X-Url'] ?? '', ...key } });
-      await call('/RecordEvent', { ...post, body: '[]', headers: { 'webhook-id': headers['X-Url'] ?? '', ...key } });
-      await call('/RecordEvent', { ...post, headers: { ...headers, ...type } });
-      await call(`/RecordEvent?${token}&a=1`, { headers });
-      await call(`/RecordEvent?a=1&access%5Ftoken=${hex(secret)}`, { headers: { ...headers, ...key } });
-      await call(`/RecordEvent/orders/${path}/1?${token}`, { ...post, method: 'PUT', headers: { ...headers, ...key } });
-      await call(`/RecordEvent/orders/${path}/1`, { ...post, headers: { ...headers, ...type } });
-      await call(`/${path}?${token}`, { headers });
-      await call(`/GetEvents?${path}=1`, { headers: { ...headers, ...authority } });
-      const others = {
-        ...type,
-        ...key,
-        'Content-Type': `text/plain; charset="${json(UNKNOWN.includes(secret) ? token : secret)}"`,
-      };
-      await call('/RecordEvent', { ...post, headers: others });
-      for (const [envelope, contentType] of [
-        [envelope11, 'text/xml'],
-        [envelope12, 'application/soap+xml'],
-      ] as const)
-        for (const namespace of [path, 'http://tempuri.org/'])
-          await call('', {
-            method: 'POST',
-            headers: { ...headers, ...key, 'Content-Type': contentType, SOAPAction: `"${path}"` },
-            body: envelope('RecordEvent', '<a/>', namespace),
-          });
-    }
-    expect(new Set(statuses)).toEqual(new Set([200, 401, 422, 500]));
+    await call('/RecordEvent', { ...post, headers: others });
+    for (const [envelope, contentType] of [
+      [envelope11, 'text/xml'],
+      [envelope12, 'application/soap+xml'],
+    ] as const)
+      for (const namespace of [path, 'http://tempuri.org/'])
+        await call('', {
+          method: 'POST',
+          headers: { ...headers, ...key, 'Content-Type': contentType, SOAPAction: `"${path}"` },
+          body: envelope('RecordEvent', '<a/>', namespace),
+        });
+  }
+  expect(new Set(statuses)).toEqual(new Set([200, 401, 422, 500]));
 
-    const target = await startTarget();
-    const tool = async (...args: string[]) => {
-      const done = await runTool(args, { WEBHOOK_READ_KEY: READ_KEY }, folder.path);
-      expect(done.code).toBe(0);
-      return done.output;
-    };
-    await tool('export', 'events.ndjson');
-    const printed = await tool('print');
-    await tool('forward', target.url, '--since', '0');
-    await tool('forward', target.url, '--as-received', '--since', '0');
-    const read = async (place: string) => (await send(service.url + place, { headers: authority })).body;
-    const exported = await readFile(join(folder.path, 'events.ndjson'), 'utf8');
-    const events = Array.from({ length: exported.split('\n').length - 1 }, (_, i) => `?event=${String(i + 1)}`);
-    const refusals = await read('?events=refusals');
-    const pages = ['?events', '?events=rate', '?events=export', '/GetEvents?limit=100', ...events];
-    const shown = await Promise.all(pages.map(read));
-    const metrics = (await send(new URL('/metrics', service.url).href, { headers: authority })).body;
-    await service.end('SIGTERM');
-    await target.close();
+  const target = await startTarget();
+  const tool = async (...args: string[]) => {
+    const done = await runTool(args, { WEBHOOK_READ_KEY: READ_KEY }, folder.path);
+    expect(done.code).toBe(0);
+    return done.output;
+  };
+  await tool('export', 'events.ndjson');
+  const printed = await tool('print');
+  await tool('forward', target.url, '--since', '0');
+  await tool('forward', target.url, '--as-received', '--since', '0');
+  const read = async (place: string) => (await send(service.url + place, { headers: authority })).body;
+  const exported = await readFile(join(folder.path, 'events.ndjson'), 'utf8');
+  const events = Array.from({ length: exported.split('\n').length - 1 }, (_, i) => `?event=${String(i + 1)}`);
+  const refusals = await read('?events=refusals');
+  const pages = ['?events', '?events=rate', '?events=export', '/GetEvents?limit=100', ...events];
+  const shown = await Promise.all(pages.map(read));
+  const metrics = (await send(new URL('/metrics', service.url).href, { headers: authority })).body;
+  await service.end('SIGTERM');
+  await target.close();
 
-    const files = await readdir(join(folder.path, 'data'));
-    const texts: Readonly<Record<string, string>> = {
-      pages: [refusals, ...shown].join(),
-      metrics,
-      printed,
-      lines: service.output(),
-      forwarded: JSON.stringify(target.received.map(({ body, ...rest }) => [rest, body.toString()])),
-      exported,
-      database: (await Promise.all(files.map((file) => readFile(join(folder.path, 'data', file), 'latin1')))).join(),
-    };
-    const found = Object.entries(texts).flatMap(([where, text]) => {
-      const read = plain(text);
-      const at = secrets.map((secret) => [secret, read.indexOf(plain(secret))] as const);
-      return at.flatMap(([secret, place]) =>
-        place === -1 ? [] : [`${where}: ${secret}: ${read.slice(Math.max(0, place - 120), place + 60)}`],
-      );
-    });
-    expect(found).toEqual([]);
-    for (const [where, text] of Object.entries(texts))
-      if (where !== 'metrics') expect([where, text.split('***').length > 200]).toEqual([where, true]);
+  const files = await readdir(join(folder.path, 'data'));
+  const texts: Readonly<Record<string, string>> = {
+    pages: [refusals, ...shown].join(),
+    metrics,
+    printed,
+    lines: service.output(),
+    forwarded: JSON.stringify(target.received.map(({ body, ...rest }) => [rest, body.toString()])),
+    exported,
+    database: (await Promise.all(files.map((file) => readFile(join(folder.path, 'data', file), 'latin1')))).join(),
+  };
+  const found = Object.entries(texts).flatMap(([where, text]) => {
+    const read = plain(text);
+    const at = secrets.map((secret) => [secret, read.indexOf(plain(secret))] as const);
+    return at.flatMap(([secret, place]) =>
+      place === -1 ? [] : [`${where}: ${secret}: ${read.slice(Math.max(0, place - 120), place + 60)}`],
+    );
   });
+  expect(found).toEqual([]);
+  for (const [where, text] of Object.entries(texts))
+    if (where !== 'metrics') expect([where, text.split('***').length > 200]).toEqual([where, true]);
 });

@@ -1,14 +1,14 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { eventually } from '../../support/eventually';
+import { callOperation } from '../../support/bindings';
+import { eventually, succeeds } from '../../support/eventually';
 import { send } from '../../support/http';
 import { everyEvent, Load, verdict, WHOLE } from '../../support/load';
 import { metricsAt } from '../../support/metrics';
 import { childrenOf, killProcesses, preloaded, startProcess, type ServiceProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
+import { openWire, request } from '../../support/wire';
 
 const folder = useTemporaryFolder();
 afterEach(killProcesses);
@@ -22,15 +22,14 @@ describe('with several workers', () => {
   it('they finish their calls when the service stops, also where signals end a process at once, as under Windows', async () => {
     const code = `if (require('node:cluster').isWorker) process.on('SIGTERM', () => process.kill(process.pid, 'SIGKILL'));`;
     const service = await start(await preloaded(folder.path, code));
-    const headers = { 'Content-Length': 1, Expect: '100-continue' };
-    const call = request(`${service.url}/RecordEvent`, { method: 'POST', headers });
-    const answered = once(call, 'response') as Promise<[IncomingMessage]>;
-    call.flushHeaders();
-    await once(call, 'continue');
+    const wire = await openWire(service.url);
+    const line = `POST ${new URL(service.url).pathname}/RecordEvent`;
+    wire.write(request(line, 'Content-Length: 1', 'Expect: 100-continue'));
+    await wire.until(/100 Continue/);
     const ended = service.end('SIGTERM');
     await service.logged('stopping');
-    call.end('a');
-    expect((await answered)[0].resume().statusCode).toBe(200);
+    wire.write('a');
+    expect(await wire.untilClosed()).toContain('HTTP/1.1 200 OK');
     expect(await ended).toBe(0);
   });
 
@@ -179,10 +178,6 @@ function count(service: ServiceProcess, text: string): number {
   return service.output().split(text).length - 1;
 }
 
-async function answers(url: string): Promise<boolean> {
-  try {
-    return (await send(`${url}/HelloWorld`)).status === 200;
-  } catch {
-    return false;
-  }
+function answers(url: string): Promise<boolean> {
+  return succeeds(callOperation(url, 'httpget', 'HelloWorld'));
 }
