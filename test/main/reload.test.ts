@@ -7,7 +7,7 @@ it.each([
 ])('a reload %s', async (_what, result, expected) => {
   const done: string[] = [];
   const app = { reload: () => (done.push('app'), result) };
-  const log = { retain: () => (done.push('retention'), []) };
+  const log = { retain: () => (done.push('retention'), false) };
   const logger = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
   await reload(ProcessConfig.ofService(jest.fn()), { app, log }, logger);
   expect(done).toEqual(expected);
