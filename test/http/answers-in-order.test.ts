@@ -56,10 +56,12 @@ describe('after a request that is recorded, the same connection', () => {
 
   it('brings half a header: 408 comes after the answer', async () => {
     const { log, answer, events } = slowLog();
-    const wire = await openWire((await startService({ REQUEST_TIMEOUT: '100ms' }, log)).url);
+    const { url } = await startService({ REQUEST_TIMEOUT: '100ms' }, log);
+    const wire = await openWire(url);
     wire.write(`${RECORD}GET / HTTP/1.1\r\n`);
     await eventually('the event arrives', () => events() === 1);
-    await delay(250);
+    const refused = async () => (await metricsAt(url)).get('webhook_refusals_total{reason="timeout"}');
+    await eventually('it is refused', async () => (await refused()) === 1);
     expect(statuses(await Promise.race([wire.until(/HTTP/), Promise.resolve('')]))).toEqual([]);
     answer();
     expect(statuses(await wire.untilClosed())).toEqual([200, 408]);

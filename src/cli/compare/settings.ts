@@ -57,7 +57,7 @@ function addressLines(address: string): string[] {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const [, prefix = '', root = ''] = PATH.exec(url?.pathname ?? '') ?? [];
   if (url === undefined || !VARIABLES.serviceRoot.accepts(root)) {
-    const path = 'Its path here is /SERVICE_ROOT/Services/WebHooks.asmx: let the proxy in front map the old one to it.';
+    const path = 'Here the path is /SERVICE_ROOT/Services/WebHooks.asmx: let the proxy in front map the old one to it.';
     return [`${NOT_ENOUGH}address is ${quoted(address) || 'not in the WSDL'}. ${path}`];
   }
   const base = url.origin + prefix;

@@ -22,7 +22,7 @@ export class UnstreamedMessage extends IncomingMessage {
     return this.headers['transfer-encoding'] === undefined ? Number(this.headers['content-length'] ?? 0) : NaN;
   }
 
-  /** Whether it has a body that is not empty. Kept, as Node and the call ask several times. */
+  /** True if it has a body that is not empty. Kept, since Node and the call ask several times. */
   get hasBody(): boolean {
     return (this.#hasBody ??= this.bodyLength !== 0);
   }
