@@ -7,31 +7,25 @@ import { callsOf, type ComparedCall } from './calls';
 import { canonicalLines, differenceOf } from './canonical';
 import { readService, type ComparedService } from './wsdl';
 
-export interface Tally {
-  readonly differences: number;
-  /** How many calls could not be compared. */
-  readonly failures: number;
-  readonly calls: number;
-}
-
 type Print = (lines: readonly string[]) => Promise<void>;
 
 /**
- * Compares two services, each an address or the name of a file, and prints what was found as it goes.
+ * Compares two services, each an address or the name of a file, and prints what was found as it goes. Resolves to the number of
+ * differences, and of calls that could not be compared.
  *
  * @throws one of the WSDLs cannot be had.
  */
-export async function compare(oldName: string, newName: string, client: HttpClient, print: Print): Promise<Tally> {
+export async function compare(oldName: string, newName: string, client: HttpClient, print: Print) {
   const old = await readService(oldName, client);
   const other = await readService(newName, client);
   await print([`Old service: ${old.name}`, `New service: ${other.name}`, '']);
   const { places, lines } = differenceOf(old.wsdl.lines, other.wsdl.lines);
   const verdict = places === 0 ? 'a generated client sees no difference' : counted(places, 'difference');
   await print([`WSDL: ${verdict}`, ...lines, '']);
-  const calls = await compareCalls(old, other, client, print);
-  const differences = places + calls.differences;
-  await print(['', summary(differences, calls)]);
-  return { ...calls, differences };
+  const { calls, failures, ...found } = await compareCalls(old, other, client, print);
+  const differences = places + found.differences;
+  await print(['', summary(differences, failures, calls)]);
+  return { differences, failures };
 }
 
 async function compareCalls(old: ComparedService, other: ComparedService, client: HttpClient, print: Print) {
@@ -77,7 +71,7 @@ function problemOf(side: string, answer: HttpAnswer | NoAnswerError): string[] {
   return REFUSALS.has(answer.status) ? [`  the ${side} service refuses the caller: ${statusText(answer.status)}`] : [];
 }
 
-function summary(differences: number, { calls, failures }: Tally): string {
+function summary(differences: number, failures: number, calls: number): string {
   const found = `A client sees ${differences === 0 ? 'no difference' : counted(differences, 'difference')}`;
   if (failures > 0) return `${found}; ${String(failures)} of ${String(calls)} calls could not be compared.`;
   return calls === 0 ? `${found}, as far as the WSDLs tell.` : `${found}.`;

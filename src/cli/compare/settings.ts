@@ -38,13 +38,11 @@ export async function addSettings(file: string, lines: readonly string[]) {
   const before = await readFile(file, 'utf8').catch(() => '');
   const rows = before.split(/\r\n|\n|\r/);
   const added = lines.filter((line) => !there.places.has(line.replace(/=.*/s, '')) && !rows.includes(line));
-  if (added.length === 0) return { added, conflicts };
-  try {
-    const separator = before === '' || before.endsWith('\n') ? '' : '\n';
-    await appendFile(file, `${separator}${added.join('\n')}\n`);
-  } catch (error) {
-    throw fileError(file, 'written', error);
-  }
+  const separator = before === '' || before.endsWith('\n') ? '' : '\n';
+  if (added.length > 0)
+    await appendFile(file, `${separator}${added.join('\n')}\n`).catch((error: unknown) => {
+      throw fileError(file, 'written', error);
+    });
   return { added, conflicts };
 }
 
