@@ -13,7 +13,7 @@ export type WebHookSettings = Readonly<Record<string, string | number | boolean 
 
 /** The configuration of a process of ours that runs the service. */
 export interface ProcessConfig extends Config {
-  /** Of all variables; the password of the log also if it is in a file. */
+  /** The text of each variable that applies: its default if it is not set. The log's password also if it is in a file. */
   readonly texts: Texts;
   readonly environmentOfWorkers: Readonly<Record<string, string>>;
 }
@@ -32,9 +32,11 @@ export const ProcessConfig = {
       // The environment has variables of other programs.
       if ((resembles || place !== '') && name !== READ_KEY && !OF_OTHERS.test(name)) warn(line + place);
     });
-    const supervised = variablesOf(VARIABLES).filter(({ about }) => about.supervised);
+    const variables = variablesOf(VARIABLES);
+    const applied = Object.fromEntries(variables.map(({ name, about }) => [name, texts[name] || about.default]));
+    const supervised = variables.filter(({ about }) => about.supervised);
     const settings = Object.fromEntries(
-      supervised.map(({ name, about }) => [name, hash('sha256', texts[name] || (about.default ?? ''), 'base64')]),
+      supervised.map(({ name }) => [name, hash('sha256', applied[name] ?? '', 'base64')]),
     );
     const given = process.env[SUPERVISOR];
     const common = given === undefined ? settings : (JSON.parse(given) as typeof settings);
@@ -44,7 +46,7 @@ export const ProcessConfig = {
     refuse(others, origin);
     return {
       ...withinDescriptors(config, warn),
-      texts: { ...texts, EVENT_LOG_PASSWORD: config.eventLogServer.password },
+      texts: { ...applied, EVENT_LOG_PASSWORD: config.eventLogServer.password },
       environmentOfWorkers: { [SUPERVISOR]: JSON.stringify(settings) },
     };
   },
@@ -96,7 +98,7 @@ function ownTexts() {
   return {
     // PostgreSQL's own programs read PGPASSWORD.
     texts: EVENT_LOG_PASSWORD_FILE ? texts : { ...texts, EVENT_LOG_PASSWORD: EVENT_LOG_PASSWORD || PGPASSWORD },
-    origin(name: string): string {
+    origin: (name: string): string => {
       const place = process.env[name] === undefined ? file.places.get(name) : undefined;
       return place === undefined ? '' : ` (${place})`;
     },
