@@ -88,8 +88,8 @@ function serviceLines(old: Wsdl, { serviceName, operations }: Pick<Contract, 'se
   return [...(old.serviceName === serviceName ? [] : [[renamed]]), ...lacking];
 }
 
-/** A line of an `.env` file. Without quotes `#` may begin a comment; no value can have a double quote in it. */
+/** A line of an `.env` file. `#` may begin a comment, and `'` a value in quotes; no value can have a double quote in it. */
 function entry(name: string, value: string): string {
   const quote = value.includes("'") ? '"' : "'";
-  return `${name}=${value.includes('#') ? quote + value + quote : value}`;
+  return `${name}=${/^'|#/.test(value) ? quote + value + quote : value}`;
 }
