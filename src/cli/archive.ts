@@ -14,9 +14,10 @@ import type { Values } from './events-options';
 import { matcherOf, positionBefore } from './tool-log';
 import { counted, eventLine, fileError, linesOf, print, quoted } from './terminal';
 
-/** Prints the events from a start on, by default all, or says that there are none. */
+/** Prints the events from a start on, by default all, or says that there are none. @throws the signal came before the end. */
 export async function printEvents(log: ReadableLog, form: Values, stop: AbortSignal): Promise<void> {
   const { printed, read } = await printPages(log.pages(form.since ?? { after: 0 }), form, stop);
+  stop.throwIfAborted();
   if (printed === 0)
     console.error(read === 0 ? 'There are no events.' : `None of ${counted(read, 'event')} was printed.`);
 }

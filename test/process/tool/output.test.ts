@@ -65,6 +65,7 @@ describe('what the tool prints', () => {
   it.each([
     [0, ['follow', '--since', '0']],
     [1, ['export', '-']],
+    [1, ['print']],
   ])('ends with %d on SIGTERM where nobody reads it, with %j', async (expected, args) => {
     const child = start(process.execPath, [TOOL, ...args]);
     const ended = once(child, 'exit');
