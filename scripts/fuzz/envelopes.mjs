@@ -84,7 +84,8 @@ function recorder() {
   const handler = {
     openElement({ name, local, uri, attributes, scope }, start, end) {
       depth++;
-      found.push([name, local, uri, attributes.map((each) => ({ ...each })), namespaces(scope), start, end]);
+      const values = attributes.map((each) => [each.prefix, each.local, each.uri, each.value]);
+      found.push([name, local, uri, values, namespaces(scope), start, end]);
     },
     addText(text) {
       if (depth > 0 || text.trim() !== '') found.push(text);

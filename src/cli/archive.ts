@@ -14,7 +14,7 @@ import type { Values } from './events-options';
 import { matcherOf, positionBefore } from './tool-log';
 import { counted, eventLine, fileError, linesOf, print, quoted } from './terminal';
 
-/** Prints the events from a start on, by default all, or says that there are none. */
+/** Prints the events from a start on, by default all, or says that there are none. @throws the signal came before the end. */
 export async function printEvents(log: ReadableLog, form: Values, stop: AbortSignal): Promise<void> {
   const { printed, read } = await printPages(log.pages(form.since ?? { after: 0 }), form, stop);
   if (printed === 0)
@@ -28,6 +28,8 @@ export async function followEvents(log: ReadableLog, form: Values, stop: AbortSi
   const counts = { printed: 0, read: 0 };
   try {
     await printPages(log.follow({ after }, stop, sayChange), form, stop, counts);
+  } catch (error) {
+    if (!stop.aborted) throw error;
   } finally {
     console.error(`${counted(counts.printed, 'event')} printed.`);
   }
@@ -41,15 +43,11 @@ async function printPages(
 ) {
   const lineOf = process.stdout.isTTY && form.json !== true ? eventLine : jsonLine();
   const isChosen = matcherOf(form);
-  try {
-    for await (const page of pages) {
-      const chosen = page.filter((event) => isChosen(event) && isWhole(event));
-      await print(pageText(chosen, lineOf), stop);
-      counts.printed += chosen.length;
-      counts.read += page.length;
-    }
-  } catch (error) {
-    if (!stop.aborted) throw error;
+  for await (const page of pages) {
+    const chosen = page.filter((event) => isChosen(event) && isWhole(event));
+    await print(pageText(chosen, lineOf), stop);
+    counts.printed += chosen.length;
+    counts.read += page.length;
   }
   return counts;
 }

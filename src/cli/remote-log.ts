@@ -95,7 +95,8 @@ export class RemoteLog implements ReadableLog {
       }
       return undefined;
     } catch (error) {
-      if (error instanceof RemoteLogError || this.stop.aborted) throw error;
+      this.stop.throwIfAborted();
+      if (error instanceof RemoteLogError) throw error;
       if (error instanceof RangeError) throw new RemoteLogError('The service sent too long a line.');
       await this.#pause(1);
       return after;

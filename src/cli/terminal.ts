@@ -80,6 +80,11 @@ export function printable(line: string, lineFeed = '\\n'): string {
   return replaceInvisible(line.replaceAll('\t', '    ')).replaceAll('\n', lineFeed);
 }
 
+/** Prints lines in which servers may have written. */
+export function printLines(lines: readonly string[]): Promise<void> {
+  return print(lines.map((line) => `${printable(line)}\n`).join(''));
+}
+
 /** Writes a number with what is counted: `1 event`, `2 events`. */
 export function counted(count: number, what: string): string {
   return `${String(count)} ${what}${count === 1 ? '' : 's'}`;

@@ -1,30 +1,13 @@
 import { Sender } from '../senders/sender';
 import { Binding } from './values';
-import { withSecretFiles, wrongNames, type Texts } from './environment';
-import { ConfigError, Variable, variablesOf, type Problem, type SettingsOf, type VariableTable } from './variable';
+import { emptyGuards, unknownNames, withSecretFiles, type Texts, type UnknownName } from './environment';
+import { refuse, Variable, variablesOf, type Problem, type SettingsOf, type VariableTable } from './variable';
 import { VARIABLES } from './variables';
 
 type AllSettings = SettingsOf<typeof VARIABLES>;
 
 /** The service's configuration, checked and in the units that the code uses. */
-export interface Config extends Omit<AllSettings, 'tls' | 'limits' | 'admin'> {
-  readonly eventLogSettings: Parameters<AllSettings['eventLog']['open']>[0];
-  /** Path of the endpoint, which is also the source of its own events. */
-  readonly path: string;
-  /** The names of what PROTOCOLS and DOCUMENTATION switch off: bindings, and `documentation`. */
-  readonly off: readonly string[];
-  /** Files in PEM. Without them the service speaks plain HTTP, and without `clientCa` clients need no certificate. */
-  readonly tls: (AllSettings['tls'] & Readonly<Record<'cert' | 'key', string>>) | undefined;
-  /** Limits of what callers can use. Times are in milliseconds. */
-  readonly limits: AllSettings['limits'] & {
-    readonly maxBodyMemory: number;
-    readonly headersTimeout: number;
-    /** How long a client may read nothing of its answer. */
-    readonly sendTimeout: number;
-  };
-  /** The operator's address for health and metrics, if it is another than the public one. */
-  readonly admin: Pick<AllSettings, 'host' | 'port'> | undefined;
-}
+export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 /** How many of the largest bodies fit into MAX_BODY_MEMORY by default. */
 const LARGEST_BODIES = 8;
@@ -38,24 +21,35 @@ const SEND_TIMEOUT = 30_000;
  * files become absolute, so that messages and log lines show where a file is.
  *
  * @param origin - says where a variable comes from, to be added to a message about it: ` (.env, line 3)`.
+ * @param onUnknown - called for each name that no setting has, unless it is clearly misspelled, which is an error.
  * @throws {ConfigError} naming every variable that is wrong, its value and what is allowed.
  */
-export function readConfig(environment: Texts, origin?: (name: string) => string): Config {
-  const settings = readTable(VARIABLES, environment, origin, contradictions);
+export function readConfig(
+  environment: Texts,
+  origin?: (name: string) => string,
+  onUnknown?: (name: UnknownName) => void,
+) {
+  const settings = readTable(VARIABLES, environment, origin, onUnknown, contradictions);
   const { tls, limits, admin, protocols, documentation } = settings;
   const { cert, key } = tls;
   return {
     ...settings,
     eventLogSettings: { ...settings.eventLogServer, retention: settings.retention, isShared: settings.workers > 1 },
+    /** Path of the endpoint, which is also the source of its own events. */
     path: `/${settings.serviceRoot}/Services/WebHooks.asmx`,
+    /** The names of what PROTOCOLS and DOCUMENTATION switch off: bindings, and `documentation`. */
     off: [...Binding.all.filter((binding) => !protocols.has(binding)), ...(documentation ? [] : ['documentation'])],
+    /** Files in PEM. Without them the service speaks plain HTTP, and without `clientCa` clients need no certificate. */
     tls: cert === undefined || key === undefined ? undefined : { ...tls, cert, key },
+    /** Limits of what callers can use. Times are in milliseconds. */
     limits: {
       ...limits,
       maxBodyMemory: limits.maxBodyMemory ?? LARGEST_BODIES * settings.maxRequestBytes,
       headersTimeout: Math.min(limits.requestTimeout, HEADERS_TIMEOUT),
+      /** How long a client may read nothing of its answer. */
       sendTimeout: Math.min(limits.requestTimeout, SEND_TIMEOUT),
     },
+    /** The operator's address for health and metrics, if it is another than the public one. */
     admin: admin.port === undefined ? undefined : { ...admin, port: admin.port },
   };
 }
@@ -68,11 +62,15 @@ export function readConfig(environment: Texts, origin?: (name: string) => string
 export function readTable<Table extends VariableTable>(
   table: Table,
   environment: Texts,
-  origin: (name: string) => string = () => '',
+  origin?: (name: string) => string,
+  onUnknown: (name: UnknownName) => void = () => undefined,
   contradictionsIn: (settings: SettingsOf<Table>, texts: Texts) => readonly Problem[] = () => [],
 ): SettingsOf<Table> {
   const variables = variablesOf(table);
-  const wrongNamed = wrongNames(variables, environment);
+  const wrongNamed = emptyGuards(variables, environment);
+  for (const name of unknownNames(variables, Object.keys(environment)))
+    if (name.isMisspelling) wrongNamed.push(name);
+    else onUnknown(name);
   const set = Object.entries(environment).filter(
     ([name, text]) => text !== '' && !wrongNamed.some((wrong) => wrong.name === name),
   );
@@ -90,8 +88,7 @@ export function readTable<Table extends VariableTable>(
     );
   const settings = read(table) as SettingsOf<Table>;
   if (wrong.length === 0) wrong.push(...contradictionsIn(settings, texts));
-  const lines = [...wrongNamed, ...wrongFiles, ...wrong].map(({ name, line }) => line + origin(name));
-  if (lines.length > 0) throw new ConfigError(lines.join('\n'));
+  refuse([...wrongNamed, ...wrongFiles, ...wrong], origin);
   return settings;
 }
 

@@ -38,14 +38,9 @@ export class EnvFile {
   }
 
   static read(file: string): EnvFile {
-    let content = '';
-    try {
-      // A dangling symbolic link is a mistake, not a missing file.
-      if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) content = readTextFile(file);
-    } catch (error) {
-      throw new ConfigError(`${file}: ${(error as Error).message}`);
-    }
-    return new EnvFile(file, content);
+    // A dangling symbolic link is a mistake, not a missing file.
+    const isThere = lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+    return new EnvFile(file, isThere ? readTextFile(file) : '');
   }
 }
 
@@ -91,17 +86,15 @@ export function withSecretFiles(
   return { texts, problems };
 }
 
-/** Finds the variables that would leave something open: misspelled ones and empty guards. */
-export function wrongNames(variables: readonly Variable<unknown>[], environment: Texts): Problem[] {
-  const misspelled = unknownNames(variables, Object.keys(environment)).filter(({ isMisspelling }) => isMisspelling);
-  const guards = variables.filter((variable) => variable.guards).flatMap((variable) => variable.names);
-  const empty = guards
+/** Finds the guards that are empty. */
+export function emptyGuards(variables: readonly Variable<unknown>[], environment: Texts): Problem[] {
+  return variables
+    .flatMap(({ guards, names }) => (guards ? names : []))
     .filter((name) => environment[name]?.trim() === '')
     .map((name) => ({ name, line: `${name}: must not be empty; give it a value, or remove it` }));
-  return [...misspelled, ...empty];
 }
 
-interface UnknownName extends Problem {
+export interface UnknownName extends Problem {
   /** True if it is clearly the name of a variable with a typing error. */
   readonly isMisspelling: boolean;
   /** True if it may be meant for this service: it is close to the name of a setting, or ends like the name of a secret. */
@@ -144,14 +137,14 @@ function lettersOf(name: string): string {
   return name.toUpperCase().replaceAll('_', '');
 }
 
-/** Reads a text file in UTF-8. Throws an error whose message names the file. */
+/** Reads a text file in UTF-8. @throws {ConfigError} naming the file. */
 function readTextFile(path: string): string {
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
   } catch (error) {
-    throw new Error(`${resolve(path)} cannot be read: ${reasonOf(error)}`, { cause: error });
+    throw new ConfigError(`${resolve(path)} cannot be read: ${reasonOf(error)}`);
   }
-  if (!isUtf8(bytes) || bytes.includes(0)) throw new Error(`${resolve(path)} is not text in UTF-8`);
+  if (!isUtf8(bytes) || bytes.includes(0)) throw new ConfigError(`${resolve(path)} is not text in UTF-8`);
   return new TextDecoder().decode(bytes);
 }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readConfig, readTable, type Config } from './config';
-import { EnvFile, unknownNames, withSecretFiles, type Texts } from './environment';
-import { ConfigError, variablesOf, type Variable } from './variable';
+import { EnvFile, unknownNames, type Texts } from './environment';
+import { ConfigError, refuse, variablesOf, type Variable } from './variable';
 import { VARIABLES } from './variables';
 
 /** Tells workers the settings that their supervisor uses itself: a digest of each, by the name of its variable, as JSON. */
@@ -13,7 +13,7 @@ export type WebHookSettings = Readonly<Record<string, string | number | boolean 
 
 /** The configuration of a process of ours that runs the service. */
 export interface ProcessConfig extends Config {
-  /** Of all variables. A secret in a file has the content of that file. */
+  /** The text of each variable that applies: its default if it is not set. The log's password also if it is in a file. */
   readonly texts: Texts;
   readonly environmentOfWorkers: Readonly<Record<string, string>>;
 }
@@ -26,31 +26,28 @@ export const ProcessConfig = {
    * @throws {ConfigError} the service cannot run with it, or a worker would differ from its supervisor.
    */
   ofService(warn: (message: string) => void): ProcessConfig {
-    const { texts, isOfFile, origin } = ownTexts();
-    const variables = variablesOf(VARIABLES);
-    for (const { name, line, resembles } of unknownNames(variables, Object.keys(texts))) {
+    const { texts, origin } = ownTexts();
+    const config = readConfig(texts, origin, ({ name, line, resembles }) => {
+      const place = origin(name);
       // The environment has variables of other programs.
-      if ((isOfFile(name) || resembles) && name !== READ_KEY && !OF_OTHERS.test(name)) warn(line + origin(name));
-    }
-    const config = readConfig(texts, origin);
+      if ((resembles || place !== '') && name !== READ_KEY && !OF_OTHERS.test(name)) warn(line + place);
+    });
+    const variables = variablesOf(VARIABLES);
+    const applied = Object.fromEntries(variables.map(({ name, about }) => [name, texts[name] || about.default]));
     const supervised = variables.filter(({ about }) => about.supervised);
     const settings = Object.fromEntries(
-      supervised.map(({ name, about }) => [name, hash('sha256', texts[name] || (about.default ?? ''), 'base64')]),
+      supervised.map(({ name }) => [name, hash('sha256', applied[name] ?? '', 'base64')]),
     );
     const given = process.env[SUPERVISOR];
     const common = given === undefined ? settings : (JSON.parse(given) as typeof settings);
-    const lines = supervised
+    const others = supervised
       .filter(({ name }) => common[name] !== settings[name])
-      .map((variable) => {
-        const { line, name } = variable.problem(texts[variable.name], 'takes effect when the service is restarted');
-        return line + origin(name);
-      });
-    if (lines.length > 0) throw new ConfigError(lines.join('\n'));
-    const environmentOfWorkers = { [SUPERVISOR]: JSON.stringify(settings) };
+      .map((variable) => variable.problem(texts[variable.name], 'takes effect when the service is restarted'));
+    refuse(others, origin);
     return {
       ...withinDescriptors(config, warn),
-      texts: withSecretFiles(variables, texts).texts,
-      environmentOfWorkers,
+      texts: { ...applied, EVENT_LOG_PASSWORD: config.eventLogServer.password },
+      environmentOfWorkers: { [SUPERVISOR]: JSON.stringify(settings) },
     };
   },
 
@@ -80,8 +77,7 @@ export const ProcessConfig = {
 
   /** Reads the settings that a program gives to the service that it embeds. Nothing is logged unless it says so. */
   embedded(settings: WebHookSettings): Config {
-    const unknown = unknownNames(variablesOf(VARIABLES), Object.keys(settings));
-    if (unknown.length > 0) throw new ConfigError(unknown.map(({ line }) => line).join('\n'));
+    refuse(unknownNames(variablesOf(VARIABLES), Object.keys(settings)));
     const set = Object.entries(settings).filter(([, value]) => value !== undefined);
     const texts = Object.fromEntries(set.map(([name, value]) => [name, String(value)]));
     const config = withinDescriptors(readConfig({ LOG_LEVEL: 'silent', ...texts }));
@@ -97,14 +93,15 @@ const OF_OTHERS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|
 /** The environment, and what an `.env` file adds to it: workers, which inherit the environment, read the file anew. */
 function ownTexts() {
   const file = EnvFile.read('.env');
-  const isOfFile = (name: string) => process.env[name] === undefined && file.places.has(name);
   const texts = withNamesOfSystem({ ...file.texts, ...process.env });
   const { PGPASSWORD, EVENT_LOG_PASSWORD, EVENT_LOG_PASSWORD_FILE } = texts;
   return {
     // PostgreSQL's own programs read PGPASSWORD.
     texts: EVENT_LOG_PASSWORD_FILE ? texts : { ...texts, EVENT_LOG_PASSWORD: EVENT_LOG_PASSWORD || PGPASSWORD },
-    isOfFile,
-    origin: (name: string): string => (isOfFile(name) ? ` (${file.places.get(name) ?? ''})` : ''),
+    origin: (name: string): string => {
+      const place = process.env[name] === undefined ? file.places.get(name) : undefined;
+      return place === undefined ? '' : ` (${place})`;
+    },
   };
 }
 

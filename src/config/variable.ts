@@ -86,6 +86,11 @@ export interface Problem {
   readonly line: string;
 }
 
+/** @throws {ConfigError} there are problems: with a line for each, and the origin of its variable. */
+export function refuse(problems: readonly Problem[], origin: (name: string) => string = () => ''): void {
+  if (problems.length > 0) throw new ConfigError(problems.map(({ name, line }) => line + origin(name)).join('\n'));
+}
+
 /** Returns functions that define the variables of a section. */
 export function section(group: SettingGroup) {
   const optional = <Value>(name: string, read: Read<Value>, description: Description) =>

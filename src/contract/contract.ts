@@ -29,7 +29,8 @@ export class Contract {
   /** Writes the WSDL of the bindings that are on, with this address for every port. */
   readonly wsdl: (address: string) => string;
   readonly extendedWsdl: (address: string) => string;
-  readonly #byAction: ReadonlyMap<string, string>;
+  /** The names of the operations, by their SOAP actions. */
+  readonly operationByAction: ReadonlyMap<string, string>;
 
   private constructor(
     wsdl: string,
@@ -56,7 +57,7 @@ export class Contract {
         documentation: documentationOf(operation),
       });
     });
-    this.#byAction = new Map(this.operations.map(({ name, action }) => [action, name]));
+    this.operationByAction = new Map(this.operations.map(({ name, action }) => [action, name]));
     this.namespace = namespace;
     this.hasOwnNamespace = given !== undefined;
     this.serviceName = nameOf(service);
@@ -83,10 +84,6 @@ export class Contract {
   /** The SOAP action of an operation, which ASP.NET makes from the namespace: with one slash between them. */
   static actionOf(namespace: string, operation: string): string {
     return namespace + (namespace.endsWith('/') ? '' : '/') + operation;
-  }
-
-  action(soapAction: string): string | undefined {
-    return this.#byAction.get(soapAction);
   }
 
   /** The most bytes that a reply over any binding has in addition to its result's text. */

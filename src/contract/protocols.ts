@@ -65,18 +65,11 @@ export function wsdlWith(wsdl: string, on: ReadonlySet<Binding>): string {
   const schemaElements = inside(inside(child('types'), 'schema', SCHEMA_NAMESPACE), 'element', SCHEMA_NAMESPACE);
   keep(schemaElements, named(inside(messages, 'part').map((part) => reference(part, 'element'))));
 
-  const kept = without(leftOut, wsdl);
+  // From the last to the first, so that offsets stay right.
+  const kept = leftOut
+    .toSorted((one, other) => other.start - one.start)
+    .reduce((text, { start, end }) => text.slice(0, start).trimEnd() + text.slice(end), wsdl);
   return on.has('soap11') ? kept : kept.replace(NAME_OF_SOAP_11, '$<before>12');
-}
-
-function without(elements: readonly XmlElement[], document: string): string {
-  const parts: string[] = [];
-  let from = 0;
-  for (const { start, end } of elements.toSorted((one, other) => one.start - other.start)) {
-    parts.push(document.slice(from, start).trimEnd());
-    from = end;
-  }
-  return parts.join('') + document.slice(from);
 }
 
 /** Where the names of port type and messages of SOAP 1.1 stand, and the references to them. */

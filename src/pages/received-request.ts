@@ -60,7 +60,7 @@ function soapBody(
   contract: Contract,
   binding: 'soap11' | 'soap12',
 ): Buffer {
-  const message = SoapVersion[binding].request('RecordEvent', contract, false);
+  const message = SoapVersion[binding].request('RecordEvent', contract.namespace, false);
   const payload = data?.bytes().toString() ?? '';
   // The element is empty: `<RecordEvent xmlns="…" />`.
   const [element = '', namespace = ''] = /<RecordEvent xmlns(=".*?") ?\/>/.exec(message) ?? [];

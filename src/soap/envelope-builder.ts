@@ -28,8 +28,6 @@ export interface SoapMessage {
 /** The operation that the header fields of a request name, for a message of each version. */
 export type NamedOperations = Readonly<Partial<Record<SoapVersion['binding'], string | undefined>>>;
 
-const NO_CONTENT: CallContent = {};
-
 /** The parts of the contract that reading a message needs, also in another thread. */
 export interface MessageContract {
   /** At least one. */
@@ -106,7 +104,7 @@ export class EnvelopeBuilder {
       hasAddressing: this.#hasAddressing,
       element,
       arguments: this.#arguments,
-      content: this.contract.recording.has(operation) ? this.#contentFor(operation) : NO_CONTENT,
+      content: this.contract.recording.has(operation) ? this.#contentFor(operation) : {},
       hints,
     };
   }
@@ -114,9 +112,7 @@ export class EnvelopeBuilder {
   #contentFor(operation: string): CallContent {
     const [content, soapPart] = this.#recordedPart(operation);
     const text = content?.text(FAULTS.payloadGrowth);
-    return text === undefined
-      ? NO_CONTENT
-      : { payload: eventPayload({ mediaType: 'application/xml', text }), soapPart };
+    return text === undefined ? {} : { payload: eventPayload({ mediaType: 'application/xml', text }), soapPart };
   }
 
   /** The content of the body's first element if that is the operation's and all that the body says, or else of what says more. */
@@ -132,23 +128,14 @@ export class EnvelopeBuilder {
   openElement(tag: Tag, start: number, end: number): void {
     const depth = ++this.#depth;
     if (this.#insideSecurity) this.#security?.openElement(tag);
-    switch (depth) {
-      case 1:
-        this.#openEnvelope(tag);
-        break;
-      case BODY_DEPTH:
-        this.#openHeaderOrBody(tag, start, end);
-        break;
-      case OPERATION_DEPTH:
-        this.#openBlock(tag, start, end);
-        break;
-      case ARGUMENT_DEPTH:
-        if (!isOpen(this.#content)) break;
+    if (depth === 1) this.#openEnvelope(tag);
+    else if (depth === BODY_DEPTH) this.#openHeaderOrBody(tag, start, end);
+    else if (depth === OPERATION_DEPTH) this.#openBlock(tag, start, end);
+    else if (isOpen(this.#content)) {
+      if (depth === ARGUMENT_DEPTH) {
         this.#content.addChild(start, tag);
         this.#arguments?.openChild(tag);
-        break;
-      default:
-        if (isOpen(this.#content)) this.#arguments?.openInner();
+      } else this.#arguments?.openInner();
     }
   }
 

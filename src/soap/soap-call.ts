@@ -222,13 +222,11 @@ function faultOf(error: unknown, refusal: RequestError | undefined, security: Se
 }
 
 /** Names the operation with an action, as it is, URL-decoded, or in UTF-8, which Node reads as ISO 8859-1. */
-function operationWithAction(contract: Contract, action: string): string | undefined {
-  const written = contract.action(action);
+function operationWithAction({ operationByAction: named }: Contract, action: string): string | undefined {
+  const written = named.get(action);
   if (written !== undefined) return written;
   const text = urlDecoded(action);
-  const operation = contract.action(text);
-  if (operation !== undefined || !/[\x80-\xff]/.test(text)) return operation;
-  return contract.action(Buffer.from(text, 'latin1').toString('utf8'));
+  return named.get(text) ?? named.get(Buffer.from(text, 'latin1').toString('utf8'));
 }
 
 function soapActionValue(header: string): string {

@@ -1,5 +1,4 @@
 import { create } from 'xmlbuilder2';
-import type { Contract } from '../contract/contract';
 import { builderText } from '../xml/characters';
 
 /** The namespaces that every envelope declares besides its own, in the original's order. */
@@ -43,12 +42,13 @@ export class SoapVersion {
   }
 
   /**
-   * Writes an operation's request as the interface document shows it, indented if a person will read it, with the arguments in the
-   * order of the schema; if it takes any XML, those that the schema does not name follow.
+   * Writes an operation's request as the interface document shows it, indented if a person will read it.
+   *
+   * @param given - the arguments, in the order of the schema.
    */
   request(
     operation: string,
-    contract: Contract,
+    namespace: string,
     prettyPrint: boolean,
     given: ReadonlyMap<string, string> = new Map(),
   ): string {
@@ -57,13 +57,8 @@ export class SoapVersion {
       .ele(this.namespace, `${prefix}:Envelope`)
       .att(SCHEMA_NAMESPACES)
       .ele(`${prefix}:Body`)
-      .ele(builderText(contract.namespace), operation);
-    const { parameters = [], takesAnyXml = false } = contract.operations.find(({ name }) => name === operation) ?? {};
-    const names = new Set(parameters.map(({ name }) => name));
-    for (const name of takesAnyXml ? new Set([...names, ...given.keys()]) : names) {
-      const text = given.get(name);
-      if (text !== undefined) element.ele(name).txt(builderText(text));
-    }
+      .ele(builderText(namespace), operation);
+    for (const [name, text] of given) element.ele(name).txt(builderText(text));
     return element.end({ prettyPrint, spaceBeforeSlash: true });
   }
 }

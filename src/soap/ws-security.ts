@@ -85,7 +85,7 @@ export class SecurityHeaderReader {
     if (!isUnderstood) this.#refuse(SECURITY_CODES.unsupported, `the element ${name} is not supported`);
     else if (this.#texts.has(path)) this.#refuse(SECURITY_CODES.invalid, `it has more than one ${name}`);
     else this.#texts.set(path, '');
-    const type = tag.attributes.find((attribute) => attribute.name === 'Type');
+    const type = tag.attributes.find(({ uri, local }) => uri === '' && local === 'Type');
     if (path === 'UsernameToken/Password' && type !== undefined && type.value !== PASSWORD_TEXT)
       this.#refuse(
         SECURITY_CODES.unsupported,

@@ -67,8 +67,7 @@ export function isSpaceCode(code: number): boolean {
 
 /** Whether a text is white space, as XML defines it, or empty. */
 export function isSpace(text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (!isSpaceCode(text.charCodeAt(i))) return false;
-  return true;
+  return !/[^\t\n\r ]/.test(text);
 }
 
 /** Kinds of ASCII characters: those that a name can begin with, and the others that it can have. */

@@ -204,7 +204,7 @@ export class CommonXmlReader {
     const prefix = colon === -1 ? '' : xml.slice(start, colon);
     const local = colon === -1 ? name : xml.slice(colon + 1, end);
     if (prefix === 'xmlns') return this.#declare(local, value.trim());
-    (this.#attributes ??= []).push({ name, prefix, local, uri: '', value });
+    (this.#attributes ??= []).push({ prefix, local, uri: '', value });
     return true;
   }
 

@@ -24,18 +24,15 @@ export class ElementContent {
   end: number | undefined;
   /** Whether it directly holds text other than white space; then all of its white space counts. */
   hasText = false;
-  readonly #xml: string;
-  readonly #start: number;
-  readonly #scope: Scope;
   readonly #children: Child[] = [];
   /** The declarations that were written, by prefix. */
   readonly #written = new Map<string, string>();
 
-  constructor(xml: string, start: number, scope: Scope = NO_DECLARATIONS) {
-    this.#xml = xml;
-    this.#start = start;
-    this.#scope = scope;
-  }
+  constructor(
+    private readonly xml: string,
+    private readonly start: number,
+    private readonly scope: Scope = NO_DECLARATIONS,
+  ) {}
 
   addChild(start: number, { name, scope }: Tag): void {
     this.#children.push({ start, nameEnd: start + 1 + name.length, scope });
@@ -43,15 +40,15 @@ export class ElementContent {
 
   /** The offset after the end tag, once that has been read. */
   get elementEnd(): number {
-    const { end = this.#xml.length } = this;
-    const isEmptyTag = this.#xml.charCodeAt(this.#start - 2) === SLASH;
-    return isEmptyTag ? end : this.#xml.indexOf('>', end) + 1;
+    const { end = this.xml.length } = this;
+    const isEmptyTag = this.xml.charCodeAt(this.start - 2) === SLASH;
+    return isEmptyTag ? end : this.xml.indexOf('>', end) + 1;
   }
 
   /** Whether it holds something beside its first child element, which has this content. */
   hasMoreThan(child: ElementContent): boolean {
-    const xml = this.#xml;
-    const before = xml.slice(this.#start, this.#children[0]?.start);
+    const xml = this.xml;
+    const before = xml.slice(this.start, this.#children[0]?.start);
     return !isBlank(before) || !isBlank(xml.slice(child.elementEnd, this.end));
   }
 
@@ -62,11 +59,11 @@ export class ElementContent {
    * @param tooLong - returns the error to throw if declarations add more than `maxGrowth` characters.
    */
   text(tooLong: (maxGrowth: number) => Error): string | undefined {
-    const xml = this.#xml;
-    if (this.#children.length === 0 && isBlank(xml.slice(this.#start, this.end))) return undefined;
+    const xml = this.xml;
+    if (this.#children.length === 0 && isBlank(xml.slice(this.start, this.end))) return undefined;
     const maxGrowth = Math.min(MAX_GROWTH * xml.length, MAX_GAIN);
     let growth = 0;
-    let position = this.#start;
+    let position = this.start;
     let end = this.end ?? xml.length;
     if (!this.hasText) {
       while (isSpaceCode(xml.charCodeAt(position))) position++;
@@ -88,17 +85,17 @@ export class ElementContent {
 
   /** Those that a child, which ends at `end`, may need and does not make itself. */
   #declarationsOn({ start, scope: own }: Child, end: number): string {
-    const scope = this.#scope;
+    const scope = this.scope;
     const { declared } = own === scope ? NO_DECLARATIONS : own;
     let text = '';
-    for (const prefix of prefixesIn(this.#xml.slice(start, end), scope) ?? new Set(['', ...scope.all().keys()]))
+    for (const prefix of prefixesIn(this.xml.slice(start, end), scope) ?? new Set(['', ...scope.all().keys()]))
       if (!declared.has(prefix)) text += this.#written.get(prefix) ?? this.#write(prefix);
     return text;
   }
 
   /** Writes the declaration of a prefix; empty if it needs none. */
   #write(prefix: string): string {
-    const namespace = this.#scope.find(prefix) ?? '';
+    const namespace = this.scope.find(prefix) ?? '';
     const name = prefix === '' ? 'xmlns' : `xmlns:${prefix}`;
     const text = namespace === '' || prefix === 'xml' ? '' : ` ${name}="${xmlAttribute(namespace)}"`;
     this.#written.set(prefix, text);

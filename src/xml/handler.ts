@@ -6,8 +6,6 @@ export interface ElementName {
 
 /** An attribute that declares no namespace. */
 export interface Attribute {
-  /** With its prefix. */
-  readonly name: string;
   readonly prefix: string;
   readonly local: string;
   readonly uri: string;

@@ -33,8 +33,8 @@ export class XmlElement implements ElementName {
       },
       closeElement(contentEnd) {
         const element = open.pop();
-        const isEmptyTag = (end: number) => text[end - 2] === '/';
-        if (element !== undefined && !isEmptyTag(element.end)) element.end = text.indexOf('>', contentEnd) + 1;
+        // An empty-element tag has been read to its end.
+        if (element !== undefined && text[element.end - 2] !== '/') element.end = text.indexOf('>', contentEnd) + 1;
       },
     });
     if (root === undefined) throw new XmlError('It is empty.');

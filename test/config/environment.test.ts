@@ -63,7 +63,7 @@ describe('an .env file', () => {
   it('is refused if it is a folder or a link to nothing', async () => {
     const file = join(folder.path, 'folder');
     await mkdir(file);
-    expect(() => EnvFile.read(file)).toThrow(`${file}: ${file} cannot be read: it is a folder`);
+    expect(() => EnvFile.read(file)).toThrow(`${file} cannot be read: it is a folder`);
     const link = join(folder.path, 'link');
     await symlink('nothing', link);
     expect(() => EnvFile.read(link)).toThrow(`${link} cannot be read: there is no such file or folder`);

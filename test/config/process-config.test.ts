@@ -86,7 +86,7 @@ describe('the settings of a process', () => {
 
   it.each<[string, object, object, string[], boolean?]>([
     ['other keys', { RECORD_KEYS: KEY }, { READ_KEYS: KEY, ALLOWED_HOSTS: 'h' }, []],
-    ['a limit', {}, { MAX_CONNECTIONS: '9' }, ['MAX_CONNECTIONS']],
+    ['no default', { EVENT_TYPE: '' }, { MAX_CONNECTIONS: '9', MAX_IN_FLIGHT: '1000' }, ['MAX_CONNECTIONS']],
     ['the retention', {}, { RETENTION_MAX_AGE: '1d', RETENTION_MAX_EVENTS: '9' }, []],
     ['the retention of a stream', {}, { RETENTION_MAX_AGE: '1d' }, ['RETENTION_MAX_AGE'], false],
     ['other files', TLS, { TLS_CERT: 'b.pem', TLS_KEY: 'b.key' }, []],

@@ -2,48 +2,40 @@ import { Charset, MediaType } from '../../http/content/media-type';
 import { XmlError } from '../../xml/handler';
 import { XmlElement } from '../../xml/xml-tree';
 import { NoAnswerError, statusText, type HttpAnswer, type HttpClient } from '../http-client';
-import { counted, quoted } from '../terminal';
+import { counted, printLines, quoted } from '../terminal';
 import { callsOf, type ComparedCall } from './calls';
 import { canonicalLines, differenceOf } from './canonical';
 import { readService, type ComparedService } from './wsdl';
 
-export interface Tally {
-  readonly differences: number;
-  /** How many calls could not be compared. */
-  readonly failures: number;
-  readonly calls: number;
-}
-
-type Print = (lines: readonly string[]) => Promise<void>;
-
 /**
- * Compares two services, each an address or the name of a file, and prints what was found as it goes.
+ * Compares two services, each an address or the name of a file, and prints what was found as it goes. Resolves to the number of
+ * differences, and of calls that could not be compared.
  *
  * @throws one of the WSDLs cannot be had.
  */
-export async function compare(oldName: string, newName: string, client: HttpClient, print: Print): Promise<Tally> {
+export async function compare(oldName: string, newName: string, client: HttpClient) {
   const old = await readService(oldName, client);
   const other = await readService(newName, client);
-  await print([`Old service: ${old.name}`, `New service: ${other.name}`, '']);
+  await printLines([`Old service: ${old.name}`, `New service: ${other.name}`, '']);
   const { places, lines } = differenceOf(old.wsdl.lines, other.wsdl.lines);
   const verdict = places === 0 ? 'a generated client sees no difference' : counted(places, 'difference');
-  await print([`WSDL: ${verdict}`, ...lines, '']);
-  const calls = await compareCalls(old, other, client, print);
-  const differences = places + calls.differences;
-  await print(['', summary(differences, calls)]);
-  return { ...calls, differences };
+  await printLines([`WSDL: ${verdict}`, ...lines, '']);
+  const { calls, failures, ...found } = await compareCalls(old, other, client);
+  const differences = places + found.differences;
+  await printLines(['', summary(differences, failures, calls)]);
+  return { differences, failures };
 }
 
-async function compareCalls(old: ComparedService, other: ComparedService, client: HttpClient, print: Print) {
+async function compareCalls(old: ComparedService, other: ComparedService, client: HttpClient) {
   if (old.endpoint === undefined || other.endpoint === undefined) {
     const which = old.endpoint === undefined ? 'old' : 'new';
-    await print([`Calls: none was made, since the ${which} service is only a document.`]);
+    await printLines([`Calls: none was made, since the ${which} service is only a document.`]);
     return { differences: 0, failures: 0, calls: 0 };
   }
   const theirs = new Set(other.wsdl.protocols);
   const protocols = new Set(old.wsdl.protocols.filter((protocol) => theirs.has(protocol)));
   const calls = callsOf(old.wsdl.targetNamespace, protocols);
-  await print([`Calls: ${String(calls.length)}, as a client of the old service makes them`]);
+  await printLines([`Calls: ${String(calls.length)}, as a client of the old service makes them`]);
   let [differences, failures] = [0, 0];
   for (const call of calls) {
     const [before, after] = [await ask(call, old.endpoint, client), await ask(call, other.endpoint, client)];
@@ -51,12 +43,12 @@ async function compareCalls(old: ComparedService, other: ComparedService, client
     if (before instanceof NoAnswerError || after instanceof NoAnswerError || bothRefuse(before, after)) {
       failures++;
       const problems = [...problemOf('old', before), ...problemOf('new', after)];
-      await print([`${title}: could not be compared`, ...problems]);
+      await printLines([`${title}: could not be compared`, ...problems]);
       continue;
     }
     const { places, lines } = differenceOf(answerLines(call, before), answerLines(call, after));
     differences += places;
-    await print([`${title}: ${places === 0 ? 'same' : counted(places, 'difference')}`, ...lines]);
+    await printLines([`${title}: ${places === 0 ? 'same' : counted(places, 'difference')}`, ...lines]);
   }
   return { differences, failures, calls: calls.length };
 }
@@ -77,7 +69,7 @@ function problemOf(side: string, answer: HttpAnswer | NoAnswerError): string[] {
   return REFUSALS.has(answer.status) ? [`  the ${side} service refuses the caller: ${statusText(answer.status)}`] : [];
 }
 
-function summary(differences: number, { calls, failures }: Tally): string {
+function summary(differences: number, failures: number, calls: number): string {
   const found = `A client sees ${differences === 0 ? 'no difference' : counted(differences, 'difference')}`;
   if (failures > 0) return `${found}; ${String(failures)} of ${String(calls)} calls could not be compared.`;
   return calls === 0 ? `${found}, as far as the WSDLs tell.` : `${found}.`;

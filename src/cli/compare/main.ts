@@ -3,7 +3,7 @@ import { BUILD, requireNode } from '../../config/package-info';
 requireNode();
 import { Contract } from '../../contract/contract';
 import { HttpClient } from '../http-client';
-import { print, printable, runProgram, textOf } from '../terminal';
+import { printLines, runProgram, textOf } from '../terminal';
 import { option, ToolCommand } from '../tool-command';
 import { compare } from './compare';
 import { addSettings, settingsFor } from './settings';
@@ -18,7 +18,7 @@ function compareCommand(): ToolCommand {
     .arguments('<old> <new>')
     .addHelpText('after', `\n${NOTES}`)
     .action(async (old: string, other: string, values: ReachValues) => {
-      const { differences, failures } = await compare(old, other, await clientFor(values), printLines);
+      const { differences, failures } = await compare(old, other, await clientFor(values));
       if (failures > 0) process.exitCode = 2;
       else if (differences > 0) process.exitCode = 1;
     });
@@ -72,11 +72,6 @@ async function findSettings(old: string, file: string | undefined, client: HttpC
   if (isComplete) return;
   console.error('These settings alone do not make the new service like the old one: read the comments.');
   process.exitCode = 1;
-}
-
-/** Prints lines in which servers may have written. */
-function printLines(lines: readonly string[]): Promise<void> {
-  return print(lines.map((line) => `${printable(line)}\n`).join(''));
 }
 
 /** Runs the tool with the environment of this process, and sets its exit code. */

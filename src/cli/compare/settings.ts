@@ -38,13 +38,11 @@ export async function addSettings(file: string, lines: readonly string[]) {
   const before = await readFile(file, 'utf8').catch(() => '');
   const rows = before.split(/\r\n|\n|\r/);
   const added = lines.filter((line) => !there.places.has(line.replace(/=.*/s, '')) && !rows.includes(line));
-  if (added.length === 0) return { added, conflicts };
-  try {
-    const separator = before === '' || before.endsWith('\n') ? '' : '\n';
-    await appendFile(file, `${separator}${added.join('\n')}\n`);
-  } catch (error) {
-    throw fileError(file, 'written', error);
-  }
+  const separator = before === '' || before.endsWith('\n') ? '' : '\n';
+  if (added.length > 0)
+    await appendFile(file, `${separator}${added.join('\n')}\n`).catch((error: unknown) => {
+      throw fileError(file, 'written', error);
+    });
   return { added, conflicts };
 }
 
@@ -90,8 +88,8 @@ function serviceLines(old: Wsdl, { serviceName, operations }: Pick<Contract, 'se
   return [...(old.serviceName === serviceName ? [] : [[renamed]]), ...lacking];
 }
 
-/** A line of an `.env` file. Without quotes `#` may begin a comment; no value can have a double quote in it. */
+/** A line of an `.env` file. `#` may begin a comment, and `'` a value in quotes; no value can have a double quote in it. */
 function entry(name: string, value: string): string {
   const quote = value.includes("'") ? '"' : "'";
-  return `${name}=${value.includes('#') ? quote + value + quote : value}`;
+  return `${name}=${/^'|#/.test(value) ? quote + value + quote : value}`;
 }

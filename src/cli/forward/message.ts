@@ -6,6 +6,7 @@ import { Arrival } from '../../events/arrival';
 import { StoredEvent } from '../../events/stored-event';
 import { receivedRequest } from '../../pages/received-request';
 import { Sender } from '../../senders/sender';
+import type { OutgoingRequest } from '../http-client';
 import { textOf } from '../terminal';
 
 /** How events are posted. */
@@ -30,11 +31,7 @@ export interface ReceivedForm {
 }
 
 /** A request with an event. */
-interface PostedMessage {
-  readonly method: string;
-  /** Path and query; undefined: those of the address. */
-  readonly path: string | undefined;
-  readonly body: Buffer | undefined;
+interface PostedMessage extends Omit<OutgoingRequest, 'headers'> {
   /** Those of an attempt, as a signature has the time of its attempt. */
   readonly headers: () => SentFields;
 }
@@ -52,7 +49,6 @@ export function messageOf(event: StoredEvent, address: URL, { secrets, asReceive
   const body = Buffer.from(StoredEvent.json(event));
   return {
     method: 'POST',
-    path: undefined,
     body,
     headers: () => ({
       'User-Agent': `asmx-webhook/${BUILD.version}`,

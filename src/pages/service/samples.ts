@@ -49,7 +49,7 @@ export async function samplesOf(
       method: 'POST',
       url: endpointUrl,
       headers: { 'Content-Type': version.contentType, ...headers, ...key },
-      body: version.request(name, contract, true, given),
+      body: version.request(name, contract.namespace, true, given),
     };
     const reply = (await soap?.answers.get(version.binding)?.(name, {}, { result: RESULT })) ?? '';
     return [version.binding, request, response(version.contentType, indentedXml(reply) ?? '')] as const;

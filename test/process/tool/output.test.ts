@@ -62,15 +62,13 @@ describe('what the tool prints', () => {
     expect(await shell(imported)).toEqual([0, '0 recorded, 1500 already in the log.\n']);
   });
 
-  it.each([
-    [0, ['follow', '--since', '0']],
-    [1, ['export', '-']],
-  ])('ends with %d on SIGTERM where nobody reads it, with %j', async (expected, args) => {
+  it.each(['0: follow --since 0', '1: export -', '1: print'])('SIGTERM ends what nobody reads: %s', async (how) => {
+    const [expected, ...args] = how.split(/:? /);
     const child = start(process.execPath, [TOOL, ...args]);
     const ended = once(child, 'exit');
     // More has begun to be printed than a pipe holds.
     await once(child.stdout, 'readable');
     child.kill('SIGTERM');
-    expect(await ended).toEqual([expected, null]);
+    expect(await ended).toEqual([Number(expected), null]);
   });
 });
