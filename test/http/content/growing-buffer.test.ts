@@ -1,10 +1,11 @@
 import * as fc from 'fast-check';
 import { GrowingBuffer } from '../../../src/http/content/unstreamed-message';
 
+const BYTES = Buffer.from(Array.from({ length: 64 * 1024 }, (_, i) => (i * 31) % 256));
+
 /** A piece of bytes that stands anywhere in the memory it is a part of. */
 function pieceOf(length: number, before: number, after: number, seed: number): Buffer {
-  const whole = Buffer.from(Uint8Array.from({ length: before + length + after }, (_, i) => (seed + i * 31) % 256));
-  return whole.subarray(before, before + length);
+  return Buffer.from(BYTES.subarray(seed, seed + before + length + after)).subarray(before, before + length);
 }
 
 function gathered(pieces: readonly Buffer[]): GrowingBuffer {

@@ -31,7 +31,10 @@ module.exports = class OneRealmEnvironment {
     return ['node', 'node-addons'];
   }
 
-  async setup() {}
+  async setup() {
+    // As Node has it. Jest sets 100, and each `expect` looks at as many.
+    Error.stackTraceLimit = 10;
+  }
 
   async teardown() {
     this.fakeTimersModern.dispose();
