@@ -17,8 +17,6 @@ const EVENT = `
   sequence::float8 AS position, id, source, attributes, arrival, idempotency_key AS "idempotencyKey",
   webhook_id AS "webhookId", round(extract(epoch FROM recorded_at) * 1000)::float8 AS "recordedAt"`;
 
-type Row = EventRow & Pick<StoredEvent, 'position' | 'recordedAt'>;
-
 /** The events of a query, whose first parameters are those of `placeOf`; one that is NULL does not apply. */
 const PLACE = `
   ($1::bigint IS NULL OR sequence > $1) AND ($2::bigint IS NULL OR sequence < $2) AND
@@ -64,13 +62,11 @@ export async function readEvents(connection: PostgresConnection, query: EventQue
   const omitted = `CASE WHEN ${isCut} THEN coalesce(octet_length(data), 0) END AS "dataOmitted"`;
   const columns = `${EVENT}, CASE WHEN NOT (${isCut}) THEN data END AS data, ${omitted}`;
   const isUpwards = after !== undefined;
-  const rows = await connection.query<Row & { readonly dataOmitted: number | null }>(
+  const rows = await connection.query<EventRow>(
     pageOf(columns, `${PLACE} AND ${OF_TYPE} AND ${WITH_ID}`, isUpwards, limit, counted, fits),
     [...placeOf(query, since), id && shown(id)],
   );
-  const events = rows.map(({ dataOmitted, ...row }) =>
-    dataOmitted === null ? eventOf(row) : { ...eventOf(row), dataOmitted },
-  );
+  const events = rows.map(eventOf);
   return isUpwards ? events : events.reverse();
 }
 
@@ -87,7 +83,7 @@ export async function searchEvents(connection: PostgresConnection, query: Search
   const most = isFiltered ? STEP_EVENTS : limit;
   const candidates = pageOf('*', PLACE, after !== undefined, most + 1, 'size', fitsInto(STEP_BYTES));
   // Where type or text do not match, the texts are null, which is no match either.
-  const rows = await connection.query<Row & { total: number }>(
+  const rows = await connection.query<EventRow & { total: number }>(
     `SELECT total::int, looked.sequence::float8 AS position,
             round(extract(epoch FROM looked.recorded_at) * 1000)::float8 AS "recordedAt", matched.*
      FROM (${candidates}) AS looked
