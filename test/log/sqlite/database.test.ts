@@ -51,7 +51,7 @@ describe('the database of a log', () => {
   });
 
   it('lets an event that has waited for its commit wait no longer for the lock', async () => {
-    const log = await open({ busyTimeout: 60_000 });
+    const log = await open();
     const other = openDirectly(file());
     other.exec('BEGIN IMMEDIATE');
     jest.spyOn(performance, 'now').mockReturnValueOnce(-60_000);
