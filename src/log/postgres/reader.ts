@@ -71,14 +71,14 @@ export async function readEvents(connection: PostgresConnection, query: EventQue
 }
 
 const HAS_FORM = ['attributes', 'arrival', 'data']
-  .map((name) => `strpos(lower(looked.${name} COLLATE "C"), form) > 0`)
+  .map((name) => `strpos(lower(looked.${name} COLLATE "C"), lower(form COLLATE "C")) > 0`)
   .join(' OR ');
 const WITH_TEXT = `($7::text[] IS NULL OR EXISTS (SELECT FROM unnest($7) AS form WHERE ${HAS_FORM}))`;
 
 /** As `Engine.search`. The server narrows to the type and the text. */
 export async function searchEvents(connection: PostgresConnection, query: SearchQuery): Promise<SearchResult> {
   const { after, limit, text, binding, type, sender, fromSender, from, to } = query;
-  const forms = text === undefined ? undefined : textForms(text).map((form) => shown(inLowerCase(form)));
+  const forms = text === undefined ? undefined : textForms(text).map(shown);
   const isFiltered = [text, binding, type, sender, fromSender].some((one) => one !== undefined);
   const most = isFiltered ? STEP_EVENTS : limit;
   const candidates = pageOf('*', PLACE, after !== undefined, most + 1, 'size', fitsInto(STEP_BYTES));
@@ -105,8 +105,4 @@ export async function countEvents(connection: PostgresConnection, times: readonl
     [times.slice(0, -1).map(timestamp), times.slice(1).map(timestamp)],
   );
   return rows.map(({ events }) => events);
-}
-
-function inLowerCase(text: string): string {
-  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -9,7 +9,7 @@ import { EventLogError, type Engine } from '../engine';
 import { EventLog, type LocalSettings } from '../event-log';
 import { keepOpen, type SqliteOptions } from './database';
 import type { OpenedFiles } from './files';
-import { rowOf } from './recorder';
+import { rowOf, STEP_EVENTS } from './recorder';
 import type { ThreadFunctions } from './thread';
 
 interface SqliteLogOptions extends SqliteOptions, LocalSettings {
@@ -19,9 +19,6 @@ interface SqliteLogOptions extends SqliteOptions, LocalSettings {
 
 /** Pause after each step of a long task that held the write lock, in milliseconds: others get it meanwhile. */
 const STEP_PAUSE = 20;
-
-/** Maximum events that are deleted in one step. */
-const STEP_EVENTS = 64;
 
 /** How often emptying the write-ahead log is tried while readers need it, and the pause between, in milliseconds. */
 const TRIES = 300;

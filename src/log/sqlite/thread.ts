@@ -13,9 +13,6 @@ const CHECK_PATIENCE = 500;
 /** Maximum pages that a step of a compaction gives back: writers wait for it. */
 const COMPACTION_PAGES = 256;
 
-/** Bytes of a page in the files that SQLite creates. */
-const PAGE_BYTES = 4096;
-
 /** The columns that a backup of every version has. */
 const COLUMNS = 'sequence, recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data';
 
@@ -63,7 +60,7 @@ function operationsOn(database: Database) {
     giveBack: async () => {
       const free = database.number('PRAGMA freelist_count');
       await database.write(() => database.execute(`PRAGMA incremental_vacuum(${String(COMPACTION_PAGES)})`));
-      return (free - database.number('PRAGMA freelist_count')) * PAGE_BYTES;
+      return (free - database.number('PRAGMA freelist_count')) * database.number('PRAGMA page_size');
     },
     emptyWal: () => database.emptyWal(),
     files: () => database.files,
