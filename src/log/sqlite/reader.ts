@@ -46,7 +46,7 @@ const TYPES = `
 export const TOTAL = 'SELECT events FROM totals';
 export const LAST = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'";
 
-/** Where the events of a span of time are. */
+/** Where the events of a span of time are, by the index of times: SQLite would look for one of the two alone by position, past all others. */
 const SPAN = `
   SELECT ifnull(min(sequence) - 1, (${LAST})) AS after, ifnull(max(sequence), 0) AS last
   FROM events WHERE recorded_at >= ? AND recorded_at < ?`;
