@@ -27,13 +27,12 @@ const SIZES = `
 
 type SizeRow = Readonly<Record<'position' | 'attributesBytes' | 'dataBytes', number>>;
 
-/** Loads the events at some positions, the second parameter, in their order; of those at the first only how long their data is. */
+/** Loads the events at some positions, the second parameter, in their order; those at the first without their data. */
 const LOAD = `
   SELECT sequence AS position, recorded_at AS "recordedAt", id, source, idempotency_key AS "idempotencyKey",
          webhook_id AS "webhookId", attributes, arrival,
-         CASE WHEN sequence IN (SELECT value FROM json_each(?1)) THEN NULL ELSE data END AS data,
-         CASE WHEN sequence IN (SELECT value FROM json_each(?1)) THEN ifnull(octet_length(data), 0) END AS "dataOmitted"
-  FROM events WHERE sequence IN (SELECT value FROM json_each(?2)) ORDER BY sequence`;
+         CASE WHEN sequence IN (SELECT value FROM json_each(?)) THEN NULL ELSE data END AS data
+  FROM events WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY sequence`;
 
 /** The types from one on and before another, each found in the index after the one before. */
 const TYPES = `
@@ -82,16 +81,20 @@ export class SqliteReader {
   /** Looks at sizes first, so that what does not fit is never loaded. Returns events in log order. */
   #page(selection: Selection, mostBytes?: number): StoredEvent[] {
     const kept: number[] = [];
-    const omitted: number[] = [];
+    const omitted = new Map<number, number>();
     const add = pageFiller(selection, mostBytes);
     for (const row of this.#sizes(selection)) {
       const added = add(row.attributesBytes, row.dataBytes);
       if (added === 'full') break;
       kept.push(row.position);
-      if (added === 'without data') omitted.push(row.position);
+      if (added === 'without data') omitted.set(row.position, row.dataBytes);
     }
-    const rows = this.database.prepare(LOAD).all(JSON.stringify(omitted), JSON.stringify(kept)) as EventRow[];
-    return rows.map(eventOf);
+    const load = this.database.prepare(LOAD);
+    return (load.all(JSON.stringify([...omitted.keys()]), JSON.stringify(kept)) as EventRow[]).map((row) => {
+      const event = eventOf(row);
+      const dataOmitted = omitted.get(event.position);
+      return dataOmitted === undefined ? event : { ...event, dataOmitted };
+    });
   }
 
   search(query: SearchQuery): Promise<SearchResult> {
