@@ -63,8 +63,7 @@ async function openEngine({ retentionPause: idlePause = 1000, ...options }: Sqli
     // The last connection writes the log back and deletes files by name. If they were lost, this one keeps the threads from that
     // until both have ended.
     if (areClosed) keptOpen?.close();
-    await reader.end();
-    await writer.end();
+    for (const thread of [reader, writer]) await thread.end();
     if (!areClosed) keptOpen?.close();
   };
   try {
