@@ -42,6 +42,8 @@ interface LogObserver {
 export class EventLog extends LocalLog {
   /** Missing if the log is not in a file of this machine. */
   readonly upkeep: Upkeep | undefined;
+  /** Maximum bytes of an event as the log keeps it, if there is a limit. */
+  readonly maxEventBytes: number | undefined;
   readonly #group: GroupCommit<NewEvent, Appended> | undefined;
   #retention: Retention;
   readonly #ended = new AbortController();
@@ -71,6 +73,7 @@ export class EventLog extends LocalLog {
       rewrite: () => this.#whileOpen('The log could not be rewritten.', () => upkeep.rewrite()),
       compact: () => this.#whileOpen('The log could not be compacted.', () => upkeep.compact()),
     };
+    this.maxEventBytes = engine.maxEventBytes;
     this.#reads = new Semaphore(engine.readsAtOnce);
     this.#watch = new LogWatch(engine);
     if (engine.commitSize !== undefined)
@@ -80,11 +83,6 @@ export class EventLog extends LocalLog {
     this.#retention = retention;
     const notify = (error?: unknown) => this.#observer.retained?.(error);
     if (forgets && engine.retention) void forgetDue(engine.retention, () => this.#retention, notify, signal);
-  }
-
-  /** Maximum bytes of an event as the log keeps it, if there is a limit. */
-  get maxEventBytes(): number | undefined {
-    return this.engine.maxEventBytes;
   }
 
   /**

@@ -116,15 +116,14 @@ export const PAGE_BYTES = 8 * 1024 * 1024;
  * Returns a function that is called for one event after the other and says how it belongs to a page of `EventLog.read`: whole, without
  * its data, or not at all because the page is full.
  */
-export function pageFiller({ limit, maxBytes }: EventQuery, mostBytes = PAGE_BYTES) {
-  let [bytes, events] = [0, 0];
+export function pageFiller({ maxBytes }: Pick<EventQuery, 'maxBytes'>, mostBytes = PAGE_BYTES) {
+  let bytes = 0;
   return (attributesBytes: number, dataBytes: number): 'whole' | 'without data' | 'full' => {
     const whole = attributesBytes + dataBytes;
     const most = maxBytes ?? mostBytes - whole;
-    if (events === limit || (events > 0 && bytes > most)) return 'full';
+    if (bytes > 0 && bytes > most) return 'full';
     const isWhole = maxBytes === undefined || whole <= maxBytes;
     bytes += isWhole ? whole : attributesBytes;
-    events++;
     return isWhole ? 'whole' : 'without data';
   };
 }
@@ -139,20 +138,21 @@ export function fitting<Item>(items: readonly Item[], most: number, sizeOf: (ite
 /** An event as a database has it. */
 export type EventRow = { readonly [Name in keyof StoredEvent]: StoredEvent[Name] | null };
 
-export function eventOf({ data, idempotencyKey, webhookId, ...others }: EventRow): StoredEvent {
-  return {
+export function eventOf({ data, idempotencyKey, webhookId, dataOmitted, ...others }: EventRow): StoredEvent {
+  const event = {
     ...(others as StoredEvent),
     data: data ?? undefined,
     idempotencyKey: idempotencyKey ?? undefined,
     webhookId: webhookId ?? undefined,
   };
+  return typeof dataOmitted === 'number' ? { ...event, dataOmitted } : event;
 }
 
 export type Events = AsyncIterable<StoredEvent> | Iterable<StoredEvent>;
 
 /** Fills a page, in log order, with events that come from the end at which a query begins. */
 export async function pageFrom(events: Events, query: EventQuery): Promise<StoredEvent[]> {
-  const { after, since = -Infinity } = query;
+  const { after, since = -Infinity, limit } = query;
   const add = pageFiller(query);
   const logged: StoredEvent[] = [];
   for await (const event of events) {
@@ -162,6 +162,8 @@ export async function pageFrom(events: Events, query: EventQuery): Promise<Store
     const added = add(Buffer.byteLength(attributes), bytes);
     if (added === 'full') break;
     logged.push(added === 'whole' ? event : { ...event, data: undefined, dataOmitted: bytes });
+    // To find another one may take long.
+    if (logged.length === limit) break;
   }
   return after === undefined ? logged.reverse() : logged;
 }

@@ -110,9 +110,7 @@ export abstract class LocalLog implements ReadableLog {
 
   async *follow(start: FollowStart, stop: AbortSignal, changed: OnLogChange): AsyncGenerator<readonly StoredEvent[]> {
     let news = new Deferred();
-    const wake = (): void => {
-      news.resolve();
-    };
+    const wake = () => news.resolve();
     const endWatch = this.watch(wake);
     // The watch keeps the process alive; the timer of an abandoned reader must not.
     const timer = setInterval(wake, WAIT).unref();

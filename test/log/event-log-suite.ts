@@ -723,6 +723,8 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         expect(await range(undefined, 5)).toBe('');
         expect(await range(30, 10)).toBe('');
         expect(await found({ from: 10, to: 30, limit: 1 })).toEqual(['d']);
+        await record({ later: { recordedAt: 10 } });
+        expect(await found({ from: 10, to: 30, limit: 2 })).toEqual(['later', 'd']);
       });
     });
 

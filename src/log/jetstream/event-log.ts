@@ -52,9 +52,7 @@ function engineOn(connection: JetStreamConnection, { stream, retention }: JetStr
     watchPause: 50,
     // With an age alone the servers forget the keys, too.
     retention: retention.maxEvents === undefined ? undefined : retentionOfKeys(begin),
-    get maxEventBytes() {
-      return begin().maxBytes;
-    },
+    maxEventBytes: begin().maxBytes,
     append: (events) => recordEvents(begin, events),
     check: () => requireReady(begin()),
     forget: (positions) => forgetEvents(begin, positions),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { JsonText } from '../../events/cloudevents/json-text';
 import type { NewEvent } from '../../events/stored-event';
 
 export type Key = readonly [kind: string, name: string];
@@ -64,21 +65,13 @@ export function decodeEvent(body: Uint8Array): EventMessage | undefined {
   const end = text.indexOf('\n');
   const head = parseHead(text.slice(0, Math.max(end, 0)));
   if (head === undefined) return undefined;
+  const { attempt, id, source, recordedAt, idempotencyKey, webhookId } = head;
   const arrivalStart = end + 1 + head.attributes;
   const dataStart = arrivalStart + head.arrival;
-  return {
-    attempt: head.attempt,
-    event: {
-      id: head.id,
-      source: head.source,
-      attributes: text.slice(end + 1, arrivalStart),
-      data: head.data ? text.slice(dataStart) : undefined,
-      arrival: text.slice(arrivalStart, dataStart),
-      recordedAt: head.recordedAt,
-      idempotencyKey: head.idempotencyKey,
-      webhookId: head.webhookId,
-    },
-  };
+  const attributes = text.slice(end + 1, arrivalStart);
+  const arrival = text.slice(arrivalStart, dataStart);
+  const data = head.data ? text.slice(dataStart) : undefined;
+  return { attempt, event: { id, source, attributes, data, arrival, recordedAt, idempotencyKey, webhookId } };
 }
 
 /** As {@link decodeEvent}, from a subject on which no other program writes. */
@@ -90,13 +83,8 @@ export function requireEvent(body: Uint8Array): EventMessage {
 
 function parseHead(line: string): Head | undefined {
   if (!line.startsWith('{"webhookEvent":')) return undefined;
-  let head: Head;
-  try {
-    head = JSON.parse(line) as Head;
-  } catch {
-    return undefined;
-  }
-  if (head.webhookEvent === VERSION) return head;
+  const head = new JsonText(line).parsed()?.value as Head | undefined;
+  if (head === undefined || head.webhookEvent === VERSION) return head;
   throw new Error(
     `the stream holds an event in format ${String(head.webhookEvent)}, and this program reads format ` +
       `${String(VERSION)}: a later version of the program stored it; use that version`,

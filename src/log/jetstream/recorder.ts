@@ -82,15 +82,10 @@ function messageOf(message: EventMessage): EncodedMessage {
   return { ...message, body: encodeEvent(message) };
 }
 
-/** Where a claim is in the stream of keys. */
-interface Claim {
-  readonly subject: string;
-  readonly position: number;
-}
-
 /** One attempt to record one event. */
 class Attempt {
-  readonly #claims: Claim[] = [];
+  /** Where its claims are in the stream of keys. */
+  readonly #claims: { readonly subject: string; readonly position: number }[] = [];
 
   constructor(
     private readonly message: EncodedMessage,

@@ -65,13 +65,9 @@ export async function requireReady(streams: LogStreams): Promise<void> {
   const { events, keys, probe } = streams;
   const [eventsInfo, keysInfo] = await Promise.all([events.requireInfo(), keys.info()]);
   if (keysInfo === undefined) throw new Error(keysMissing(streams));
-  for (const [stream, info] of [
-    [events, eventsInfo],
-    [keys, keysInfo],
-  ] as const) {
-    requireMajority(info);
-    stream.requireOpen(info, PROBE_BYTES);
-  }
+  for (const info of [eventsInfo, keysInfo]) requireMajority(info);
+  events.requireOpen(eventsInfo, PROBE_BYTES);
+  keys.requireOpen(keysInfo, PROBE_BYTES);
   await probe.put(probe.name, Buffer.alloc(PROBE_BYTES));
 }
 

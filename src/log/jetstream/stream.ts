@@ -69,18 +69,16 @@ export class Stream {
    */
   async put(subject: string, body: Uint8Array, last?: number): Promise<number | undefined> {
     const options = last === undefined ? {} : { expect: { lastSubjectSequence: last } };
-    const publish = () =>
-      this.connection.client.publish(subject, body, options).catch(async (error: unknown) => {
-        const info = isSubjectTaken(error) ? undefined : await this.#lookUp().catch(() => undefined);
+    return this.connection.retry(this.deadline, async () => {
+      try {
+        return (await this.connection.client.publish(subject, body, options)).seq;
+      } catch (error) {
+        if (isSubjectTaken(error)) return undefined;
+        const info = await this.#lookUp().catch(() => undefined);
         if (info !== undefined) this.requireOpen(info, body.length);
         throw error;
-      });
-    try {
-      return (await this.connection.retry(this.deadline, publish)).seq;
-    } catch (error) {
-      if (isSubjectTaken(error)) return undefined;
-      throw error;
-    }
+      }
+    });
   }
 
   last(subject: string): Promise<Message | undefined> {

@@ -3,7 +3,7 @@ import { EventLogError, isOfType } from '../engine';
 import { decodeEvent } from './message';
 import type { Message, Stream } from './stream';
 
-/** Up to `most` events between two positions, and the end at which to begin. */
+/** Positions between which events are read, and the end at which to begin. No more than `most` are asked for at a time. */
 export interface Part {
   readonly after: number;
   readonly before: number;
@@ -45,13 +45,9 @@ export class StreamWalk {
   }
 
   async *events(part: Part): AsyncGenerator<StoredEvent> {
-    let left = part.most;
     for await (const message of this.#messages(part)) {
       const event = storedEvent(message);
-      if (event === undefined) continue;
-      yield event;
-      left--;
-      if (left === 0) return;
+      if (event !== undefined) yield event;
     }
   }
 

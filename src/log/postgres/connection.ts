@@ -6,6 +6,9 @@ import { within } from '../../util/promises';
 import type { EventLogSettings } from '../engine';
 import { PASSWORDS, type PostgresAddress } from './address';
 
+/** Which event log of a server is opened, and how. */
+export type PostgresOptions = PostgresAddress & EventLogSettings;
+
 /** How long a host may take to let a connection in, in milliseconds. */
 const CONNECT_TIMEOUT = 2000;
 /** Pause before a failed call is tried again, in milliseconds. */
@@ -18,10 +21,10 @@ const OLDEST = 12;
 class UnfitServerError extends Error {}
 
 /** Thrown for a statement or a new connection that the server did not answer in time. */
-class ServerTimeoutError extends Error {
-  constructor() {
-    super('no answer in time');
-  }
+class ServerTimeoutError extends Error {}
+
+function unanswered(): Error {
+  return new ServerTimeoutError('no answer in time');
 }
 
 /** The connections to a database, on the one of its hosts that takes writes. Lost ones are replaced. */
@@ -29,21 +32,19 @@ export class PostgresConnection {
   #pool: Pool;
   #host = 0;
   #isEncrypted: boolean;
-  #isClosed = false;
 
   /** Connects when it is first used. @param authorities - the certificates in the file `sslrootcert`, in PEM. */
   constructor(
-    private readonly address: PostgresAddress,
-    private readonly settings: EventLogSettings,
+    private readonly options: PostgresOptions,
     private readonly authorities: string | undefined,
   ) {
-    this.#isEncrypted = address.sslmode !== 'disable';
+    this.#isEncrypted = options.sslmode !== 'disable';
     this.#pool = this.#newPool();
   }
 
   /** When a call that has waited already gives up, in milliseconds of `performance.now`; each gets at least a fifth of the timeout. */
   deadline(waited = 0): number {
-    const { timeout } = this.settings;
+    const { timeout } = this.options;
     return performance.now() + Math.max(timeout - waited, timeout / 5);
   }
 
@@ -71,9 +72,7 @@ export class PostgresConnection {
       try {
         client = await connected(pool, retries);
         const done = action(client, isRepeated);
-        return deadline === Infinity
-          ? await done
-          : await within(done, deadline - performance.now(), () => new ServerTimeoutError());
+        return await (deadline === Infinity ? done : within(done, deadline - performance.now(), unanswered));
       } catch (error) {
         const failure = error as Error;
         // Keep an earlier failure rather than a time-out or a refusal of TLS: it says more.
@@ -82,7 +81,8 @@ export class PostgresConnection {
         isRepeated ||= client !== undefined;
         if (failure instanceof ServerTimeoutError && client !== undefined) cancelStatement(client);
         if (isLost(failure)) this.#leave(pool, failure);
-        if (this.#isClosed || !mayPass(failure) || performance.now() + RETRY_PAUSE > retries) throw explained(reason);
+        if (this.#pool.ending || !mayPass(failure) || performance.now() + RETRY_PAUSE > retries)
+          throw explained(reason);
       } finally {
         client?.release();
       }
@@ -90,15 +90,14 @@ export class PostgresConnection {
     }
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#pool.end();
+  close(): Promise<void> {
+    return this.#pool.end();
   }
 
   /** Goes on with new connections to the next host; those in use end when they are released. */
   #leave(pool: Pool, failure: Error): void {
-    if (pool !== this.#pool || this.#isClosed) return;
-    const { hosts, sslmode } = this.address;
+    if (pool !== this.#pool || pool.ending) return;
+    const { hosts, sslmode } = this.options;
     this.#isEncrypted = sslmode !== 'disable' && !(sslmode === 'prefer' && isWithoutTls(failure));
     if (this.#isEncrypted || sslmode === 'disable') this.#host = (this.#host + 1) % hosts.length;
     this.#pool = this.#newPool();
@@ -106,14 +105,14 @@ export class PostgresConnection {
   }
 
   #newPool(): Pool {
-    const { hosts, database, user, sslmode, connections } = this.address;
+    const { hosts, database, user, password = passwordFromFile, sslmode, connections } = this.options;
     const host = hosts[this.#host];
     const verifies = sslmode.startsWith('verify-') || (sslmode === 'require' && this.authorities !== undefined);
     const pool = new Pool({
       ...host,
       database,
       user,
-      password: this.settings.password ?? passwordFromFile,
+      password,
       ssl: this.#isEncrypted &&
         host?.host.startsWith('/') !== true && {
           rejectUnauthorized: verifies,
@@ -134,7 +133,7 @@ export class PostgresConnection {
   }
 
   get #connectTimeout(): number {
-    return Math.min(CONNECT_TIMEOUT, this.settings.timeout);
+    return Math.min(CONNECT_TIMEOUT, this.options.timeout);
   }
 
   /** Refuses a server that would not keep the log as it is promised. */
@@ -146,7 +145,7 @@ export class PostgresConnection {
               current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
               current_setting('synchronous_commit') AS commit`,
     );
-    const { rows } = await within(answer, this.#connectTimeout, () => new ServerTimeoutError());
+    const { rows } = await within(answer, this.#connectTimeout, unanswered);
     const { standby, version = '', encoding, fsync, commit } = rows[0] ?? {};
     if (standby === 'true') throw new Error('the server is a standby, which takes no events');
     const major = Math.floor(Number(version) / 10_000);
@@ -159,7 +158,7 @@ export class PostgresConnection {
 
   /** @throws {UnfitServerError} the server may lose what it commits, and the operator has not accepted that. */
   requireDurable(fsync: string | undefined, commit: string | undefined): void {
-    if ((fsync !== 'off' && commit !== 'off') || this.address.isRelaxed) return;
+    if ((fsync !== 'off' && commit !== 'off') || this.options.isRelaxed) return;
     throw new UnfitServerError(
       `the server has ${fsync === 'off' ? 'fsync' : 'synchronous_commit'} = off, and may lose events that were answered; ` +
         'turn it on, or add ?durability=relaxed to EVENT_LOG',
@@ -171,7 +170,7 @@ export class PostgresConnection {
 async function connected(pool: Pool, deadline: number): Promise<PoolClient> {
   const connecting = pool.connect();
   try {
-    return await within(connecting, deadline - performance.now(), () => new ServerTimeoutError());
+    return await within(connecting, deadline - performance.now(), unanswered);
   } catch (error) {
     void connecting.then((late) => late.release()).catch(() => undefined);
     throw error;

@@ -1,20 +1,19 @@
 import { readFile } from 'node:fs/promises';
-import { EventLogError, totalFindings, type Engine, type EventLogSettings } from '../engine';
+import { EventLogError, totalFindings, type Engine } from '../engine';
 import { EventLog } from '../event-log';
 import type { LogStats } from '../queries';
-import type { PostgresAddress } from './address';
-import { PostgresConnection, withWarning } from './connection';
+import { PostgresConnection, withWarning, type PostgresOptions } from './connection';
 import { countEvents, readEvents, searchEvents } from './reader';
 import { checkRecording, recordEvents } from './recorder';
 import { provideTables, TOTAL } from './schema';
 
 /** @throws {EventLogError} no host answers in time or takes writes, the user is refused, or the tables are of another version. */
-export async function openPostgresLog(options: PostgresAddress & EventLogSettings): Promise<EventLog> {
+export async function openPostgresLog(options: PostgresOptions): Promise<EventLog> {
   const { hosts, database, sslrootcert, connections, create = true } = options;
   let connection: PostgresConnection | undefined;
   try {
     const authorities = sslrootcert === undefined ? undefined : await readFile(sslrootcert, 'utf8');
-    connection = new PostgresConnection(options, options, authorities);
+    connection = new PostgresConnection(options, authorities);
     await provideTables(connection, create);
   } catch (cause) {
     await connection?.close();

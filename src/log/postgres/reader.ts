@@ -17,8 +17,6 @@ const EVENT = `
   sequence::float8 AS position, id, source, attributes, arrival, idempotency_key AS "idempotencyKey",
   webhook_id AS "webhookId", round(extract(epoch FROM recorded_at) * 1000)::float8 AS "recordedAt"`;
 
-type Row = EventRow & Pick<StoredEvent, 'position' | 'recordedAt'>;
-
 /** The events of a query, whose first parameters are those of `placeOf`; one that is NULL does not apply. */
 const PLACE = `
   ($1::bigint IS NULL OR sequence > $1) AND ($2::bigint IS NULL OR sequence < $2) AND
@@ -64,30 +62,28 @@ export async function readEvents(connection: PostgresConnection, query: EventQue
   const omitted = `CASE WHEN ${isCut} THEN coalesce(octet_length(data), 0) END AS "dataOmitted"`;
   const columns = `${EVENT}, CASE WHEN NOT (${isCut}) THEN data END AS data, ${omitted}`;
   const isUpwards = after !== undefined;
-  const rows = await connection.query<Row & { readonly dataOmitted: number | null }>(
+  const rows = await connection.query<EventRow>(
     pageOf(columns, `${PLACE} AND ${OF_TYPE} AND ${WITH_ID}`, isUpwards, limit, counted, fits),
     [...placeOf(query, since), id && shown(id)],
   );
-  const events = rows.map(({ dataOmitted, ...row }) =>
-    dataOmitted === null ? eventOf(row) : { ...eventOf(row), dataOmitted },
-  );
+  const events = rows.map(eventOf);
   return isUpwards ? events : events.reverse();
 }
 
 const HAS_FORM = ['attributes', 'arrival', 'data']
-  .map((name) => `strpos(lower(looked.${name} COLLATE "C"), form) > 0`)
+  .map((name) => `strpos(lower(looked.${name} COLLATE "C"), lower(form COLLATE "C")) > 0`)
   .join(' OR ');
 const WITH_TEXT = `($7::text[] IS NULL OR EXISTS (SELECT FROM unnest($7) AS form WHERE ${HAS_FORM}))`;
 
 /** As `Engine.search`. The server narrows to the type and the text. */
 export async function searchEvents(connection: PostgresConnection, query: SearchQuery): Promise<SearchResult> {
   const { after, limit, text, binding, type, sender, fromSender, from, to } = query;
-  const forms = text === undefined ? undefined : textForms(text).map((form) => shown(inLowerCase(form)));
+  const forms = text === undefined ? undefined : textForms(text).map(shown);
   const isFiltered = [text, binding, type, sender, fromSender].some((one) => one !== undefined);
   const most = isFiltered ? STEP_EVENTS : limit;
   const candidates = pageOf('*', PLACE, after !== undefined, most + 1, 'size', fitsInto(STEP_BYTES));
   // Where type or text do not match, the texts are null, which is no match either.
-  const rows = await connection.query<Row & { total: number }>(
+  const rows = await connection.query<EventRow & { total: number }>(
     `SELECT total::int, looked.sequence::float8 AS position,
             round(extract(epoch FROM looked.recorded_at) * 1000)::float8 AS "recordedAt", matched.*
      FROM (${candidates}) AS looked
@@ -109,8 +105,4 @@ export async function countEvents(connection: PostgresConnection, times: readonl
     [times.slice(0, -1).map(timestamp), times.slice(1).map(timestamp)],
   );
   return rows.map(({ events }) => events);
-}
-
-function inLowerCase(text: string): string {
-  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

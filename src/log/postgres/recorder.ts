@@ -41,8 +41,8 @@ const INSERT = `
 
 /** The events that others repeat: by `Idempotency-Key`, else by `webhook-id`, else by id and source. */
 const FIND = `
-  SELECT ordinality::int AS place, key, first.id, first.arrival, sequence::float8 AS position,
-         first.data IS NOT DISTINCT FROM given.data AS "hasSameData", first.type IS NOT DISTINCT FROM given.type AS "hasSameType",
+  SELECT ordinality::int AS place, key, first.id, first.attributes, first.arrival, sequence::float8 AS position,
+         first.data IS NOT DISTINCT FROM given.data AS "hasSameData",
          first.id = given.id AND first.source = given.source AND recorded_at = to_timestamp("recordedAt" / 1000)
            AND first.arrival = given.arrival AS "isOwn"
   FROM ${GIVEN} CROSS JOIN LATERAL (
@@ -55,10 +55,8 @@ const FIND = `
 
 type InsertedRow = Partial<Record<'fsync' | 'commit', string> & { readonly places: number[] }>;
 
-type FoundRow = Pick<StoredEvent, 'id' | 'arrival' | 'position'> &
-  Readonly<
-    Record<'hasSameData' | 'hasSameType' | 'isOwn', boolean> & { place: number; key: KeyConflict['key'] | null }
-  >;
+type FoundRow = Pick<StoredEvent, 'id' | 'attributes' | 'arrival' | 'position'> &
+  Readonly<Record<'hasSameData' | 'isOwn', boolean> & { place: number; key: KeyConflict['key'] | null }>;
 
 /** Records events as `Engine.append` promises, all of them or none. */
 export async function recordEvents(
@@ -68,13 +66,13 @@ export async function recordEvents(
 ): Promise<Appended[]> {
   const deadline = connection.deadline(waited);
   const outcomes: (Appended | undefined)[] = events.map(() => undefined);
-  const own = new Set<number>();
-  let mayBeOwn = false;
+  // Set once an attempt may have recorded some, whose answer was lost.
+  let own: Set<number> | undefined;
   // The event that this one repeats may be forgotten before it is found.
   for (let left = [...events.keys()]; left.length > 0; left = left.filter((i) => outcomes[i] === undefined)) {
     const given = left.map((i) => events[i] as NewEvent);
     const places = await connection.run(async (client, isRepeated) => {
-      mayBeOwn ||= isRepeated;
+      if (isRepeated) own ??= new Set();
       return insert(connection, client, given);
     }, deadline);
     for (const place of places) outcomes[left[place - 1] ?? 0] = { id: given[place - 1]?.id ?? '', recorded: true };
@@ -83,7 +81,7 @@ export async function recordEvents(
     const rows = await rowsOf(repeats.map((i) => events[i] as NewEvent));
     for (const first of await connection.query<FoundRow>(FIND, [rows], deadline)) {
       const i = repeats[first.place - 1] ?? 0;
-      outcomes[i] = outcomeOf(events[i] as NewEvent, first, mayBeOwn ? own : undefined);
+      outcomes[i] = outcomeOf(events[i] as NewEvent, first, own);
     }
   }
   return outcomes as Appended[];
@@ -119,12 +117,11 @@ async function insert(
   return places ?? [];
 }
 
-/** @param own - the positions that the events of a commit have whose answer was lost; filled here. */
+/** @param own - the positions that the events of a commit have whose answer was lost, if it may have been; added to here. */
 function outcomeOf(event: NewEvent, first: FoundRow, own: Set<number> | undefined): Appended {
   // Large data stays in the database, which has compared it.
-  const attributes = first.hasSameType ? event.attributes : '{}';
-  const same = { arrival: first.arrival, attributes, data: first.hasSameData ? event.data : null };
-  const conflict = first.key === null ? undefined : KeyConflict.between(first.key, event, same);
+  const compared = { ...first, data: first.hasSameData ? event.data : null };
+  const conflict = first.key === null ? undefined : KeyConflict.between(first.key, event, compared);
   const isOwn = own !== undefined && first.isOwn && !own.has(first.position);
   if (isOwn) own.add(first.position);
   return { id: first.id, recorded: isOwn, conflict };

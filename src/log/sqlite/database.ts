@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
@@ -15,8 +15,6 @@ export interface SqliteOptions {
   readonly file: string;
   /** Whether a missing file, folders included, is created; true by default. If not, a file system that is read-only will do. */
   readonly create?: boolean;
-  /** How long a call waits for a lock, in milliseconds; 5,000 by default. */
-  readonly busyTimeout?: number;
   /** Maximum pages (4,096 bytes each) to which the database may grow. */
   readonly maxPages?: number;
   /** The files that another thread of this process has open: no others are opened in their place. */
@@ -32,6 +30,9 @@ interface Statement {
   all(...values: readonly SqlValue[]): unknown[];
 }
 
+/** How long a call waits for a lock, in milliseconds. */
+export const PATIENCE = 5000;
+
 /** Longest pause between two attempts to get a lock, in milliseconds: a commit takes 1 to 3. SQLite's own back-off waits up to 100. */
 const LOCK_PAUSE = 0.2;
 
@@ -40,55 +41,47 @@ const WAL_BYTES = 16 * 1024 * 1024;
 
 /** A connection to the file of a log. It blocks its thread, but not while it waits for a lock. */
 export class Database {
-  readonly #file: string;
-  readonly busyTimeout: number;
-  readonly #database: DatabaseSyncInstance;
   readonly #statements = new Map<string, Statement>();
   /** Where a symbolic link leads: beside it are the other files. */
-  #path: string;
-  /** Those that were opened. */
-  files: OpenedFiles | undefined;
+  readonly #path: string;
 
-  private constructor({ file, create = true, busyTimeout = 5000, opened }: SqliteOptions) {
-    this.#file = resolve(file);
-    this.busyTimeout = busyTimeout;
-    this.#path = pathOf(this.#file);
-    this.files = opened;
-    if (opened === undefined) requireUsable(this.#file, create);
-    else this.verifyFiles();
-    this.#database = openedDatabase(this.#file);
+  private constructor(
+    private readonly file: string,
+    private readonly database: DatabaseSyncInstance,
+    /** Those that were opened. */
+    public files: OpenedFiles | undefined,
+  ) {
+    this.#path = pathOf(file);
   }
 
   /** @throws the database cannot be opened, or is not one of this program and version; the message does not name the path. */
-  static async open(options: SqliteOptions): Promise<Database> {
-    const database = new Database(options);
-    const { create = true, maxPages, opened } = options;
-    await database.#whenUnlocked(() => {
-      provideSchema(database.#database, create && opened === undefined);
-      database.execute('PRAGMA journal_mode = WAL');
+  static async open({ file, create = true, maxPages, opened }: SqliteOptions): Promise<Database> {
+    if (opened === undefined) requireUsable(file, create);
+    else requireSame(filesAt(file, pathOf(file)), opened);
+    const connection = new Database(file, openedDatabase(file), opened);
+    await connection.#whenUnlocked(() => {
+      provideSchema(connection.database, create && opened === undefined);
+      connection.execute('PRAGMA journal_mode = WAL');
     });
-    database.execute('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
-    database.execute(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}`);
+    connection.execute('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
+    connection.execute(`PRAGMA journal_size_limit = ${String(WAL_BYTES)}`);
     // Overwrites deleted events.
-    database.execute('PRAGMA secure_delete = ON');
-    if (maxPages !== undefined) database.execute(`PRAGMA max_page_count = ${String(maxPages)}`);
+    connection.execute('PRAGMA secure_delete = ON');
+    if (maxPages !== undefined) connection.execute(`PRAGMA max_page_count = ${String(maxPages)}`);
     // The first read creates a missing write-ahead log.
-    await database.#whenUnlocked(() => {
-      database.execute('SELECT 1 FROM events LIMIT 1');
-    });
-    database.#path = pathOf(database.#file);
-    database.files ??= filesAt(database.#file, database.#path);
+    await connection.#whenUnlocked(() => connection.execute('SELECT 1 FROM events LIMIT 1'));
+    connection.files ??= filesAt(file, connection.#path);
     // Also if the files were missing for a moment.
-    database.verifyFiles();
-    if (!isReadOnly(database.#file)) database.#flushWal();
-    return database;
+    connection.verifyFiles();
+    if (!isReadOnly(file)) connection.#flushWal();
+    return connection;
   }
 
   /** Prepares a statement once: parsing it may cost as much as an insert. */
   prepare(sql: string): Statement {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      statement = this.#database.prepare(sql);
+      statement = this.database.prepare(sql);
       this.#statements.set(sql, statement);
     }
     return statement;
@@ -99,12 +92,12 @@ export class Database {
   }
 
   execute(sql: string): void {
-    this.#database.exec(sql);
+    this.database.exec(sql);
   }
 
   /** @throws the files at the path are not those that were opened: SQLite would go on with those wherever they are moved. */
   verifyFiles(): void {
-    requireSame(filesAt(this.#file, this.#path), this.files);
+    requireSame(filesAt(this.file, this.#path), this.files);
   }
 
   /** Runs an action in a read transaction: it sees the database at one moment. @throws as {@link verifyFiles}. */
@@ -122,16 +115,16 @@ export class Database {
     return this.#whenUnlocked(() => this.#inTransaction(action, 'BEGIN IMMEDIATE'), patience);
   }
 
-  /** Runs statements that cannot stand in a transaction. @throws as {@link verifyFiles}. */
-  outsideTransaction(sql: string): Promise<void> {
+  /** Runs a statement that cannot stand in a transaction. @throws as {@link verifyFiles}. */
+  outsideTransaction(sql: string, ...values: readonly SqlValue[]): Promise<void> {
     return this.#whenUnlocked(() => {
       this.verifyFiles();
-      this.execute(sql);
+      this.prepare(sql).run(...values);
     });
   }
 
   /** Tries again while another connection holds a lock, after short pauses of random length; other questions have their turn between. */
-  async #whenUnlocked<T>(action: () => T, patience = this.busyTimeout): Promise<T> {
+  async #whenUnlocked<T>(action: () => T, patience = PATIENCE): Promise<T> {
     for (const deadline = performance.now() + patience; ;) {
       try {
         return action();
@@ -151,7 +144,7 @@ export class Database {
       this.prepare('COMMIT').run();
       return result;
     } catch (error) {
-      if (this.#database.isTransaction) this.execute('ROLLBACK');
+      if (this.database.isTransaction) this.execute('ROLLBACK');
       throw error;
     }
   }
@@ -171,14 +164,14 @@ export class Database {
   }
 
   bytes(): number {
-    const { file, wal } = filesAt(this.#file, this.#path);
+    const { file, wal } = filesAt(this.file, this.#path);
     return Number(file?.size ?? 0n) + Number(wal?.size ?? 0n);
   }
 
   /** @throws as {@link verifyFiles}: the database stays open, since SQLite would write to the files and delete by name. */
   close(): void {
     this.verifyFiles();
-    this.#database.close();
+    this.database.close();
   }
 }
 
@@ -234,20 +227,19 @@ const ADVICE = 'Set EVENT_LOG to sqlite: and the path of a file.';
 /** @throws the file cannot, or must not, be opened. The message does not name it. */
 function requireUsable(file: string, create: boolean): void {
   try {
-    const found = filesAt(file, pathOf(file));
-    const size = found.file?.size ?? 0n;
-    if (size === 0n && (found.wal?.size ?? 0n) > 0n) {
+    const { file: found, wal } = filesAt(file, pathOf(file));
+    if ((found?.size ?? 0n) === 0n && (wal?.size ?? 0n) > 0n) {
       throw new Error(
         'the write-ahead log beside the file (its name ends with -wal) holds events, but the file itself is missing or empty, and ' +
           'SQLite would delete them. Put back the file to which it belongs, or move it away to go on without the events in it. ' +
           'Nothing was changed',
       );
     }
-    if (found.file === undefined && !create) throw new Error('the file is not there');
-    if (found.file?.isDirectory()) throw new Error(`it is a folder. ${ADVICE}`);
-    if (found.file === undefined) makeFolder(dirname(file));
+    if (found === undefined && !create) throw new Error('the file is not there');
+    if (found?.isDirectory()) throw new Error(`it is a folder. ${ADVICE}`);
+    if (found === undefined) makeFolder(dirname(file));
     if (!create && isReadOnly(file)) return;
-    for (const path of found.file === undefined ? [dirname(file)] : [file, dirname(file)])
+    for (const path of found === undefined ? [dirname(file)] : [file, dirname(file)])
       accessSync(path, constants.R_OK | constants.W_OK);
   } catch (error) {
     const { syscall, code = '', message } = error as NodeJS.ErrnoException;

@@ -9,7 +9,7 @@ import { EventLogError, type Engine } from '../engine';
 import { EventLog, type LocalSettings } from '../event-log';
 import { keepOpen, type SqliteOptions } from './database';
 import type { OpenedFiles } from './files';
-import { rowOf } from './recorder';
+import { rowOf, STEP_EVENTS } from './recorder';
 import type { ThreadFunctions } from './thread';
 
 interface SqliteLogOptions extends SqliteOptions, LocalSettings {
@@ -19,9 +19,6 @@ interface SqliteLogOptions extends SqliteOptions, LocalSettings {
 
 /** Pause after each step of a long task that held the write lock, in milliseconds: others get it meanwhile. */
 const STEP_PAUSE = 20;
-
-/** Maximum events that are deleted in one step. */
-const STEP_EVENTS = 64;
 
 /** How often emptying the write-ahead log is tried while readers need it, and the pause between, in milliseconds. */
 const TRIES = 300;
@@ -66,8 +63,7 @@ async function openEngine({ retentionPause: idlePause = 1000, ...options }: Sqli
     // The last connection writes the log back and deletes files by name. If they were lost, this one keeps the threads from that
     // until both have ended.
     if (areClosed) keptOpen?.close();
-    await reader.end();
-    await writer.end();
+    for (const thread of [reader, writer]) await thread.end();
     if (!areClosed) keptOpen?.close();
   };
   try {

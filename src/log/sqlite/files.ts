@@ -6,8 +6,7 @@ import { flush } from '../../util/files';
 type Files = Readonly<Record<'file' | 'wal' | 'shm', BigIntStats | undefined>>;
 
 /** Identifies the files of a log, so that others in their place are noticed. */
-type Identity = Pick<BigIntStats, 'ino' | 'dev'>;
-export type OpenedFiles = Readonly<Record<keyof Files, Identity | undefined>>;
+export type OpenedFiles = Readonly<Record<keyof Files, Pick<BigIntStats, 'ino' | 'dev'> | undefined>>;
 
 /** @param path - where a symbolic link leads: beside it are the other files. */
 export function filesAt(name: string, path: string): Files {
@@ -27,7 +26,7 @@ export function pathOf(name: string): string {
   }
 }
 
-function isSame(one: Identity | undefined, other: Identity | undefined): boolean {
+function isSame(one: OpenedFiles['wal'], other: OpenedFiles['wal']): boolean {
   // A stopped log on a read-only file system has neither of the files beside it.
   return one?.ino === other?.ino && one?.dev === other?.dev;
 }

@@ -45,6 +45,11 @@ const TYPES = `
 export const TOTAL = 'SELECT events FROM totals';
 export const LAST = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'";
 
+/** Where the events of a span of time are, by the index of times: SQLite would look for one of the two alone by position, past all others. */
+const SPAN = `
+  SELECT ifnull(min(sequence) - 1, (${LAST})) AS after, ifnull(max(sequence), 0) AS last
+  FROM events WHERE recorded_at >= ? AND recorded_at < ?`;
+
 interface Selection extends EventQuery {
   readonly until?: number | undefined;
   readonly isUpwards: boolean;
@@ -62,14 +67,14 @@ const CONDITIONS = [
 
 /** Has the methods of `Engine` that read. Its caller runs each, but for `search`, in a transaction. */
 export class SqliteReader {
-  /** A time, and a position before all events that were or will be recorded from then on, until the log is restored. */
-  #start = { since: -Infinity, schema: 0, after: 0 };
+  /** A span of time, a position before all of its events, and the last one of them up to the position `newest`. */
+  #span = { from: NaN, to: NaN, schema: 0, newest: 0, after: 0, last: 0 };
 
   constructor(private readonly database: Database) {}
 
   read(query: EventQuery): StoredEvent[] {
     const { after, since } = query;
-    const start = since === undefined ? after : this.#startOf(since, after ?? 0);
+    const start = since === undefined ? after : Math.max(after ?? 0, this.#boundsOf(since).after);
     return this.#page({ ...query, after: start, isUpwards: start !== undefined });
   }
 
@@ -99,13 +104,13 @@ export class SqliteReader {
 
   /** The events that a search looks at, each group read in a transaction of its own. */
   async *#candidates(query: SearchQuery): AsyncGenerator<StoredEvent> {
-    const { after, before = Number.MAX_SAFE_INTEGER, from: since, to: until, type } = query;
-    const isUpwards = after !== undefined;
-    let selection: Selection = await this.database.read(() => ({
-      ...{ since, until, type, isUpwards, limit: GROUP_EVENTS },
-      after: this.#startOf(since, after ?? 0),
-      before: Math.min(before, this.#endOf(until)),
-    }));
+    const { after = 0, before = Number.MAX_SAFE_INTEGER, from: since, to: until, type } = query;
+    const isUpwards = query.after !== undefined;
+    let selection: Selection = { since, until, type, isUpwards, after, before, limit: GROUP_EVENTS };
+    if (since !== undefined || until !== undefined) {
+      const bounds = await this.database.read(() => this.#boundsOf(since, until));
+      selection = { ...selection, after: Math.max(after, bounds.after), before: Math.min(before, bounds.before) };
+    }
     for (let isLeft = true; isLeft;) {
       const group = await this.database.read(() => this.#page(selection, GROUP_BYTES));
       yield* isUpwards ? group : group.reverse();
@@ -133,22 +138,20 @@ export class SqliteReader {
     return (row as { types: string }).types;
   }
 
-  /** A position not below `after`, after which all events are that were recorded at a time or later. */
-  #startOf(since: number | undefined, after: number): number {
-    if (since === undefined) return after;
-    // It stays right, whatever is recorded or forgotten, and each step and page asks for it. A restore changes the version.
-    const schema = this.database.number('PRAGMA schema_version');
-    if (since !== this.#start.since || schema !== this.#start.schema) {
-      const before = `SELECT ifnull(min(sequence) - 1, (${LAST})) FROM events WHERE recorded_at >= ?`;
-      this.#start = { since, schema, after: this.database.number(before, since) };
+  /** Positions between which all events are that were recorded from a time on and before another. */
+  #boundsOf(from = -Infinity, to = Infinity): { readonly after: number; readonly before: number } {
+    // Each step and page asks for them. A restore changes the version.
+    const [schema, newest] = [this.database.number('PRAGMA schema_version'), this.newest()];
+    let span = this.#span;
+    if (from !== span.from || to !== span.to || schema !== span.schema) {
+      const found = this.database.prepare(SPAN).get(from, to) as Pick<typeof span, 'after' | 'last'>;
+      span = { from, to, schema, newest, ...found };
+    } else if (newest > span.newest) {
+      const later = 'SELECT max(sequence) FROM events WHERE sequence > ? AND recorded_at < ?';
+      span = { ...span, newest, last: Math.max(span.last, this.database.number(later, span.newest, to)) };
     }
-    return Math.max(after, this.#start.after);
-  }
-
-  /** A position after all events that were recorded before a time. */
-  #endOf(until: number | undefined): number {
-    if (until === undefined) return Number.MAX_SAFE_INTEGER;
-    return this.database.number('SELECT max(sequence) FROM events WHERE recorded_at < ?', until) + 1;
+    this.#span = span;
+    return { after: span.after, before: span.last + 1 };
   }
 
   newest(): number {

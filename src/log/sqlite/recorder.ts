@@ -14,8 +14,8 @@ type FoundByKey = Pick<NewEvent, 'id' | 'attributes' | 'arrival'> & { readonly d
 /** The bytes of the large texts of an event. They are in the rows' headers: no text is loaded for them. */
 const BYTES = 'octet_length(attributes) + octet_length(arrival) + ifnull(octet_length(data), 0)';
 
-/** Maximum events that a step of retention deletes, and maximum bytes, unless a single event has more: writers wait for a step. */
-const STEP_EVENTS = 64;
+/** Maximum events that are deleted in one step, and by retention maximum bytes, unless a single event has more: writers wait for it. */
+export const STEP_EVENTS = 64;
 const STEP_BYTES = 512 * 1024;
 
 /** An event as `INSERT` takes it. Between threads, arrays take less time than objects. */

@@ -2,8 +2,8 @@ import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { Remote } from '../../util/remote';
 import { totalFindings, type Retention } from '../engine';
 import type { EventQuery, SearchQuery } from '../queries';
-import { Database, withoutPath, type SqliteOptions } from './database';
-import { SqliteReader } from './reader';
+import { Database, PATIENCE, withoutPath, type SqliteOptions } from './database';
+import { SqliteReader, TOTAL } from './reader';
 import { SqliteRecorder, type NewRow } from './recorder';
 import { CREATE_TIME_INDEX, versionOf } from './schema';
 
@@ -12,9 +12,6 @@ const CHECK_PATIENCE = 500;
 
 /** Maximum pages that a step of a compaction gives back: writers wait for it. */
 const COMPACTION_PAGES = 256;
-
-/** Bytes of a page in the files that SQLite creates. */
-const PAGE_BYTES = 4096;
 
 /** The columns that a backup of every version has. */
 const COLUMNS = 'sequence, recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data';
@@ -39,7 +36,7 @@ function operationsOn(database: Database) {
   const reader = new SqliteReader(database);
   return {
     append: ({ events, waited }: { readonly events: readonly NewRow[]; readonly waited: number }) =>
-      database.write(() => recorder.insert(events), database.busyTimeout - waited),
+      database.write(() => recorder.insert(events), PATIENCE - waited),
     check: (failed: readonly NewRow[]) => database.write(() => recorder.tryOut(failed), CHECK_PATIENCE),
     read: (query: EventQuery) => database.read(() => reader.read(query)),
     search: (query: SearchQuery) => reader.search(query),
@@ -56,38 +53,27 @@ function operationsOn(database: Database) {
     },
     verify: () => verify(database),
 
-    backup: (file: string) => {
-      database.verifyFiles();
-      database.prepare('VACUUM INTO ?').run(file);
-    },
+    backup: (file: string) => database.outsideTransaction('VACUUM INTO ?', file),
     restore: (backup: string) => restore(database, backup),
     rewrite: () => database.outsideTransaction('VACUUM'),
     /** Gives some free pages back and returns their bytes. */
     giveBack: async () => {
       const free = database.number('PRAGMA freelist_count');
-      await database.write(() => {
-        database.execute(`PRAGMA incremental_vacuum(${String(COMPACTION_PAGES)})`);
-      });
-      return (free - database.number('PRAGMA freelist_count')) * PAGE_BYTES;
+      await database.write(() => database.execute(`PRAGMA incremental_vacuum(${String(COMPACTION_PAGES)})`));
+      return (free - database.number('PRAGMA freelist_count')) * database.number('PRAGMA page_size');
     },
     emptyWal: () => database.emptyWal(),
     files: () => database.files,
-    verifyFiles: () => {
-      database.verifyFiles();
-    },
-    close: () => {
-      database.close();
-    },
+    verifyFiles: () => database.verifyFiles(),
+    close: () => database.close(),
   };
 }
 
 async function verify(database: Database): Promise<string[]> {
   const damage = damageIn(database);
   if (damage.length > 0) return damage.map((finding) => `The file is damaged: ${finding}`);
-  const totals = 'SELECT events AS total, (SELECT count(*) FROM events NOT INDEXED) AS found FROM totals';
-  const row = await database.read(() => database.prepare(totals).get());
-  const { total, found } = row as Record<'total' | 'found', number>;
-  return totalFindings(found, total);
+  const found = 'SELECT count(*) FROM events NOT INDEXED';
+  return database.read(() => totalFindings(database.number(found), database.number(TOTAL)));
 }
 
 /** Findings in the pages and indexes of an attached file. Some damage ends the check with an error. */
@@ -107,9 +93,7 @@ async function restore(database: Database, backup: string): Promise<void> {
   if (versionOf(database, 'backup') === 0) throw new Error('the backup holds no event log');
   const [finding] = damageIn(database, 'backup');
   if (finding !== undefined) throw new Error(`the backup is damaged: ${finding}`);
-  await database.write(() => {
-    database.execute(RESTORE);
-  });
+  await database.write(() => database.execute(RESTORE));
 }
 
 export type ThreadFunctions = ReturnType<typeof operationsOn>;

@@ -11,7 +11,8 @@ import { newEvent } from '../../support/events';
 const connections: PostgresConnection[] = [];
 const connectionTo = (address: string, timeout = 60_000, authorities?: string) => {
   const settings = { timeout, retention: {}, password: 'given' };
-  const connection = new PostgresConnection(postgresAddress(address) as PostgresAddress, settings, authorities);
+  const options = { ...(postgresAddress(address) as PostgresAddress), ...settings };
+  const connection = new PostgresConnection(options, authorities);
   connections.push(connection);
   return connection;
 };

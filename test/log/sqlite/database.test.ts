@@ -5,6 +5,7 @@ import threads from 'node:worker_threads';
 import type { EventLog } from '../../../src/log/event-log';
 import { Database, withoutPath, type SqliteOptions } from '../../../src/log/sqlite/database';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
+import { SqliteReader } from '../../../src/log/sqlite/reader';
 import { TYPE } from '../../../src/log/sqlite/schema';
 import { outcome, newEvent } from '../../support/events';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -51,7 +52,7 @@ describe('the database of a log', () => {
   });
 
   it('lets an event that has waited for its commit wait no longer for the lock', async () => {
-    const log = await open({ busyTimeout: 60_000 });
+    const log = await open();
     const other = openDirectly(file());
     other.exec('BEGIN IMMEDIATE');
     jest.spyOn(performance, 'now').mockReturnValueOnce(-60_000);
@@ -203,6 +204,16 @@ describe('the database of a log', () => {
       const plan = database.prepare(`EXPLAIN QUERY PLAN SELECT id FROM events WHERE ${where} ORDER BY sequence`).all();
       expect(JSON.stringify(plan)).not.toContain('SCAN');
     }
+    database.close();
+  });
+
+  it('finds where a time begins and ends by its index, and looks at none of the events beyond', async () => {
+    const database = await Database.open({ file: file() });
+    const prepare = jest.spyOn(database, 'prepare');
+    await new SqliteReader(database).search({ limit: 1, from: 5, to: 9 });
+    const asked = prepare.mock.calls.flat().filter((sql) => sql.includes('(sequence)'));
+    const plans = asked.map((sql) => database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(5, 9));
+    expect(JSON.stringify(plans)).toContain('COVERING INDEX events_time');
     database.close();
   });
 });

@@ -46,7 +46,7 @@ describe('the files of a SQLite event log', () => {
   });
 
   it('are read, and said to be locked, while an event waits for the lock', async () => {
-    const log = await openSqliteLog({ file, busyTimeout: 3000 });
+    const log = await openSqliteLog({ file });
     const other = openDirectly(file);
     other.exec('BEGIN IMMEDIATE');
     const order: string[] = [];
@@ -54,6 +54,8 @@ describe('the files of a SQLite event log', () => {
       await expect(call).rejects.toHaveProperty('cause.message', 'database is locked');
       order.push(name);
     };
+    // It waits for another two seconds.
+    jest.spyOn(performance, 'now').mockReturnValueOnce(performance.now() - 3000);
     const recording = locked('append', log.append(newEvent()));
     expect(await log.read(everyEvent)).toEqual([]);
     await locked('check', log.check());
