@@ -23,7 +23,7 @@ interface SignatureForm {
   readonly timeField?: string;
   /** Returns the text that is signed before the body. */
   readonly before?: (time: string, id: string) => string;
-  /** Returns the text of the field; undefined if it is none of this kind. */
+  /** Returns the text of the field, unless that is a signature of another kind. */
   readonly textIn?: (headers: IncomingHttpHeaders) => string | string[] | undefined;
   /** Returns the key of a secret; none if the secret, of a setting for several senders, belongs to another one. */
   readonly signingKey?: (secret: string) => Buffer | undefined;
