@@ -1,5 +1,4 @@
 import { STATUS_CODES, type OutgoingHttpHeaders } from 'node:http';
-import { join } from 'node:path';
 import { Router } from 'express';
 import { Caller } from '../../access/caller';
 import { positionIn, StoredEvent } from '../../events/stored-event';
@@ -25,7 +24,7 @@ import { counted } from './markup';
  */
 export function eventsPages(endpoint: Endpoint): Router {
   const { log, config, contract, path, proxies, rate, access, admission, refusals } = endpoint;
-  const page = pageWriter(contract, 'events', join(__dirname, 'templates'), ['style.css', 'events.css']);
+  const page = pageWriter(contract, 'events', ['style.css', 'events.css']);
   const pages = {
     list: page('list', ['keys.js', 'times.js', 'live.js', 'copy.js']),
     event: page('event', ['keys.js', 'times.js', 'copy.js', 'data.js']),

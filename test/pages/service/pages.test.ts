@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import fs from 'node:fs';
 import { Contract } from '../../../src/contract/contract';
-import { pageWriter } from '../../../src/pages/page-writer';
 import { eventsOf, NAMESPACE, resultOf } from '../../support/bindings';
 import { startEndpoint } from '../../support/endpoint';
 import { send, type Answer } from '../../support/http';
 import { contractWith } from '../../support/operations-with-parameters';
 import { samplesOn, wrapped } from '../../support/page';
 import { startService, useService } from '../../support/service';
-import { temporaryFolder } from '../../support/temporary-folder';
 import { htmlProblems } from '../../support/valid-html';
 
 const BINDINGS = ['SOAP 1.1', 'SOAP 1.2', 'HTTP GET', 'HTTP POST'];
@@ -26,19 +23,20 @@ const textOf = (html: string) =>
     .replace(/\s+/g, ' ');
 
 it('a page allows the script and the style that browsers see, which read CRLF as LF', async () => {
-  const folder = await temporaryFolder();
-  const files = {
-    'p.eta': '<%~ it.style %>|<%~ it.scripts[0] %>',
-    's.css': "a {\r\n  content: 'b\\\r\nc' }",
-    's.js': 'a();\r\nb();',
-  };
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, name), text);
-  const render = pageWriter(await Contract.load(NAMESPACE), 'events', folder.path, ['s.css'])('p', ['s.js']);
-  const { body, headers } = render(undefined, '/', {});
-  for (const text of body.replaceAll('\r\n', '\n').split('|')) {
-    expect(headers?.['Content-Security-Policy']).toContain(createHash('sha256').update(text).digest('base64'));
-  }
-  await folder.remove();
+  const { readFileSync } = fs;
+  const read = jest.spyOn(fs, 'readFileSync');
+  read.mockImplementation((...given) => String(readFileSync(...given)).replaceAll('\n', '\r\n'));
+  await jest.isolateModulesAsync(async () => {
+    const { pageWriter } = await import('../../../src/pages/page-writer');
+    const page = pageWriter(await Contract.load(NAMESPACE), 'operations', ['style.css']);
+    const { body, headers } = page('unknown-operation', ['copy.js'])('', '/', { name: '' });
+    const seen = [...body.replaceAll('\r\n', '\n').matchAll(/<(style|script)[^>]*>(.*?)<\/\1>/gs)];
+    expect(seen).toHaveLength(2);
+    for (const [, , text = ''] of seen) {
+      expect(headers?.['Content-Security-Policy']).toContain(createHash('sha256').update(text).digest('base64'));
+    }
+  });
+  read.mockRestore();
 });
 
 describe('the pages', () => {
