@@ -52,7 +52,7 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
       }
       const { listed, bytes } = inAnswer(event, query);
       // The first is listed in any case: a reader could not go on after it otherwise.
-      if (page.length === limit || (page.length > 0 && bytes > room)) return inLogOrder();
+      if (page.length > 0 && bytes > room) return inLogOrder();
       room -= bytes;
       page.push(listed);
       // The log counts fewer bytes, so an answer is full first, unless data that the log counted is left out.
@@ -104,10 +104,9 @@ export class EventReader {
       );
       if (newest === undefined) break;
       // The log has none up to the position seen: one without an index of types does not look there again.
-      events = await this.#readTogether(query.type === undefined ? query : { ...query, after: seen }, newest);
+      events = await this.#readTogether({ ...query, after: seen }, newest);
       // Read upwards they are the oldest, and without `after` the newest were asked for.
-      if (events.length > 0 && query.type !== undefined && query.after === undefined)
-        events = await this.#readTogether(query, newest);
+      if (events.length > 0 && query.after === undefined) events = await this.#readTogether(query, newest);
       // An event there may be forgotten already: then the wait goes on after it.
       seen = newest;
     }
@@ -130,8 +129,7 @@ export class EventReader {
 
   /** Reads a page, once for all calls that a position woke with the same query: the read finds every event up to it. */
   async #readTogether(query: PageQuery, newest: number): Promise<StoredEvent[]> {
-    const { after, limit, maxBytes, referenceBytes, type } = query;
-    const key = [newest, after, limit, maxBytes, referenceBytes, type].join(' ');
+    const key = JSON.stringify([newest, query]);
     let reading = this.#reads.get(key);
     if (reading === undefined) {
       reading = readPage(this.log, query).finally(() => this.#reads.delete(key));
