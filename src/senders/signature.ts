@@ -31,9 +31,6 @@ interface SignatureForm {
 
 export type Signature = ReturnType<typeof signature>;
 
-/** Whether a body was signed with a key. It takes time in proportion to the body. */
-export type SignatureCheck = (body: Buffer, key: Buffer) => boolean;
-
 export function signature(form: SignatureForm) {
   // No header field has a line feed.
   const { field, isToken = false, prefix = '', separator = '\n', idField, timeField, encoding = 'hex' } = form;
@@ -47,8 +44,11 @@ export function signature(form: SignatureForm) {
     textIn,
     keysOf,
 
-    /** Reads the signature in header fields: undefined if they have none, a sentence if it can be valid for no body. */
-    read(headers: IncomingHttpHeaders): SignatureCheck | string | undefined {
+    /**
+     * Reads the signature in header fields: undefined if they have none, a sentence if it can be valid for no body. The function says whether
+     * a body was signed with a key, in time in proportion to the body.
+     */
+    read(headers: IncomingHttpHeaders): ((body: Buffer, key: Buffer) => boolean) | string | undefined {
       const text = textIn(headers);
       if (text === undefined) return undefined;
       // Digests have one length.

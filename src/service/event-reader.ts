@@ -151,9 +151,7 @@ export async function newestAfter(
 ): Promise<number | undefined> {
   if (signal.aborted || milliseconds <= 0) return undefined;
   const found = new Deferred<number | undefined>();
-  const giveUp = (): void => {
-    found.resolve(undefined);
-  };
+  const giveUp = () => found.resolve(undefined);
   const endWatch = log.watch((newest) => {
     if (newest > after) found.resolve(newest);
   });
