@@ -37,10 +37,10 @@ export function dataMember(payload: Payload): string {
   const { text } = payload;
   // `JSON.stringify` escapes line breaks, tabs and lone surrogates itself.
   const member = `"data":${withoutNoncharacters(JSON.stringify(text))}`;
-  const mayBeBytes = text.length > LONG_TEXT && text.isWellFormed();
-  const base64Length = () => 4 * Math.ceil(Buffer.byteLength(text) / 3);
-  if (!mayBeBytes || Buffer.byteLength(member) - '"data":""'.length <= MAX_GROWTH * base64Length()) return member;
-  return bytesMember(Buffer.from(text));
+  if (text.length <= LONG_TEXT || !text.isWellFormed()) return member;
+  const base64Length = 4 * Math.ceil(Buffer.byteLength(text) / 3);
+  const hasGrown = Buffer.byteLength(member) - '"data":""'.length > MAX_GROWTH * base64Length;
+  return hasGrown ? bytesMember(Buffer.from(text)) : member;
 }
 
 function bytesMember(bytes: Buffer): string {

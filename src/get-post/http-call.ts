@@ -40,9 +40,7 @@ export function routeOperations(router: Router, endpoint: Endpoint): void {
     // Comes before GET, or Express would route HEAD there: asking for the header alone must not call the operation.
     .head(answer('httpget'))
     .get(answer('httpget'))
-    .options((request, response) => {
-      answerOptions(request, response, endpoint, bindings);
-    })
+    .options((request, response) => answerOptions(request, response, endpoint, bindings))
     .all(answer('httppost'));
 }
 

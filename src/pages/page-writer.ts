@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Eta } from 'eta';
 import helmet from 'helmet';
 import { BUILD } from '../config/package-info';
@@ -21,12 +21,14 @@ export interface HtmlPage {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Templates, scripts and style sheets, by the names of their files. */
-const FILES = new Map(
-  ['', 'service', 'events']
-    .map((section) => join(__dirname, section, 'templates'))
-    .flatMap((folder) => readdirSync(folder).map((name) => [name, readText(join(folder, name))] as const)),
-);
+/** Reads the files in folders, by name, with the line ends of which browsers take the hash. */
+export function filesIn(folders: readonly string[]): ReadonlyMap<string, string> {
+  const paths = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
+  return new Map(paths.map((path) => [basename(path), readFileSync(path, 'utf8').replaceAll('\r\n', '\n')]));
+}
+
+/** Templates, scripts and style sheets. */
+const FILES = filesIn(['', 'service', 'events'].map((section) => join(__dirname, section, 'templates')));
 const textOf = (name: string) => FILES.get(name) ?? '';
 
 /** Compiles a template when it is first used. */
@@ -76,11 +78,6 @@ function contentPolicy(style: string, scripts: readonly string[]): string {
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join(';');
-}
-
-/** With the line ends of which browsers take the hash, whatever those of the file are. */
-function readText(file: string): string {
-  return readFileSync(file, 'utf8').replaceAll('\r\n', '\n');
 }
 
 function hashSource(text: string): string {

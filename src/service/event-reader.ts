@@ -98,9 +98,8 @@ export class EventReader {
     let events: readonly StoredEvent[] = await readPage(this.log, query);
     if (isNamed(query)) return this.#withFirst(events, query, call);
     for (let seen = query.after ?? 0; events.length === 0 && performance.now() < deadline;) {
-      const after = seen;
       const newest = await call.whileIdle((signal) =>
-        newestAfter(this.log, after, deadline - performance.now(), signal),
+        newestAfter(this.log, seen, deadline - performance.now(), signal),
       );
       if (newest === undefined) break;
       // The log has none up to the position seen: one without an index of types does not look there again.

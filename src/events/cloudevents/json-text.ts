@@ -51,13 +51,12 @@ export class JsonText {
   }
 }
 
-const MARK = /["{}[\],:]/g;
 const BACKSLASH = 0x5c;
 
 /** Finds the offsets of the members or elements of the object or array that a valid JSON text is; `colon`: after a name. */
 function partsOf(json: string, most = Infinity) {
   const found: { readonly start: number; readonly colon: number; readonly end: number }[] = [];
-  const marks = new RegExp(MARK);
+  const marks = /["{}[\],:]/g;
   let [depth, start, colon] = [0, 0, 0];
   for (let mark = marks.exec(json); mark !== null; mark = marks.exec(json)) {
     const at = mark.index;

@@ -41,7 +41,7 @@ export function eventsPages(endpoint: Endpoint): Router {
   const router = Router({ strict: true });
   // Not `get`: Express would answer OPTIONS itself, without the methods of the handlers that follow.
   router.all(path, (request, response, next) => {
-    const parameters = parametersOf(request.url);
+    const parameters = parametersOf(request.queryString);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (!isRead || (!parameters.has('events') && !parameters.has('event'))) next();
     else SECURITY_HEADERS(request, response, () => void answer(response, parameters).catch(next));

@@ -1,7 +1,6 @@
 import { Router, type Request } from 'express';
 import { create } from 'xmlbuilder2';
 import { HTTP_ERRORS, type RequestError } from '../../http/errors';
-import type { Binding } from '../../config/values';
 import type { Contract } from '../../contract/contract';
 import type { Endpoint } from '../../call/incoming-call';
 import { SoapVersion } from '../../soap/soap-version';
@@ -82,18 +81,16 @@ function documentWriter(endpoint: Endpoint, soap: Soap) {
     const canInvoke = on.has('httppost') && (needsKey || credentials.length === 0);
     return (canInvoke ? invokingPage : operationPage)(name, url, {
       operation,
-      access: operation.access,
       credentials,
       needsKey,
       canInvoke,
-      isOn: (binding: Binding) => on.has(binding),
       samples: await samplesOf(operation, needsKey, url, contract, soap),
     });
   };
 
   return async (request: Request): Promise<Document> => {
     const url = proxies.baseUrl(request) + path;
-    const fields = parametersOf(request.url);
+    const fields = parametersOf(request.queryString);
     if (fields.get('wsdl')?.toLowerCase() === 'extended') return { contentType: XML, body: contract.extendedWsdl(url) };
     if (fields.has('wsdl')) return { contentType: XML, body: contract.wsdl(url) };
     if (fields.has('disco')) return { contentType: XML, body: discoveryDocument(contract, url) };
