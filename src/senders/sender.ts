@@ -44,6 +44,9 @@ const KINDS = [...new Set(ALL.map(({ signature }) => signature))]
   .toSorted((a, b) => Number(a.isToken) - Number(b.isToken))
   .map((signature) => ({ signature, senders: ALL.filter((sender) => sender.signature === signature) }));
 
+/** The secrets of senders, by their settings. */
+export type SenderSecrets = { readonly [setting in SenderSecret]?: readonly string[] | undefined };
+
 export const Sender = {
   /** All known senders, in the order in which they are looked for. */
   all: ALL,
@@ -73,7 +76,7 @@ export const Sender = {
     ALL.some(({ key }) => key?.isInData && given.replace(/^signed /, '').startsWith(`${key.name}\n`)),
 
   /** Returns a reader of the signatures in requests, of the kinds for which secrets are configured. One valid signature is enough. */
-  signaturesFor(secrets: { readonly [setting in SenderSecret]?: readonly string[] | undefined }) {
+  signaturesFor(secrets: SenderSecrets) {
     const known = KINDS.flatMap((kind) => {
       const keys = kind.signature.keysOf(secrets[kind.signature.setting] ?? []);
       return keys.length === 0 ? [] : [{ ...kind, keys: keys.map(secretKey) }];
