@@ -170,7 +170,7 @@ async function* batchesIn(file: string, stream: Readable): AsyncGenerator<readon
         if (!isUtf8(line)) throw new Error('It is not UTF-8.');
         const text = decoder.decode(line);
         // An empty line has no event.
-        if (text.trim() !== '') events.push(new ArchiveLine(text).event());
+        if (text.trim() !== '') events.push(ArchiveLine.read(text).event);
         bytes += line.length;
         number++;
         if (events.length < BATCH_EVENTS && bytes <= BATCH_BYTES) continue;

@@ -220,10 +220,9 @@ async function* eventsIn(response: StreamedAnswer, after: number): AsyncGenerato
 
 function eventIn(text: string): StoredEvent {
   try {
-    const line = new ArchiveLine(text);
-    const { position } = line;
+    const { event, position } = ArchiveLine.read(text);
     if (position === undefined) throw new Error('It has no sequence.');
-    return { ...line.event(), position };
+    return { ...event, position };
   } catch (cause) {
     throw new RemoteLogError('The service sent a line that is not an event.', { cause });
   }

@@ -5,15 +5,10 @@ type HeaderFields = readonly (readonly [name: string, value: string])[];
 /** The element whose content is the payload of a SOAP message, if not the operation; the envelope without its header. */
 export type SoapPart = 'body' | 'envelope';
 
-const SENDER = 'webhook-sender' as const;
-
 /** How an event arrived, as the log keeps it. */
 export type Arrival = ReturnType<typeof Arrival.of>;
 
 export const Arrival = {
-  /** The member that names a known sender. */
-  SENDER,
-
   /** Reads the arrival of an event. Events that were imported may have none of it. */
   of({ arrival }: Pick<StoredEvent, 'arrival'>) {
     const members = JSON.parse(arrival) as Readonly<Record<string, unknown>>;
@@ -32,7 +27,7 @@ export const Arrival = {
       /** The name of the record key with which it came, if that has one. */
       keyName: text(members.keyName),
       /** The short name of the known sender that the call seemed to come from. */
-      sender: text(members[SENDER]),
+      sender: text(members['webhook-sender']),
       /** Names in lower case, values as Node reads them (ISO 8859-1); without those that may hold a secret. */
       headers,
       header: (name: string) => headers.find(([field]) => field === name)?.[1],

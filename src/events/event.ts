@@ -55,8 +55,8 @@ export function senderFacts(
 ) {
   const members = Object(value) as Readonly<Record<string, unknown>>;
   const ownType = signer?.typeOf(headers, members, signed);
-  const own = signer !== undefined && (!signer.isScheme || ownType !== undefined) ? signer : Sender.of(headers);
-  const sender = own ?? signer;
+  const isOwn = signer !== undefined && (!signer.isScheme || ownType !== undefined);
+  const sender = isOwn ? signer : (Sender.of(headers) ?? signer);
   return (
     sender && {
       name: sender.shortName,
@@ -196,7 +196,6 @@ export class EventFactory {
       signedWith: signedBy?.secret,
       signedBody: signedBy && digestOf(signedBy.body),
       keyName,
-      // Arrival.SENDER: a name that is computed takes 0.2 µs.
       'webhook-sender': sender,
       headers: hasSecret ? Object.fromEntries(Object.entries(headers).filter(isShown)) : headers,
       sentAs: method === 'GET' || method === 'HEAD' ? undefined : payload?.sentAs,

@@ -1,13 +1,11 @@
 import { JsonText } from './cloudevents/json-text';
 import type { StoredEvent } from './stored-event';
 
-/** Of a call over HTTP whose content type does not say what its body was: JSON under the type of a form, or nothing but a query. */
-export type SentAs = 'json' | 'query';
-
 /** The payload of a call, in one of the three forms that a CloudEvents JSON event can carry. */
 export type Payload = {
   readonly mediaType: string | undefined;
-  readonly sentAs?: SentAs | undefined;
+  /** Set if the content type does not say what the body was: JSON under the type of a form, or nothing but a query. */
+  readonly sentAs?: 'json' | 'query' | undefined;
 } & (
   | {
       /** Valid JSON text, kept as it is: numbers keep their digits. */
@@ -39,10 +37,10 @@ export function dataMember(payload: Payload): string {
   const { text } = payload;
   // `JSON.stringify` escapes line breaks, tabs and lone surrogates itself.
   const member = `"data":${withoutNoncharacters(JSON.stringify(text))}`;
-  const mayBeBytes = text.length > LONG_TEXT && text.isWellFormed();
-  const base64Length = () => 4 * Math.ceil(Buffer.byteLength(text) / 3);
-  if (!mayBeBytes || Buffer.byteLength(member) - '"data":""'.length <= MAX_GROWTH * base64Length()) return member;
-  return bytesMember(Buffer.from(text));
+  if (text.length <= LONG_TEXT || !text.isWellFormed()) return member;
+  const base64Length = 4 * Math.ceil(Buffer.byteLength(text) / 3);
+  const hasGrown = Buffer.byteLength(member) - '"data":""'.length > MAX_GROWTH * base64Length;
+  return hasGrown ? bytesMember(Buffer.from(text)) : member;
 }
 
 function bytesMember(bytes: Buffer): string {
@@ -125,7 +123,7 @@ export class EventData {
   form(): FormEntries | undefined {
     const members = this.kind === 'json' ? new JsonText(this.encoded).members() : undefined;
     if (members === undefined) return undefined;
-    const fields = [...members].map(([name, { value }]) => [name, [JSON.parse(value) as FormValue].flat()] as const);
+    const fields = [...members].map(([name, value]) => [name, [JSON.parse(value) as FormValue].flat()] as const);
     if (!fields.every(([, values]) => values.length > 0 && values.every(isFormValue))) return undefined;
     return fields.flatMap(([name, values]) => values.map((value) => [name, value] as const));
   }

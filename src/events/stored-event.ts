@@ -15,7 +15,7 @@ export interface NewEvent {
   readonly recordedAt: number;
   /** The sender's `Idempotency-Key`; preceded by the source and a line feed if that is not the service's own. */
   readonly idempotencyKey: string | undefined;
-  /** The sender's `webhook-id` (Standard Webhooks) or delivery id; before it what else the key is about, each with a line feed. */
+  /** The sender's `webhook-id` (Standard Webhooks) or delivery id, after lines with the name of that key and its scope, if it has them. */
   readonly webhookId: string | undefined;
 }
 

@@ -40,9 +40,7 @@ export function routeOperations(router: Router, endpoint: Endpoint): void {
     // Comes before GET, or Express would route HEAD there: asking for the header alone must not call the operation.
     .head(answer('httpget'))
     .get(answer('httpget'))
-    .options((request, response) => {
-      answerOptions(request, response, endpoint, bindings);
-    })
+    .options((request, response) => answerOptions(request, response, endpoint, bindings))
     .all(answer('httppost'));
 }
 
@@ -120,7 +118,7 @@ class HttpCall extends IncomingCall {
     const isServed = isBelow ? METHODS_BELOW.includes(method) : method === (binding === 'httpget' ? 'GET' : 'POST');
     if (!isServed) {
       // Some senders ask with another method than they deliver with.
-      const asked = { method, headers, query: request.queryString, hasBody: false };
+      const asked = { method, headers, query: request.queryString };
       this.#handshake = Sender.handshakes.of(this.#answeredHandshakes(), asked);
       if (this.#handshake === undefined) throw HTTP_ERRORS.method(methodText, allow);
     }
@@ -147,8 +145,8 @@ class HttpCall extends IncomingCall {
   }
 
   #answeredHandshakes(): readonly string[] {
-    if (this.#operationPath.operation?.access !== 'record') return NO_HANDSHAKES;
-    return this.endpoint.config.senderHandshakes ?? NO_HANDSHAKES;
+    const { senderHandshakes = [] } = this.endpoint.config;
+    return this.#operationPath.operation?.access === 'record' ? senderHandshakes : [];
   }
 
   override async invoke(operation: Operation): Promise<string> {
@@ -217,8 +215,6 @@ class HttpCall extends IncomingCall {
 /** The readers of a request, also in another thread. */
 const CONTENT = { module: join(__dirname, 'http-content'), name: 'readContent', read: readContent };
 const PARAMETERS = { module: join(__dirname, 'http-parameters'), name: 'readParameters', read: readParameters };
-
-const NO_HANDSHAKES: readonly string[] = [];
 
 const EMPTY_200: Representation = { contentType: 'text/plain; charset=utf-8', body: '', headers: NOT_SNIFFED };
 const NO_CONTENT_204: Representation = { ...EMPTY_200, status: 204 };

@@ -1,4 +1,4 @@
-import { eventPayload, type Payload } from '../events/payload';
+import { eventPayload } from '../events/payload';
 import { senderFacts, type EventContent } from '../events/event';
 import { SentEvent } from '../events/cloudevents/sent-event';
 import { HTTP_ERRORS } from '../http/errors';
@@ -12,9 +12,7 @@ const STRUCTURED = 'application/cloudevents+json';
 const BATCHED = 'application/cloudevents-batch+json';
 const CLOUD_EVENTS = /^application\/cloudevents(?![a-z\d])/;
 
-interface Sent extends Pick<EventContent, 'attributes'> {
-  readonly payload?: Payload | undefined;
-}
+type Sent = Partial<SentEvent>;
 
 function sentContent(input: HttpInput, isSigned: boolean): Sent | { readonly batch: readonly Sent[] } {
   const { headers, mediaType, body } = input;
@@ -41,8 +39,8 @@ interface HttpMessage extends Pick<HttpInput, 'query' | 'headers' | 'body'> {
 type HttpContent = CallContent & { readonly handshake?: ReturnType<typeof Sender.handshakes.of> };
 
 /**
- * Reads a CloudEvent in structured or binary content mode, a batch (HTTP Protocol Binding 1.0.2), or any other payload. Beside a
- * signature, which covers the body alone, `ce-` fields do not count.
+ * Reads a CloudEvent in structured or binary content mode, a batch (HTTP Protocol Binding 1.0.2), or any other payload. The `ce-` fields of
+ * a signed call are ignored, since the signature covers the body alone.
  *
  * @throws {CloudEventError} a CloudEvent is not valid.
  * @throws {RequestError} 415: it is in a format other than JSON.
@@ -57,7 +55,7 @@ export function readContent(
   const sent = sentContent(new HttpInput(query, headers, mediaType, body), signedBy !== undefined);
   if ('batch' in sent) return { batch: sent.batch.map(eventContent) };
   const { payload } = sent;
-  const asked = { method, headers, query, hasBody: body.length > 0, payload };
+  const asked = { method, headers, query, payload };
   const handshake =
     sent.attributes === undefined ? Sender.handshakes.of(message.handshakes, asked, sender?.shortName) : undefined;
   const value = payload !== undefined && 'json' in payload ? payload.value : undefined;

@@ -78,16 +78,22 @@ export class HttpInput {
   }
 }
 
-/** Undefined if fields are not text, or the JSON would be more than twice as long as the form: full of escapes. */
+/** Undefined if fields are not text, or would take too much as JSON. */
 function fieldsPayload(encoded: string, charset?: Charset): Payload | undefined {
   const read = formFields(encoded, charset);
   if (read === undefined || read.hasUndecodable) return undefined;
-  const fields = [...read.values].map(([name, texts]) => [name, texts.length === 1 ? texts[0] : texts] as const);
+  const maxLength = 2 * encoded.length + MAX_FIELDS * FIELD_LENGTH;
+  return formPayload(read.values, encoded.length > LARGE_MESSAGE ? maxLength : Infinity);
+}
+
+/** Writes a form as a JSON object, with a list for a repeated name. Undefined if it takes more characters, since it is full of escapes. */
+export function formPayload(values: ReadonlyMap<string, readonly unknown[]>, maxLength: number): Payload | undefined {
+  const fields = [...values].map(([name, all]) => [name, all.length === 1 ? all[0] : all] as const);
   const members = fields.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
   const json = `{${members.join(',')}}`;
-  const maxLength = 2 * encoded.length + MAX_FIELDS * FIELD_LENGTH;
-  if (encoded.length > LARGE_MESSAGE && json.length > maxLength) return undefined;
-  return { mediaType: 'application/json', json, value: Object.fromEntries(fields) };
+  return json.length > maxLength
+    ? undefined
+    : { mediaType: 'application/json', json, value: Object.fromEntries(fields) };
 }
 
 /** A brace or a bracket in any character set, perhaps after a mark and white space. */

@@ -26,29 +26,25 @@ export function readParameters(
   { query, headers, body, parameters }: ParametersMessage,
   mediaType = MediaType.parse(headers['content-type']),
 ): GivenParameters {
-  const input = new HttpInput(query, headers, mediaType, body);
   const fields = fieldValues(query);
-  const given = bodyParameters(input, parameters);
-  return new Map(parameters.map(({ name }) => [name, given.get(name) ?? fields.get(name) ?? []]));
+  const inBody = bodyParameters(new HttpInput(query, headers, mediaType, body));
+  return new Map(parameters.map((one) => [one.name, inBody(one) ?? fields.get(one.name) ?? []]));
 }
 
-/** Reads the parameters in the body. One that is not in it has no entry. */
-function bodyParameters(input: HttpInput, parameters: readonly NamedParameter[]): GivenParameters {
-  const given = new Map<string, readonly string[]>();
+/** Returns a function that looks a parameter up in the body. */
+function bodyParameters(input: HttpInput): (parameter: NamedParameter) => readonly string[] | undefined {
   const { mediaType, body } = input;
-  if (mediaType === undefined || body.length === 0) return given;
+  if (mediaType === undefined || body.length === 0) return () => undefined;
   const { isForm, isJson, isMultipart } = mediaType;
   if (isMultipart) throw HTTP_ERRORS.formWithFiles();
-  if (!isForm && !isJson) return given;
+  if (!isForm && !isJson) return () => undefined;
   const json = isForm ? input.jsonForm()?.json : (input.text() ?? '');
-  const fields = json === undefined ? fieldValues(body.toString('latin1'), input.charset) : undefined;
-  const members = json === undefined ? undefined : membersOf(json);
-  for (const { name, isRequired } of parameters) {
-    const member = members?.get(name);
-    const texts = member === undefined ? filled(fields?.get(name), isRequired) : jsonTexts(name, member.value.trim());
-    if (texts !== undefined) given.set(name, texts);
+  if (json === undefined) {
+    const fields = fieldValues(body.toString('latin1'), input.charset);
+    return ({ name, isRequired }) => filled(fields.get(name), isRequired);
   }
-  return given;
+  const members = membersOf(json);
+  return ({ name }) => jsonTexts(name, members.get(name)?.trim());
 }
 
 function membersOf(json: string) {
@@ -71,7 +67,8 @@ function fieldValues(encoded: string, charset?: Charset): GivenParameters {
 }
 
 /** The texts of a member, of which an array may hold several: the first two show that it is given more than once. Numbers keep their digits. */
-function jsonTexts(name: string, value: string): readonly string[] {
+function jsonTexts(name: string, value: string | undefined): readonly string[] | undefined {
+  if (value === undefined) return undefined;
   const elements = value.startsWith('[') ? (new JsonText(value).elements(2) ?? []) : [value];
   return elements.flatMap((element) => jsonText(name, element));
 }

@@ -1,6 +1,7 @@
 import { Charset, type MediaType } from '../http/content/media-type';
 import { decoded } from '../http/request';
 import type { Payload } from '../events/payload';
+import { formPayload } from './http-input';
 
 /** A form with more parts is not parsed, nor one with a longer header of a part, in bytes. */
 const MAX_PARTS = 1000;
@@ -30,8 +31,10 @@ interface FormPart {
 export function multipartPayload(mediaType: MediaType | undefined, body: Buffer): Payload | undefined {
   if (!mediaType?.isMultipart || mediaType.boundary === undefined) return undefined;
   const parts = BOUNDARY.test(mediaType.boundary) ? partsOf(body, mediaType.boundary) : undefined;
-  const json = parts && formJson(parts, body.length);
-  return json === undefined ? undefined : { mediaType: 'application/json', json };
+  if (parts === undefined) return undefined;
+  const values = new Map<string, unknown[]>();
+  for (const part of parts) values.set(part.name, [...(values.get(part.name) ?? []), valueOf(part)]);
+  return formPayload(values, 2 * body.length);
 }
 
 const LINE_END = Buffer.from('\r\n');
@@ -73,14 +76,15 @@ function partWith(header: string, content: Buffer): FormPart | undefined {
   );
   const given = Charset.utf8.decode(Buffer.from(disposition, 'latin1'))?.trimEnd().replace(/;$/, '');
   if (lines.length !== (contentType === undefined ? 1 : 2) || given?.replace(PARAMETER, '') !== '') return undefined;
-  const texts = [...given.matchAll(PARAMETER)].map(([, name = '', quoted, token = '']) => ({
-    isName: name.toLowerCase() === 'name',
-    text: textOf(quoted ?? token, name.endsWith('*')),
-  }));
-  const [name, ...names] = new Set(texts.filter(({ isName }) => isName).map(({ text }) => text));
-  const [filename, ...filenames] = new Set(texts.filter(({ isName }) => !isName).map(({ text }) => text));
-  const isSaid = names.length === 0 && filenames.length === 0 && texts.every(({ text }) => text !== undefined);
-  return isSaid && name !== undefined ? { name, filename, contentType, content } : undefined;
+  const texts = new Map<string, string>();
+  for (const [, parameter = '', quoted, token = ''] of given.matchAll(PARAMETER)) {
+    const key = parameter.replace('*', '').toLowerCase();
+    const text = textOf(quoted ?? token, parameter.endsWith('*'));
+    if (text === undefined || (texts.get(key) ?? text) !== text) return undefined;
+    texts.set(key, text);
+  }
+  const name = texts.get('name');
+  return name === undefined ? undefined : { name, filename: texts.get('filename'), contentType, content };
 }
 
 /** The text of a parameter: in UTF-8 with escapes (RFC 8187), or else plain or, of .NET, an encoded word (RFC 2047). */
@@ -94,23 +98,11 @@ function textOf(given: string, isExtended: boolean): string | undefined {
   return word === undefined ? given : Charset.utf8.decode(Buffer.from(word, 'base64'));
 }
 
-/** Undefined if the JSON is more than twice as long as the form: full of escapes. */
-function formJson(parts: readonly FormPart[], length: number): string | undefined {
-  const values = new Map<string, string[]>();
-  for (const part of parts) values.set(part.name, [...(values.get(part.name) ?? []), partJson(part)]);
-  const members = [...values].map(
-    ([name, [first = '', ...others]]) =>
-      `${JSON.stringify(name)}:${others.length === 0 ? first : `[${[first, ...others].join(',')}]`}`,
-  );
-  const json = `{${members.join(',')}}`;
-  return json.length > 2 * length ? undefined : json;
-}
-
 /** A string for a text, in the character set that its part names; else an object with the bytes. */
-function partJson({ filename, contentType, content }: FormPart): string {
+function valueOf({ filename, contentType, content }: FormPart): unknown {
   const [isText, , charset = 'utf-8'] = TEXT.exec(contentType ?? 'text/plain') ?? [];
   // A string does not have the byte order mark.
   const isString = filename === undefined && isText !== undefined && Charset.ofMark(content) === undefined;
   const text = isString ? Charset.named(charset.toLowerCase()).decode(content) : undefined;
-  return JSON.stringify(text ?? { filename, contentType, base64: content.toString('base64') });
+  return text ?? { filename, contentType, base64: content.toString('base64') };
 }

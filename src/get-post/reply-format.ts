@@ -25,6 +25,7 @@ export function stringReply(namespace: string): (result: string) => Representati
 
 /** Keeps a browser from taking what a caller wrote for a page. */
 export const NOT_SNIFFED = { 'X-Content-Type-Options': 'nosniff' };
+const NEGOTIATED = { ...VARY, ...NOT_SNIFFED };
 
 const JSON_TYPE = 'application/json';
 const PROBLEM = 'application/problem+json';
@@ -48,7 +49,7 @@ export function resultIn(
   const type = takesXml ? undefined : types.find((name) => name === JSON_TYPE || name === mediaType);
   if (type === undefined) return asString(result);
   const body = mediaType === undefined ? JSON.stringify(result) : result;
-  return { contentType: type, body, headers: { ...VARY, ...NOT_SNIFFED } };
+  return { contentType: type, body, headers: NEGOTIATED };
 }
 
 /**
@@ -61,15 +62,14 @@ export function errorIn(
   message: string,
   isOriginal: boolean,
 ): Representation {
-  const headers = { ...VARY, ...NOT_SNIFFED };
   const { types, takesXml } = acceptanceOf(accept);
   if (types.includes(PROBLEM) || (!takesXml && types.some((name) => JSON_TYPES.has(name)))) {
     const problem = { type: 'about:blank', title: STATUS_CODES[status], status, detail: message };
-    return { contentType: PROBLEM, body: JSON.stringify(problem), headers };
+    return { contentType: PROBLEM, body: JSON.stringify(problem), headers: NEGOTIATED };
   }
   // ASP.NET HTML-escapes the messages of its exceptions, although it sends them as plain text.
   const text = isOriginal ? escapeHtml(message) : message;
-  return { contentType: 'text/plain; charset=utf-8', body: `${text}\n`, headers };
+  return { contentType: 'text/plain; charset=utf-8', body: `${text}\n`, headers: NEGOTIATED };
 }
 
 /** The media types and ranges that a caller accepts, the preferred first, and whether XML satisfies one. */

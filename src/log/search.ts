@@ -1,4 +1,3 @@
-import { Arrival } from '../events/arrival';
 import { EventData } from '../events/payload';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
@@ -71,7 +70,7 @@ export function eventMatcher(query: SearchQuery): (event: StoredEvent) => FoundE
       const isWanted = [
         [binding, attributes.binding],
         [sender, arrival.remoteAddress],
-        [fromSender, arrival[Arrival.SENDER]],
+        [fromSender, arrival['webhook-sender']],
       ].every(([wanted, value]) => wanted === undefined || wanted === value);
       return isWanted && (type === undefined || isOfType(type, attributes.type)) ? foundEvent(event, place) : undefined;
     } catch {
@@ -171,7 +170,7 @@ export function foundEvent(event: StoredEvent, place?: TextRange): FoundEvent {
   const { position, id, recordedAt } = event;
   const {
     attributes: { binding, type },
-    arrival: { remoteAddress, [Arrival.SENDER]: sender },
+    arrival: { remoteAddress, 'webhook-sender': sender },
   } = textsIn(event);
   const data = EventData.of(event);
   const isString = place?.in === 'data' && data?.kind === 'text';

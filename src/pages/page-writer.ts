@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Eta } from 'eta';
 import helmet from 'helmet';
 import { BUILD } from '../config/package-info';
@@ -21,32 +21,34 @@ export interface HtmlPage {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const SHARED = join(__dirname, 'templates');
+/** Reads the files in folders, by name, with the line ends of which browsers take the hash. */
+export function filesIn(folders: readonly string[]): ReadonlyMap<string, string> {
+  const paths = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
+  return new Map(paths.map((path) => [basename(path), readFileSync(path, 'utf8').replaceAll('\r\n', '\n')]));
+}
+
+/** Templates, scripts and style sheets. */
+const FILES = filesIn(['', 'service', 'events'].map((section) => join(__dirname, section, 'templates')));
+const textOf = (name: string) => FILES.get(name) ?? '';
+
+/** Compiles a template when it is first used. */
+const eta = Object.assign(new Eta({ cache: true }), {
+  resolvePath: (name: string) => `${name}.eta`,
+  readFile: textOf,
+});
 
 /**
- * Returns a function that prepares the pages of a template, `NAME.eta`, with scripts that run in the order given. Templates, scripts
- * and style sheets are those of a folder, or the shared ones of that name. A page's title precedes the name of the service, and its links
- * are relative to the folder of the endpoint's public URL.
+ * Returns a function that prepares the pages of a template, `NAME.eta`, with scripts that run in the order given. A page's title precedes
+ * the name of the service, and its links are relative to the folder of the endpoint's public URL.
  */
-export function pageWriter(
-  contract: Contract,
-  section: 'operations' | 'events',
-  folder: string,
-  styles: readonly string[],
-) {
-  const files = new Map(
-    [SHARED, folder].flatMap((one) => readdirSync(one).map((name) => [name, readText(join(one, name))] as const)),
-  );
-  const textOf = (name: string) => files.get(name) ?? '';
-  const eta = new Eta();
-  for (const [name, text] of files) if (name.endsWith('.eta')) eta.loadTemplate(`@${name.slice(0, -4)}`, text);
+export function pageWriter(contract: Contract, section: 'operations' | 'events', styles: readonly string[]) {
   const style = styles.map(textOf).join('');
   return (template: string, names: readonly string[] = []) => {
     const scripts = names.map(textOf);
     const headers = { 'Content-Security-Policy': contentPolicy(style, scripts) };
     return (title: string | undefined, endpointUrl: string, values: object): HtmlPage => ({
       contentType: 'text/html; charset=utf-8',
-      body: eta.render(`@${template}`, {
+      body: eta.render(template, {
         contract,
         section,
         page: template,
@@ -76,11 +78,6 @@ function contentPolicy(style: string, scripts: readonly string[]): string {
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join(';');
-}
-
-/** With the line ends of which browsers take the hash, whatever those of the file are. */
-function readText(file: string): string {
-  return readFileSync(file, 'utf8').replaceAll('\r\n', '\n');
 }
 
 function hashSource(text: string): string {

@@ -49,7 +49,7 @@ export function receivedRequest(event: StoredEvent, contract: Contract): Receive
 function structuredEvent({ attributes, data }: StoredEvent): Buffer {
   const members = [...(new JsonText(attributes).members() ?? [])]
     .filter(([name]) => name !== 'binding')
-    .map(([, { text }]) => text);
+    .map(([name, value]) => `${JSON.stringify(name)}:${value}`);
   return Buffer.from(`{${[...members, ...(data === undefined ? [] : [data])].join(',')}}`);
 }
 

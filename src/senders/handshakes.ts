@@ -7,10 +7,9 @@ export interface HandshakeRequest {
   readonly headers: IncomingHttpHeaders;
   /** Without the question mark. */
   readonly query: string;
-  /** Whether it has a body that is not empty. */
-  readonly hasBody: boolean;
-  /** The content of a POST. */
-  readonly payload?: { readonly value?: unknown; readonly text?: string; readonly bytes?: Buffer } | undefined;
+  /** The content of a POST; without a body that of its query. */
+  readonly payload?:
+    { readonly sentAs?: string | undefined; readonly value?: unknown; readonly text?: string } | undefined;
 }
 
 /** The answer for which a sender waits, with status 200. */
@@ -75,8 +74,8 @@ const ALL: readonly Handshake[] = [
     name: 'msgraph',
     binding: 'httppost',
     type: 'com.microsoft.graph.validation',
-    answer({ method, query, hasBody }) {
-      if (method !== 'POST' || hasBody || !/validationtoken=/i.test(query)) return undefined;
+    answer({ method, query, payload }) {
+      if (method !== 'POST' || payload?.sentAs !== 'query') return undefined;
       // SharePoint and OneDrive write the name in lower case.
       const token = [...new URLSearchParams(query)].find(([name]) => name.toLowerCase() === 'validationtoken');
       return echoed(token?.[1]);
@@ -117,13 +116,14 @@ export const Handshake = {
   all: ALL,
 
   /**
-   * Returns the type and the answer of the handshake that a request is, if that is one of those named in `wanted`. A request that a sender
-   * has signed is its own or none.
+   * Returns type and answer of the handshake that a request is, among those named in `wanted`.
+   *
+   * @param signedBy - the sender that signed the request, which can only be a handshake of its own.
    */
   of(wanted: readonly string[], request: HandshakeRequest, signedBy?: string) {
-    for (const { name, type, answer } of wanted.length === 0 ? [] : ALL) {
-      const isPossible = wanted.includes(name) && (signedBy === undefined || signedBy === name);
-      const found = isPossible ? answer(request) : undefined;
+    for (const { name, type, answer } of ALL) {
+      if (!wanted.includes(name) || (signedBy !== undefined && signedBy !== name)) continue;
+      const found = answer(request);
       if (found !== undefined) return { type, answer: found };
     }
     return undefined;

@@ -14,12 +14,12 @@ const ALL = SENDERS.map((form) => ({
   /** The name as it is typed: `github`, `standard-webhooks`. */
   shortName: form.name.toLowerCase().replaceAll(' ', '-'),
 
-  /** Whether a call has its field, and in that a signature of its kind. */
+  /** Whether a call has the sender's field; if that is the one for signatures, with such a signature. */
   isOf: (headers: IncomingHttpHeaders): boolean =>
     form.field !== undefined &&
     (form.field === form.signature.field ? form.signature.textIn(headers) : headers[form.field]) !== undefined,
 
-  /** The CloudEvents `type` of a call, unless the sender has none for it or one that is no type. */
+  /** The CloudEvents `type` of a call, if the sender names a valid one. */
   typeOf(headers: IncomingHttpHeaders, body: JsonMembers, signed?: Buffer): string | undefined {
     const text = form.type?.(headers, body, signed);
     return typeof text === 'string' && TYPE.test(text) ? text : undefined;
@@ -75,7 +75,7 @@ export const Sender = {
   isKeyInData: (given: string): boolean =>
     ALL.some(({ key }) => key?.isInData && given.replace(/^signed /, '').startsWith(`${key.name}\n`)),
 
-  /** Returns what finds the signatures of requests, of the kinds for which secrets are configured. One that is valid is enough. */
+  /** Returns a reader of the signatures in requests, of the kinds for which secrets are configured. One valid signature is enough. */
   signaturesFor(secrets: SenderSecrets) {
     const known = KINDS.flatMap((kind) => {
       const keys = kind.signature.keysOf(secrets[kind.signature.setting] ?? []);
@@ -98,7 +98,7 @@ export const Sender = {
 
           /** Returns who signed a body, after its content coding is undone, and with which secret; or why no signature is valid. */
           async signerOf(body: Buffer): Promise<{ readonly sender: Sender; readonly secret: string } | string> {
-            if (body.length === 0) return 'A signature counts for a body, and there is none.';
+            if (body.length === 0) return 'A signature covers a body, and this request has none.';
             const own = Sender.of(headers);
             for (const { check, keys, senders } of found) {
               if (typeof check === 'string') continue;

@@ -23,16 +23,13 @@ interface SignatureForm {
   readonly timeField?: string;
   /** Returns the text that is signed before the body. */
   readonly before?: (time: string, id: string) => string;
-  /** Returns the text of the field; undefined if it is none of this kind. */
+  /** Returns the text of the field, unless that is a signature of another kind. */
   readonly textIn?: (headers: IncomingHttpHeaders) => string | string[] | undefined;
   /** Returns the key of a secret; none if the secret, of a setting for several senders, belongs to another one. */
   readonly signingKey?: (secret: string) => Buffer | undefined;
 }
 
 export type Signature = ReturnType<typeof signature>;
-
-/** Whether a body was signed with a key. It takes time in proportion to the body. */
-export type SignatureCheck = (body: Buffer, key: Buffer) => boolean;
 
 export function signature(form: SignatureForm) {
   // No header field has a line feed.
@@ -47,8 +44,11 @@ export function signature(form: SignatureForm) {
     textIn,
     keysOf,
 
-    /** Reads the signature in header fields: undefined if they have none, a sentence if it can be valid for no body. */
-    read(headers: IncomingHttpHeaders): SignatureCheck | string | undefined {
+    /**
+     * Reads the signature in header fields: undefined if they have none, a sentence if it can be valid for no body. The function says whether
+     * a body was signed with a key, in time in proportion to the body.
+     */
+    read(headers: IncomingHttpHeaders): ((body: Buffer, key: Buffer) => boolean) | string | undefined {
       const text = textIn(headers);
       if (text === undefined) return undefined;
       // Digests have one length.

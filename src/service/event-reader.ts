@@ -52,7 +52,7 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
       }
       const { listed, bytes } = inAnswer(event, query);
       // The first is listed in any case: a reader could not go on after it otherwise.
-      if (page.length === limit || (page.length > 0 && bytes > room)) return inLogOrder();
+      if (page.length > 0 && bytes > room) return inLogOrder();
       room -= bytes;
       page.push(listed);
       // The log counts fewer bytes, so an answer is full first, unless data that the log counted is left out.
@@ -98,16 +98,14 @@ export class EventReader {
     let events: readonly StoredEvent[] = await readPage(this.log, query);
     if (isNamed(query)) return this.#withFirst(events, query, call);
     for (let seen = query.after ?? 0; events.length === 0 && performance.now() < deadline;) {
-      const after = seen;
       const newest = await call.whileIdle((signal) =>
-        newestAfter(this.log, after, deadline - performance.now(), signal),
+        newestAfter(this.log, seen, deadline - performance.now(), signal),
       );
       if (newest === undefined) break;
       // The log has none up to the position seen: one without an index of types does not look there again.
-      events = await this.#readTogether(query.type === undefined ? query : { ...query, after: seen }, newest);
+      events = await this.#readTogether({ ...query, after: seen }, newest);
       // Read upwards they are the oldest, and without `after` the newest were asked for.
-      if (events.length > 0 && query.type !== undefined && query.after === undefined)
-        events = await this.#readTogether(query, newest);
+      if (events.length > 0 && query.after === undefined) events = await this.#readTogether(query, newest);
       // An event there may be forgotten already: then the wait goes on after it.
       seen = newest;
     }
@@ -130,8 +128,7 @@ export class EventReader {
 
   /** Reads a page, once for all calls that a position woke with the same query: the read finds every event up to it. */
   async #readTogether(query: PageQuery, newest: number): Promise<StoredEvent[]> {
-    const { after, limit, maxBytes, referenceBytes, type } = query;
-    const key = [newest, after, limit, maxBytes, referenceBytes, type].join(' ');
+    const key = JSON.stringify([newest, query]);
     let reading = this.#reads.get(key);
     if (reading === undefined) {
       reading = readPage(this.log, query).finally(() => this.#reads.delete(key));
@@ -153,9 +150,7 @@ export async function newestAfter(
 ): Promise<number | undefined> {
   if (signal.aborted || milliseconds <= 0) return undefined;
   const found = new Deferred<number | undefined>();
-  const giveUp = (): void => {
-    found.resolve(undefined);
-  };
+  const giveUp = () => found.resolve(undefined);
   const endWatch = log.watch((newest) => {
     if (newest > after) found.resolve(newest);
   });

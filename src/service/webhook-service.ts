@@ -46,10 +46,8 @@ export function webhookService(
 }
 
 /** Filters of the tool and the pages, and names that others give to such filters. */
-const OTHER_FILTERS = [
-  ...['types', 'Type', 'eventType', 'binding', 'text', 'sender', 'header', 'source', 'subject', 'filter'],
-  ...['before', 'since', 'until', 'from', 'to'],
-];
+const OTHER_FILTERS =
+  'types Type eventType binding text sender header source subject filter before since until from to'.split(' ');
 
 function queryOf(call: Call, parameters: ParameterValues, limit: number, maxResultBytes: number): PageQuery {
   const id = textParameter(parameters, 'id');
@@ -149,12 +147,11 @@ function deliveryHint(key: string): string {
  * keeps the header fields and the query of the request for all of them, so that the log grows by what was sent.
  */
 async function batchOf(call: Call, batch: readonly EventContent[], factory: EventFactory): Promise<NewEvent[]> {
-  const { binding, method, target, headers, caller } = call;
+  const { binding, method, caller, headers } = call;
   const { traceparent, tracestate } = headers;
-  const brief = {
-    ...{ binding, method, target: target.replace(/\?.*/s, ''), headers: { traceparent, tracestate }, caller },
-    remoteAddress: () => call.remoteAddress(),
-  };
+  const target = call.target.replace(/\?.*/s, '');
+  const remoteAddress = () => call.remoteAddress();
+  const brief = { binding, method, target, headers: { traceparent, tracestate }, caller, remoteAddress };
   const made: NewEvent[] = [];
   for (const event of batch) {
     const own = factory.make(made.length === 0 ? call : brief, event);

@@ -9,7 +9,7 @@ import { anyCharacter } from '../support/arbitraries';
 
 const REQUIRED = { specversion: '1.0', id: 'e-1', source: '/orders', type: 'order.placed' };
 const factory = new EventFactory({ source: '/service', type: 'webhook.recorded' });
-const read = (line: string): NewEvent => new ArchiveLine(line).event();
+const read = (line: string): NewEvent => ArchiveLine.read(line).event;
 const make = (given: GivenArrival): NewEvent => factory.make(...arrivalOf(given));
 
 const HOSTILE_NAMES = [
@@ -110,11 +110,12 @@ describe('an archive', () => {
   });
 
   it('writes the members of an event as the log keeps them, however they are written in the line', () => {
-    const line = JSON.stringify({ ...REQUIRED, data: 'AA==', x: null, _log: LOG })
+    const line = JSON.stringify({ ...REQUIRED, data: 'A/8=', x: null, _log: LOG })
+      .replace('/8=', '\\/8\\u003d')
       .replace('"data"', ' "d\\u0061ta_base64" ')
       .replace('"type"', `${' '.repeat(50_000)}"t\\u0079pe"`);
     const { attributes, data } = read(line);
-    expect([attributes, data]).toEqual([JSON.stringify(REQUIRED), '"data_base64":"AA=="']);
+    expect([attributes, data]).toEqual([JSON.stringify(REQUIRED), '"data_base64":"A/8="']);
   });
 
   it('reads a line that another program wrote anew, with white space around each value', () => {

@@ -89,19 +89,16 @@ const extension: Check = (value) => {
 };
 
 /**
- * Checks context attributes against CloudEvents 1.0, section 3, those beyond the limit not at all. One that is null counts as missing.
+ * Checks context attributes against CloudEvents 1.0, section 3. One that is null counts as missing.
  *
- * @throws {CloudEventError}
+ * @throws {CloudEventError} one is missing or not valid, or together they are too large, in which case none was checked.
  */
 export function senderAttributes(given: Readonly<Record<string, unknown>>): SenderAttributes {
-  const kept: (readonly [string, unknown])[] = [];
+  const kept = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
   let bytes = 1;
-  for (const attribute of Object.entries(given)) {
-    const [name, value] = attribute;
-    if (value === null || value === undefined) continue;
+  for (const [name, value] of kept) {
     if (!isAddedByLog(name, value)) bytes += wireBytes(JSON.stringify({ [name]: value })) - 1;
     if (bytes > MAX_ATTRIBUTES_BYTES) throw tooLarge();
-    kept.push(attribute);
   }
   const present: Readonly<Record<string, unknown>> = Object.fromEntries(kept);
   const misnamed = Object.keys(present).find((name) => !EXTENSION_NAME.test(name));
@@ -156,10 +153,7 @@ const TRACEPARENT = /^(?!ff)([\da-f]{2})-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{1
 const TRACESTATE = /^[\x20-\x7e]{1,512}$/;
 
 /** Reads the trace context of a request as attributes of its event (CloudEvents distributed tracing extension), as far as it is valid. */
-export function traceAttributes({
-  traceparent,
-  tracestate,
-}: Readonly<Record<string, string | string[] | undefined>>): Readonly<Record<string, string>> | undefined {
+export function traceAttributes({ traceparent, tracestate }: NodeJS.ReadOnlyDict<string | string[]>) {
   const match = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent) : null;
   if (match === null || (match[1] === '00' && match[2] !== undefined)) return undefined;
   const isKept = typeof tracestate === 'string' && TRACESTATE.test(tracestate);

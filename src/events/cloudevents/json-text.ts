@@ -1,12 +1,5 @@
-/** Most objects, arrays and members in one JSON text that is looked into: what they stand for takes many times its length. */
+/** Most objects, arrays and members in a JSON text that is parsed: their values take many times its length. */
 const MAX_PARTS = 100_000;
-
-/** A member of a JSON object as it was written, with the white space around it. */
-export interface MemberText {
-  readonly text: string;
-  /** Its numbers keep their digits. */
-  readonly value: string;
-}
 
 /** A text that may be JSON. */
 export class JsonText {
@@ -33,8 +26,11 @@ export class JsonText {
     }
   }
 
-  /** Returns the members of a JSON object by name; undefined if the text is anything else, or two have one name: either may be meant. */
-  members(): Map<string, MemberText> | undefined {
+  /**
+   * Returns the members of a JSON object by name, each value as it was written, with the white space around it: numbers keep their digits.
+   * Undefined if the text is anything else, or has a name twice: either member may be meant.
+   */
+  members(): Map<string, string> | undefined {
     const { json } = this;
     const value = this.parsed()?.value;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
@@ -42,7 +38,7 @@ export class JsonText {
     const members = new Map(
       parts.map(({ start, colon, end }) => [
         JSON.parse(json.slice(start, colon)) as string,
-        { text: json.slice(start, end), value: json.slice(colon + 1, end) },
+        json.slice(colon + 1, end),
       ]),
     );
     return members.size === parts.length ? members : undefined;
@@ -55,13 +51,12 @@ export class JsonText {
   }
 }
 
-const MARK = /["{}[\],:]/g;
 const BACKSLASH = 0x5c;
 
 /** Finds the offsets of the members or elements of the object or array that a valid JSON text is; `colon`: after a name. */
 function partsOf(json: string, most = Infinity) {
   const found: { readonly start: number; readonly colon: number; readonly end: number }[] = [];
-  const marks = new RegExp(MARK);
+  const marks = /["{}[\],:]/g;
   let [depth, start, colon] = [0, 0, 0];
   for (let mark = marks.exec(json); mark !== null; mark = marks.exec(json)) {
     const at = mark.index;

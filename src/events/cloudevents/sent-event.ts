@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { unescapeBuffer } from 'node:querystring';
 import type { Payload } from '../payload';
 import { attributeProblem, CloudEventError, senderAttributes, tooLarge, type SenderAttributes } from './attributes';
-import { JsonText, type MemberText } from './json-text';
+import { JsonText } from './json-text';
 
 declare module 'node:querystring' {
   /** Decodes percent-encoding (RFC 3986, section 2.1); a percent sign that does not start an escape is kept. */
@@ -21,25 +21,25 @@ const ANNOUNCING = ['ce-specversion', 'ce-id', 'ce-source', 'ce-type'];
 const DATA_NAMES: readonly string[] = ['data', 'data_base64'];
 
 /** A CloudEvent as a sender wrote it, read from one of the content modes of HTTP (HTTP Protocol Binding 1.0.2, section 3). */
-export class SentEvent {
-  private constructor(
-    readonly attributes: SenderAttributes,
-    readonly payload: Payload | undefined,
-  ) {}
+export interface SentEvent {
+  readonly attributes: SenderAttributes;
+  readonly payload: Payload | undefined;
+}
 
+export const SentEvent = {
   /** Reads an event in structured content mode. @throws {CloudEventError} it has more than 100,000 parts, or is not valid. */
-  static structured(json: string): SentEvent {
+  structured(json: string): SentEvent {
     if (new JsonText(json).hasTooManyParts())
       throw new CloudEventError('The CloudEvent has more than 100,000 objects, arrays and members.');
     return SentEvent.read(json);
-  }
+  },
 
   /**
    * Reads events in batched content mode (CloudEvents 1.0 JSON format, section 4): an array, which may be empty.
    *
    * @throws {CloudEventError} it has more than 10,000 events or 300,000 parts, or one of them, which the message names, is not valid.
    */
-  static batched(json: string): SentEvent[] {
+  batched(json: string): SentEvent[] {
     const batch = new JsonText(json);
     if (batch.hasTooManyParts(300_000))
       throw new CloudEventError('The batch of CloudEvents has more than 300,000 objects, arrays and members.');
@@ -55,7 +55,7 @@ export class SentEvent {
         throw new CloudEventError(`Event ${String(i + 1)} of the batch: ${error.message}`);
       }
     });
-  }
+  },
 
   /**
    * Reads the attributes of an event in binary content mode, whose data is the body: from `ce-` header fields, and
@@ -63,7 +63,7 @@ export class SentEvent {
    *
    * @throws {CloudEventError} an attribute is not valid.
    */
-  static binaryAttributes(headers: IncomingHttpHeaders): SenderAttributes | undefined {
+  binaryAttributes(headers: IncomingHttpHeaders): SenderAttributes | undefined {
     if (ANNOUNCING.every((field) => headers[field] === undefined)) return undefined;
     const given = Object.entries(headers).flatMap(([field, value]) => {
       if (!field.startsWith(PREFIX)) return [];
@@ -73,25 +73,21 @@ export class SentEvent {
       return [[name, attributeValue(name, String(value))] as const];
     });
     return senderAttributes({ ...Object.fromEntries(given), datacontenttype: headers['content-type'] });
-  }
+  },
 
   /** Reads an event of any size. Its data is taken from the text, so that numbers keep their digits. @throws {CloudEventError} */
-  static read(json: string): SentEvent {
+  read(json: string): SentEvent {
     const members = membersIn('The CloudEvent', json);
-    const attributes = attributesIn(members);
-    const bytes = bytesOf(members);
-    const data = members.get('data')?.value.trim();
-    if (bytes !== undefined) return new SentEvent(attributes, { mediaType: undefined, bytes });
-    return new SentEvent(attributes, data === undefined ? undefined : { mediaType: undefined, json: data });
-  }
-}
+    return { attributes: attributesIn(members), payload: payloadIn(members, members.get('data')?.trim()) };
+  },
+};
 
 /** Reads the context attributes among the members of an event, of which `others` are none. @throws {CloudEventError} */
 export function attributesIn(members: Members, others = DATA_NAMES): SenderAttributes {
   const given = [...members].filter(([name]) => !others.includes(name));
   // No attribute within the limits is written with more characters.
-  if (given.some(([, { value }]) => value.length > 100_000)) throw tooLarge();
-  return senderAttributes(Object.fromEntries(given.map(([name, { value }]) => [name, JSON.parse(value) as unknown])));
+  if (given.some(([, value]) => value.length > 100_000)) throw tooLarge();
+  return senderAttributes(Object.fromEntries(given.map(([name, value]) => [name, JSON.parse(value) as unknown])));
 }
 
 const QUOTED = /^"((?:[^"\\]|\\.)*)"$/;
@@ -113,8 +109,8 @@ function attributeValue(name: string, value: string): string {
   return isEncoded ? decoded : Buffer.from(text, 'latin1').toString();
 }
 
-/** The members of an event, by name. */
-export type Members = ReadonlyMap<string, MemberText>;
+/** The members of an event, by name, each value as JSON text. */
+export type Members = ReadonlyMap<string, string>;
 
 /** Reads the text of a JSON object. @throws {CloudEventError} it is anything else, or which of two members is meant cannot be known. */
 export function membersIn(what: string, json = ''): Members {
@@ -123,18 +119,18 @@ export function membersIn(what: string, json = ''): Members {
   return members;
 }
 
-/** Reads the `data_base64` of an event, if it has one. @throws {CloudEventError} it has `data` too, or is not base64. */
-export function bytesOf(members: Members): Buffer | undefined {
-  const base64 = valueIn(members, 'data_base64');
-  if (base64 === undefined || base64 === null) return undefined;
-  if (members.has('data')) throw new CloudEventError('The CloudEvent has both data and data_base64.');
+/** Reads the payload of an event, if it has one. @throws {CloudEventError} it has both `data` and `data_base64`, or this is not base64. */
+export function payloadIn(members: Members, json = members.get('data')): Payload | undefined {
+  const base64 = valueIn(members, 'data_base64') ?? undefined;
+  if (base64 === undefined) return json === undefined ? undefined : { mediaType: undefined, json };
+  if (json !== undefined) throw new CloudEventError('The CloudEvent has both data and data_base64.');
   if (typeof base64 !== 'string' || base64.length % 4 !== 0 || !/^[A-Za-z\d+/]*={0,2}$/.test(base64))
     throw new CloudEventError("The CloudEvent's member data_base64 must be a base64 string.");
-  return Buffer.from(base64, 'base64');
+  return { mediaType: undefined, bytes: Buffer.from(base64, 'base64') };
 }
 
 /** Returns what a member stands for; undefined if there is none. */
 export function valueIn(members: Members, name: string): unknown {
-  const text = members.get(name)?.value;
+  const text = members.get(name);
   return text === undefined ? undefined : JSON.parse(text);
 }

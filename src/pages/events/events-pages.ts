@@ -1,5 +1,4 @@
 import { STATUS_CODES, type OutgoingHttpHeaders } from 'node:http';
-import { join } from 'node:path';
 import { Router } from 'express';
 import { Caller } from '../../access/caller';
 import { positionIn, StoredEvent } from '../../events/stored-event';
@@ -25,7 +24,7 @@ import { counted } from './markup';
  */
 export function eventsPages(endpoint: Endpoint): Router {
   const { log, config, contract, path, proxies, rate, access, admission, refusals } = endpoint;
-  const page = pageWriter(contract, 'events', join(__dirname, 'templates'), ['style.css', 'events.css']);
+  const page = pageWriter(contract, 'events', ['style.css', 'events.css']);
   const pages = {
     list: page('list', ['keys.js', 'times.js', 'live.js', 'copy.js']),
     event: page('event', ['keys.js', 'times.js', 'copy.js', 'data.js']),
@@ -42,7 +41,7 @@ export function eventsPages(endpoint: Endpoint): Router {
   const router = Router({ strict: true });
   // Not `get`: Express would answer OPTIONS itself, without the methods of the handlers that follow.
   router.all(path, (request, response, next) => {
-    const parameters = parametersOf(request.url);
+    const parameters = parametersOf(request.queryString);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (!isRead || (!parameters.has('events') && !parameters.has('event'))) next();
     else SECURITY_HEADERS(request, response, () => void answer(response, parameters).catch(next));

@@ -51,7 +51,6 @@ export async function listView(log: EventLog, query: ListQuery, service: Endpoin
     older: older === undefined ? undefined : address({ before: older }),
     isUnfinished,
     forward: mayFind ? forwardCommand(filter, service) : undefined,
-    signer: Sender.recognised.find((name) => name === filter.fromSender),
     forwardAsReceived: forwardCommand(filter, service, '--as-received'),
     download: mayFind ? `?${addressQuery({ events: 'export', ...values })}` : undefined,
     isUpwards: place.after !== undefined,

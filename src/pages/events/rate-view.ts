@@ -27,19 +27,20 @@ export async function rateView(log: EventLog, per: string, refusals: Refusals) {
   const now = Date.now();
   const until = (Math.floor(now / span) + 1) * span;
   const times = Array.from({ length: spans + 1 }, (_, i) => until - (spans - i) * span);
-  const counts = await log.counts(times);
-  const refusedCalls = times.map((from) => (per === 'minute' ? (refusals.perMinute.get(from / MINUTE) ?? 0) : 0));
-  const sum = (all: readonly number[]) => all.reduce((one, other) => one + other, 0);
-  const refused = sum(refusedCalls);
-  const top = Math.max(1, ...counts.map((events, i) => events + (refusedCalls[i] ?? 0)));
+  const bars = (await log.counts(times)).map((events, i) => {
+    const from = times[i] ?? 0;
+    return { from, events, refused: per === 'minute' ? (refusals.perMinute.get(from / MINUTE) ?? 0) : 0 };
+  });
+  const sum = (name: 'events' | 'refused') => bars.reduce((total, bar) => total + bar[name], 0);
+  const [total, totalRefused] = [sum('events'), sum('refused')];
+  const top = Math.max(1, ...bars.map(({ events, refused }) => events + refused));
   // A single event or refused call stays visible beside many.
   const heightOf = (count: number) => (count === 0 ? 0 : Math.max(top / 100, count));
   const textOf = (from: number) => timeText(from).slice(0, per === 'day' ? 10 : 16);
   return {
     period: title.toLowerCase(),
     each: per,
-    bars: counts.map((events, i) => {
-      const [from = 0, refused = 0] = [times[i], refusedCalls[i]];
+    bars: bars.map(({ from, events, refused }) => {
       const [start, end] = [from, from + span].map((time) => new Date(time).toISOString().slice(0, 16));
       return {
         height: heightOf(events),
@@ -49,13 +50,13 @@ export async function rateView(log: EventLog, per: string, refusals: Refusals) {
         events: countText(events),
         refused: countText(refused),
         href: `?${addressQuery({ events: '', from: start, to: end })}`,
-        isCurrent: from <= now && now < from + span,
+        isCurrent: from + span === until,
       };
     }),
     top,
-    total: counted(sum(counts), 'event'),
-    isEmpty: sum(counts) + refused === 0,
-    refused: refused === 0 ? undefined : counted(refused, 'refused call'),
+    total: counted(total, 'event'),
+    isEmpty: total + totalRefused === 0,
+    refused: totalRefused === 0 ? undefined : counted(totalRefused, 'refused call'),
     lines: [countText(top), '0'],
     times: [textOf(until - spans * span), textOf(until - (spans / 2) * span), 'now'],
     spans: [...RATE_SPANS].map(([name, { title }]) => ({

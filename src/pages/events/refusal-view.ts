@@ -29,7 +29,8 @@ export async function refusalsView(refusals: Refusals, given: string | null) {
   }
   const rows: ReturnType<typeof refusalView>[] = [];
   for (const [newest, ...earlier] of alike.values()) {
-    if (newest !== undefined && rows.push(refusalView(newest, earlier)) % 10 === 0) await letOthersRun();
+    if (newest !== undefined) rows.push(refusalView(newest, earlier));
+    if (rows.length % 10 === 0) await letOthersRun();
   }
   return {
     calls: rows,
@@ -72,8 +73,7 @@ function refusalView(call: Refused, earlier: readonly Refused[]) {
 
 /** The id of a delivery, which stays the same if its sender sends the call again. */
 function deliveryOf({ sender }: Refused, fields: ReadonlyMap<string, string>): string | undefined {
-  const known = Sender.all.find(({ name }) => name === sender);
-  const key = known?.keyOf(Object.fromEntries(fields), {});
+  const key = Sender.named(sender)?.keyOf(Object.fromEntries(fields), {});
   const standard = fields.get('webhook-id') ?? fields.get('svix-id');
   return standard ?? key?.split('\n').at(-1) ?? fields.get('idempotency-key') ?? fields.get('ce-id');
 }

@@ -1,8 +1,6 @@
-import { join } from 'node:path';
 import { Router, type Request } from 'express';
 import { create } from 'xmlbuilder2';
 import { HTTP_ERRORS, type RequestError } from '../../http/errors';
-import type { Binding } from '../../config/values';
 import type { Contract } from '../../contract/contract';
 import type { Endpoint } from '../../call/incoming-call';
 import { SoapVersion } from '../../soap/soap-version';
@@ -53,23 +51,21 @@ export function documents(endpoint: Endpoint, soap: Soap): Router {
     .options((_request, response) => response.replyWithoutBody(204, { Allow: allow }))
     .all(({ method }) => {
       // Messages are answered before.
-      if (method === 'POST' || (!documentation && ['GET', 'HEAD'].includes(method)))
-        throw contract.protocols.refusal(
-          method === 'POST' ? 'SOAP is off (PROTOCOLS)' : 'The documentation is off (DOCUMENTATION)',
-          allow,
-        );
+      if (method === 'POST') throw contract.protocols.refusal('SOAP is off (PROTOCOLS)', allow);
       const soap = hasSoap ? 'Send SOAP with POST' : 'SOAP is off';
       const advice = `${soap}; get the service page, the WSDL and the discovery document with GET.`;
-      throw HTTP_ERRORS.method(documentation ? advice : 'Only calls are answered here.', allow);
+      if (documentation) throw HTTP_ERRORS.method(advice, allow);
+      if (method !== 'GET' && method !== 'HEAD') throw HTTP_ERRORS.method('Only calls are answered here.', allow);
+      throw contract.protocols.refusal('The documentation is off (DOCUMENTATION)', allow);
     });
   return router;
 }
 
-/** Loads the templates. Returns a function that writes the document for which a request asks. */
+/** Returns a function that writes the document for which a request asks. */
 function documentWriter(endpoint: Endpoint, soap: Soap) {
   const { contract, path, operations, proxies, access } = endpoint;
   const { bindings: on } = contract.protocols;
-  const page = pageWriter(contract, 'operations', join(__dirname, 'templates'), ['style.css']);
+  const page = pageWriter(contract, 'operations', ['style.css']);
   const [servicePage, unknownPage] = [page('service', ['copy.js']), page('unknown-operation')];
   const [operationPage, invokingPage] = [page('operation', ['copy.js']), page('operation', ['copy.js', 'invoke.js'])];
 
@@ -85,18 +81,16 @@ function documentWriter(endpoint: Endpoint, soap: Soap) {
     const canInvoke = on.has('httppost') && (needsKey || credentials.length === 0);
     return (canInvoke ? invokingPage : operationPage)(name, url, {
       operation,
-      access: operation.access,
       credentials,
       needsKey,
       canInvoke,
-      isOn: (binding: Binding) => on.has(binding),
       samples: await samplesOf(operation, needsKey, url, contract, soap),
     });
   };
 
   return async (request: Request): Promise<Document> => {
     const url = proxies.baseUrl(request) + path;
-    const fields = parametersOf(request.url);
+    const fields = parametersOf(request.queryString);
     if (fields.get('wsdl')?.toLowerCase() === 'extended') return { contentType: XML, body: contract.extendedWsdl(url) };
     if (fields.has('wsdl')) return { contentType: XML, body: contract.wsdl(url) };
     if (fields.has('disco')) return { contentType: XML, body: discoveryDocument(contract, url) };

@@ -17,9 +17,9 @@ export type Soap = Awaited<ReturnType<typeof soapBindings>>;
 const RESULT = 'string';
 
 interface SampleRequest {
-  readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Headers;
+  /** Of a POST. */
   readonly body?: string;
 }
 
@@ -46,7 +46,6 @@ export async function samplesOf(
   const string = response(contentType, body);
   const overSoap = async (version: SoapVersion, headers: Headers) => {
     const request: SampleRequest = {
-      method: 'POST',
       url: endpointUrl,
       headers: { 'Content-Type': version.contentType, ...headers, ...key },
       body: version.request(name, contract.namespace, true, given),
@@ -58,8 +57,8 @@ export async function samplesOf(
   const all: readonly (readonly [Binding, SampleRequest, response: string])[] = [
     await overSoap(SoapVersion.soap11, { SOAPAction: `"${action}"` }),
     await overSoap(SoapVersion.soap12, {}),
-    ['httpget', { method: 'GET', url: `${url}?${fields}`, headers: key }, string],
-    ['httppost', { method: 'POST', url, headers: form, body: fields }, string],
+    ['httpget', { url: `${url}?${fields}`, headers: key }, string],
+    ['httppost', { url, headers: form, body: fields }, string],
   ];
   return all
     .filter(([binding]) => contract.protocols.bindings.has(binding))
@@ -71,11 +70,12 @@ export async function samplesOf(
     }));
 }
 
-function httpMessage({ method, url, headers, body }: SampleRequest): string {
+function httpMessage({ url, headers, body }: SampleRequest): string {
   const { host, pathname } = new URL(url);
   // `search` leaves out a question mark without a query.
   const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
   const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
+  const method = body === undefined ? 'GET' : 'POST';
   return message(`${method} ${pathname}${query} HTTP/1.1`, { Host: host, ...headers, ...length }, body);
 }
 
@@ -91,15 +91,16 @@ function message(start: string, headers: Readonly<Record<string, unknown>>, body
 /** In a command for any shell, between double quotes. */
 const SAFE = /^[A-Za-z0-9 \-._~:/?&=,;@+*()#<>']*$/;
 
-function curlOf({ method, url, headers, body = '' }: SampleRequest): string | undefined {
+function curlOf({ url, headers, body }: SampleRequest): string | undefined {
   // The service also takes a SOAPAction without its quotation marks.
   const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value.replaceAll('"', '')}`]);
+  if (body === undefined) return command('curl', [url, ...fields], SAFE);
   // Attributes between apostrophes, and all in one line.
   const line = body
     .replace(/\n */g, '')
     .replace(/="([^"]*)"/g, (_, value: string) => `='${value.replaceAll("'", '&apos;')}'`);
   // PowerShell leaves out an empty word.
-  const sent = line !== '' ? ['--data-raw', line] : method === 'GET' ? [] : ['-X', method];
+  const sent = line === '' ? ['-X', 'POST'] : ['--data-raw', line];
   return command('curl', [url, ...fields, ...sent], SAFE);
 }
 

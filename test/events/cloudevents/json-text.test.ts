@@ -22,10 +22,7 @@ describe('JSON text', () => {
         const textOf = (value: unknown) => new JsonText(white + spaced(value, white) + white);
         const members = textOf(object).members() ?? new Map<string, never>();
         expect([...members.keys()]).toEqual(Object.keys(object));
-        for (const [key, { text, value }] of members) {
-          expect(JSON.parse(value)).toEqual(JSON.parse(JSON.stringify(object[key])));
-          expect(Object.keys(JSON.parse(`{${text}}`) as object)).toEqual([key]);
-        }
+        for (const [key, value] of members) expect(JSON.parse(value)).toEqual(JSON.parse(JSON.stringify(object[key])));
         const elements = textOf(array).elements(1000);
         expect(elements?.map((text): unknown => JSON.parse(text))).toEqual(JSON.parse(JSON.stringify(array)));
       }),
@@ -64,5 +61,5 @@ describe('a text that is not JSON', () => {
 
 it('the end of a long string of escapes is found in one pass', () => {
   const text = JSON.stringify({ a: '\\"{'.repeat(200_000), b: '\\' });
-  expect(new JsonText(text).members()?.get('b')?.value).toBe('"\\\\"');
+  expect(new JsonText(text).members()?.get('b')).toBe('"\\\\"');
 });

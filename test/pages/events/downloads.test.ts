@@ -45,7 +45,7 @@ describe('what the list of events finds, as a file', () => {
     const events = body
       .split('\n')
       .slice(0, -2)
-      .map((line) => new ArchiveLine(line).event());
+      .map((line) => ArchiveLine.read(line).event);
     const stored = await service.log.scan({ after: 0, limit: 1000 });
     expect(stored).toHaveLength(120);
     expect(stored).toMatchObject(events);
