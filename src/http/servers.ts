@@ -80,16 +80,15 @@ async function readPem<Value>(setting: string, file: string, parse: (text: strin
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new Error(`${name} cannot be read: ${reasonOf(error)}.`);
   });
-  try {
-    return { name, text, value: parse(text) };
-  } catch (error) {
-    const { message, reason = message } = error as Error & { reason?: string };
+  const parsing = Promise.resolve(text).then(parse);
+  const value = await parsing.catch(({ message, reason = message }: Error & { reason?: string }) => {
     throw new Error(
       `${name} cannot be used: ${reason}. Certificates and keys must be whole, in PEM and not too weak (RSA takes 2,048 bits), and keys ` +
         'without a passphrase. Convert PFX with: openssl pkcs12 -nodes -in FILE -out FILE.pem (certificate and key in one file, for ' +
         'TLS_CERT and TLS_KEY). Convert DER with: openssl x509 -inform DER -in FILE -out FILE.pem, a key with openssl pkey.',
     );
-  }
+  });
+  return { name, text, value };
 }
 
 /** The certificates in a text. One that has only its beginning, as in a file that is still being written, cannot be parsed. */
