@@ -152,7 +152,10 @@ declare global {
 /** Requests with at most this many bytes, read or not, keep their connection. */
 const MAX_DROPPED = 65_536;
 
-/** How many bytes of a larger one are read and dropped, so that a sender that only writes gets to read the answer. */
+/**
+ * How many bytes of a larger one are read and dropped, so that a sender that only writes gets to read the answer. Without a limit a few
+ * such senders take half a core until they are cut off.
+ */
 const MAX_DISCARDED = 4 * 1024 * 1024;
 
 /** The turns of all requests whose rest is read and dropped. */
