@@ -82,9 +82,7 @@ async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
   });
   logStart(app, config, logger);
   supervisor.join(app, {
-    stop() {
-      stop('stop');
-    },
+    stop: () => stop('stop'),
     async retire() {
       try {
         // A caller whose access was revoked must not go on using a connection that is open.

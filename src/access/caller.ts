@@ -56,7 +56,7 @@ export class Caller {
     if (needs !== undefined && signature?.problem !== undefined) throw HTTP_ERRORS.signature(signature.problem);
     if (needs !== undefined && signature === undefined && (this.#keys.length > 0 || !hasEnvelope)) this.require(needs);
     if (!this.isUnproved) return undefined;
-    return signature === undefined || signature.problem !== undefined ? UNPROVED_BODY : Infinity;
+    return signature === undefined || signature.problem !== undefined ? LARGE_MESSAGE : Infinity;
   }
 
   /** Verifies the signature before the body is put to use. A wrong one is refused beside a valid key, too. */
@@ -81,7 +81,7 @@ export class Caller {
 
   /** Lets go of the body that was signed. */
   forgetBody(): void {
-    if (this.signedBy !== undefined) this.signedBy.body = NO_BODY;
+    if (this.signedBy !== undefined) this.signedBy.body = Buffer.alloc(0);
   }
 
   /**
@@ -108,10 +108,6 @@ export class Caller {
   }
 }
 
-/** Most bytes that are read of a caller who has proved nothing, unless a signature covers the body. */
-const UNPROVED_BODY = LARGE_MESSAGE;
-
-const NO_BODY = Buffer.alloc(0);
 const NO_KEYS: readonly ShownKey[] = [];
 
 /** Lists the keys in `X-API-Key`, `Authorization: Bearer` (RFC 6750), the address and, as a password, `Authorization: Basic` (RFC 7617). */

@@ -64,9 +64,7 @@ export class Ticket {
     const { response } = this;
     const { socket } = response.req;
     const waiting = new AbortController();
-    const stop = (): void => {
-      waiting.abort();
-    };
+    const stop = (): void => waiting.abort();
     // The caller closes its connection or its sending side, which look the same.
     response.once('close', stop);
     socket.once('end', stop);

@@ -129,10 +129,11 @@ export abstract class IncomingCall implements Call {
       throw HTTP_ERRORS.mediaTypeTooLong(MAX_MEDIA_TYPE_LENGTH);
     this.mediaType = type === undefined ? undefined : this.endpoint.mediaType(type);
     this.route();
+    const needs = this.called?.access;
     const hasBody = this.binding !== 'httpget' || request.hasBody;
-    const unprovedLimit = hasBody ? caller.checkHeader(this.needs, this.binding.startsWith('soap')) : undefined;
+    const unprovedLimit = hasBody ? caller.checkHeader(needs, this.binding.startsWith('soap')) : undefined;
     const body = hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
-    if (caller.signature !== undefined) await caller.verify(body, this.needs);
+    if (caller.signature !== undefined) await caller.verify(body, needs);
     // A key may be in a message that is small enough to be read at once: its caller takes a slot below, when all proofs are known.
     const { isUnproved: mayProveInMessage } = caller;
     if (!mayProveInMessage) ticket.takeSlot();
@@ -152,11 +153,6 @@ export abstract class IncomingCall implements Call {
 
   get operation(): string | undefined {
     return this.called?.name;
-  }
-
-  /** The access to the operation that the call has named so far. */
-  get needs(): ServedOperation['access'] | undefined {
-    return this.called?.access;
   }
 
   /** Checks the header fields, and finds the operation if they name it. Throws a {@link RequestError} if they are wrong. */

@@ -75,7 +75,8 @@ class ReaderThread {
   ask(question: Question): Promise<Outcome> {
     return this.#turn.run(async () => {
       clearTimeout(this.#idle);
-      const { worker, remote } = (this.#thread ??= this.#start());
+      if (this.#thread === undefined || this.#thread.remote.hasEnded) this.#thread = this.#start();
+      const { worker, remote } = this.#thread;
       worker.ref();
       try {
         return await remote.ask('read', question);
@@ -94,12 +95,7 @@ class ReaderThread {
     const maxOldGenerationSizeMb = HEAP_FOR_CODE + Math.ceil((HEAP_GROWTH * this.maxBytes) / 1024 / 1024);
     const resourceLimits = { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: YOUNG_GENERATION };
     const worker = new Worker(__filename, { workerData: READER, resourceLimits });
-    const thread = { worker, remote: Remote.ofThread<ReaderFunctions>(worker) };
-    const forget = () => {
-      if (this.#thread === thread) this.#thread = undefined;
-    };
-    worker.on('error', forget).on('exit', forget);
-    return thread;
+    return { worker, remote: Remote.ofThread<ReaderFunctions>(worker) };
   }
 }
 

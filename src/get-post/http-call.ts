@@ -66,7 +66,7 @@ function answerOptions(request: HttpRequest, response: HttpResponse, endpoint: E
   const { allow } = isBelow ? BELOW : bindings;
   const origin = request.headers['webhook-request-origin'];
   if (origin === undefined) {
-    response.replyWithoutBody(204, { Allow: allow });
+    response.replyWithoutBody({ Allow: allow });
     return;
   }
   const granted = operation?.access === 'record' ? grantedFields(String(origin), endpoint.config) : undefined;
@@ -74,7 +74,7 @@ function answerOptions(request: HttpRequest, response: HttpResponse, endpoint: E
     const message = 'Delivery of events is not granted to this WebHook-Request-Origin (WEBHOOK_ORIGINS).';
     throw HTTP_ERRORS.method(message, allow);
   }
-  response.replyWithoutBody(204, { Allow: allow, ...granted });
+  response.replyWithoutBody({ Allow: allow, ...granted });
 }
 
 const ORIGIN = /^[\x21-\x7e]{1,255}$/;
@@ -131,7 +131,7 @@ class HttpCall extends IncomingCall {
   /** Keeps the body, which is parsed when the operation asks for its content or its parameters. */
   override read(body: Buffer): void {
     if (this.binding === 'httppost') this.#body = body;
-    else if (body.length > 0 && this.needs === 'record') throw HTTP_ERRORS.bodyOfGet();
+    else if (body.length > 0 && this.called?.access === 'record') throw HTTP_ERRORS.bodyOfGet();
   }
 
   /** Method and path, where the path may be anything: the same key under another path is another delivery. */
@@ -169,7 +169,7 @@ class HttpCall extends IncomingCall {
 
   override reply(body: string): void | Promise<void> {
     const { status, contentType, headers } = this.#result;
-    if (status === 204) return this.response.replyWithoutBody(status, {});
+    if (status === 204) return this.response.replyWithoutBody();
     return this.response.replyCompressed(contentType, body, headers);
   }
 

@@ -13,21 +13,30 @@ const CHECK_TIMEOUT = 1000;
 
 const ALLOWED = 'GET, HEAD, OPTIONS';
 
-/** Whether the process answers, and whether it can do its work. */
-const HEALTH = ['/healthz', '/readyz'] as const;
-
-/** In the format of Prometheus. */
-const METRICS = '/metrics';
-
 /** Most connections of an address of its own. They have descriptors that callers cannot use up. */
 const MAX_CONNECTIONS = 50;
 
-type Path = '/' | (typeof HEALTH)[number] | typeof METRICS;
+/** The answers to GET, by their paths. */
+type Pages = Readonly<Record<string, (response: HttpResponse) => void | Promise<void>>>;
 
 /** The pages for the operator: health, readiness and metrics. */
 export class AdminPages {
   #checking: Promise<void> | undefined;
   #stopping = false;
+
+  /** Whether the process answers, and whether it can do its work. */
+  readonly #health: Pages = {
+    '/healthz': (response) => response.replyText(200, 'alive'),
+    '/readyz': async (response) => {
+      const problem = await this.problem();
+      response.replyText(problem === undefined ? 200 : 503, problem ?? 'ready');
+    },
+  };
+
+  /** In the format of Prometheus. */
+  readonly #figures: Pages = {
+    '/metrics': async (response) => response.reply(200, this.metrics.contentType, await this.metrics.metrics()),
+  };
 
   /** `check` rejects with the reason why the service cannot work; `metrics` may add up several workers. */
   constructor(
@@ -43,12 +52,9 @@ export class AdminPages {
   async problem(): Promise<string | undefined> {
     if (this.#stopping) return 'stopping';
     this.#checking ??= this.check().finally(() => (this.#checking = undefined));
+    const late = () => new Error(`The check takes longer than ${String(CHECK_TIMEOUT)} ms.`);
     try {
-      await within(
-        this.#checking,
-        CHECK_TIMEOUT,
-        () => new Error(`The check takes longer than ${String(CHECK_TIMEOUT)} ms.`),
-      );
+      await within(this.#checking, CHECK_TIMEOUT, late);
       return undefined;
     } catch (error) {
       return plainReason(error);
@@ -57,7 +63,7 @@ export class AdminPages {
 
   /** Returns health and, if `checkReader` refuses those who may not read them, the metrics. */
   ofPublicAddress(checkReader?: (request: HttpRequest) => void): ServerOptions['pages'] {
-    return new Map([...this.#at(HEALTH), ...(checkReader ? this.#at([METRICS], checkReader) : [])]);
+    return new Map([...served(this.#health), ...(checkReader ? served(this.#figures, checkReader) : [])]);
   }
 
   /** Starts a server for the operator, with `/`, which lists the pages. Throws as `HttpServer.listen`; `check` throws why a request is refused. */
@@ -67,35 +73,24 @@ export class AdminPages {
     check: (request: HttpRequest) => void,
   ) {
     const limits = { ...options.limits, maxConnections: Math.min(options.limits.maxConnections, MAX_CONNECTIONS) };
-    const server = new HttpServer({ ...options, limits, pages: this.#at(['/', ...HEALTH, METRICS], check) });
+    const listed = { ...this.#health, ...this.#figures };
+    const list: Pages = { '/': (response) => response.replyText(200, Object.keys(listed).join('\n')) };
+    const server = new HttpServer({ ...options, limits, pages: served({ ...list, ...listed }, check) });
     const port = await server.listen(address, 'ADMIN_');
     return {
       url: `http://${Proxies.localAuthority(address.host, port)}/`,
       close: (deadline?: number) => server.close(0, deadline),
     };
   }
+}
 
-  /** Returns the pages at these paths, for requests that `check` does not refuse. */
-  #at(paths: readonly Path[], check?: (request: HttpRequest) => void): ServerOptions['pages'] {
-    const page = async (request: HttpRequest, response: HttpResponse, path: Path): Promise<void> => {
-      const { method } = request;
-      if (method === 'OPTIONS') response.replyWithoutBody(204, { Allow: ALLOWED });
-      else if (method !== 'GET' && method !== 'HEAD') throw HTTP_ERRORS.method('Use GET.', ALLOWED);
-      else {
-        check?.(request);
-        await this.#answer(path, response);
-      }
-    };
-    return new Map(paths.map((path) => [path, (request, response) => page(request, response, path)]));
-  }
-
-  async #answer(path: Path, response: HttpResponse): Promise<void> {
-    if (path === '/') response.replyText(200, [...HEALTH, METRICS].join('\n'));
-    else if (path === '/healthz') response.replyText(200, 'alive');
-    else if (path === METRICS) response.reply(200, this.metrics.contentType, await this.metrics.metrics());
-    else {
-      const problem = await this.problem();
-      response.replyText(problem === undefined ? 200 : 503, problem ?? 'ready');
-    }
-  }
+/** Serves pages to requests that `check` does not refuse. */
+function served(pages: Pages, check?: (request: HttpRequest) => void): ServerOptions['pages'] {
+  const serving = (page: Pages[string]) => async (request: HttpRequest, response: HttpResponse) => {
+    if (request.method === 'OPTIONS') return response.replyWithoutBody({ Allow: ALLOWED });
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw HTTP_ERRORS.method('Use GET.', ALLOWED);
+    check?.(request);
+    await page(response);
+  };
+  return new Map(Object.entries(pages).map(([path, page]) => [path, serving(page)]));
 }

@@ -52,11 +52,6 @@ export class Connection {
     return this.#http === undefined || this.#http.bytesRead === 0;
   }
 
-  /** Whether the peer has sent nothing: no byte of a TLS handshake or, after it, of a request. */
-  get isSilent(): boolean {
-    return (this.#http ?? this.accepted).bytesRead === 0;
-  }
-
   /** Closes unless one of the authorities vouches for the peer: after the handshake if that is still under way. */
   closeUnlessVouchedFor(authorities: readonly X509Certificate[]): void {
     this.#checkPeer = (socket) => {
@@ -119,7 +114,7 @@ export class Connection {
   stuckFor(now: number): number {
     const socket = this.#http;
     if (socket === undefined || socket.destroyed) return 0;
-    if (socket.writableLength === 0 || socket.bytesWritten - socket.writableLength >= this.#givenBytes) {
+    if (socket.bytesWritten - socket.writableLength >= this.#givenBytes) {
       this.#givenBytes = socket.bytesWritten;
       this.#givenAt = now;
     }
@@ -175,16 +170,15 @@ export function lastAnswer({ status, message, headers = {} }: RequestError): str
   return `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${fields.join('')}\r\n${body}`;
 }
 
-/** How often during `sendTimeout` the connections are checked, unless a second is shorter. */
-const SWEEPS_PER_TIMEOUT = 4;
-const MAX_SWEEP_INTERVAL = 1000;
+/** How often connections are checked, in milliseconds, unless a quarter of `sendTimeout` is shorter. */
+const SWEEP_INTERVAL = 1000;
 
 /** The open connections of a server. One timer closes those whose peers do not read what they are sent. */
 export class Connections {
   readonly all = new Set<Connection>();
   readonly #byHttpSocket = new WeakMap<Socket, Connection>();
-  /** Connections in their TLS handshake, by both ends of their sockets. */
-  readonly #handshakes = new Map<string, Connection>();
+  /** Connections with TLS, by both ends of their sockets. */
+  readonly #tls = new Map<string, Connection>();
   waiting = 0;
   /** The server stops: each connection ends with its next answer. */
   areEnding = false;
@@ -201,7 +195,7 @@ export class Connections {
           connection.destroy();
         }
       },
-      Math.min(sendTimeout / SWEEPS_PER_TIMEOUT, MAX_SWEEP_INTERVAL),
+      Math.min(sendTimeout / 4, SWEEP_INTERVAL),
     ).unref();
   }
 
@@ -213,10 +207,10 @@ export class Connections {
     const addresses = addressesOf(socket);
     if (!isTls) this.#open(connection, socket);
     else if (addresses === undefined) socket.destroy();
-    else this.#handshakes.set(addresses, connection);
+    else this.#tls.set(addresses, connection);
     socket.once('close', () => {
       this.all.delete(connection);
-      if (addresses !== undefined && this.#handshakes.get(addresses) === connection) this.#handshakes.delete(addresses);
+      if (addresses !== undefined && this.#tls.get(addresses) === connection) this.#tls.delete(addresses);
     });
   }
 
@@ -227,7 +221,6 @@ export class Connections {
       socket.destroy();
       return;
     }
-    this.#handshakes.delete(addressesOf(socket) ?? '');
     // A caller that has ended its side still gets its answers, as without TLS; before, the end of its side ends the handshake.
     socket.allowHalfOpen = true;
     this.#open(connection, socket);
@@ -238,9 +231,9 @@ export class Connections {
     connection.open(socket);
   }
 
-  /** The connection whose TLS handshake is on this socket. */
+  /** The connection that carries a TLS socket, also during the handshake. */
   handshakeOf(socket: Socket): Connection | undefined {
-    return this.#handshakes.get(addressesOf(socket) ?? '');
+    return this.#tls.get(addressesOf(socket) ?? '');
   }
 
   of(socket: Socket): Connection | undefined {

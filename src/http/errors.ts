@@ -26,7 +26,6 @@ const CHALLENGE = { 'WWW-Authenticate': ['Basic realm="WebHook", charset="UTF-8"
 
 const HOW_TO_SEND_A_KEY = 'Send it as Authorization: Bearer, as the password of Authorization: Basic, ';
 
-const CLOSE = { Connection: 'close' };
 const RETRY = { 'Retry-After': '1' };
 
 /** The content codings of requests that can be undone, as `Accept-Encoding` lists them. */
@@ -42,10 +41,10 @@ const HANDSHAKE_PROBLEMS: Readonly<Record<string, string>> = {
 const seconds = (milliseconds: number) => `${String(milliseconds / 1000)} s`;
 
 /** An error after which the connection cannot be used. */
-const closing = (status: number, message: string) => new RequestError(status, message, 'invalid', CLOSE);
+const closing = (status: number, message: string) =>
+  new RequestError(status, message, 'invalid', { Connection: 'close' });
 
-const busy = (message: string, headers?: OutgoingHttpHeaders) =>
-  new RequestError(503, message, 'busy', { ...headers, ...RETRY });
+const busy = (message: string) => new RequestError(503, message, 'busy', RETRY);
 const tooLarge = (message: string) => new RequestError(413, message, 'too-large');
 const tooLate = (message: string) => new RequestError(408, message, 'timeout');
 const crossSite = (message: string) => new RequestError(403, message, 'cross-site');
@@ -82,7 +81,6 @@ export const HTTP_ERRORS = {
     tooLate(
       `The request did not arrive in time: its header within ${seconds(header)}, all of it within ${seconds(request)} (REQUEST_TIMEOUT).`,
     ),
-
   tls: () => closing(400, 'The caller speaks TLS: its address must begin with http://, or the service needs TLS_CERT.'),
 
   // TLS. Only the operator reads these, and a caller that speaks plain HTTP.

@@ -153,12 +153,8 @@ function forwardedHops({ headers: { forwarded = '' } }: IncomingMessage): Hop[] 
   return hops;
 }
 
-function list(value: string | string[] | undefined): string[] {
-  return value === undefined
-    ? []
-    : String(value)
-        .split(',')
-        .map((item) => item.trim());
+function list(value: string | string[] = []): string[] {
+  return [value].flat().flatMap((line) => line.split(',').map((item) => item.trim()));
 }
 
 /** Joins host and port (RFC 3986, section 3.2): an IPv6 address stands in brackets. */

@@ -10,15 +10,14 @@ const MAX_CLIENTS = 100_000;
 /** The limit of each client's requests, in periods that begin for all of them at the same time. Without `rate` there is none. */
 export class RateLimit {
   readonly #counts = new Map<string, number>();
-  #ends: number;
+  /** When the period ends, in the time of `performance.now()`. */
+  #ends = 0;
 
   constructor(
     private readonly rate: Config['limits']['rate'],
     private readonly proxies: Pick<Proxies, 'address'>,
     private readonly maxClients = MAX_CLIENTS,
-  ) {
-    this.#ends = performance.now() + (rate?.milliseconds ?? 0);
-  }
+  ) {}
 
   /** Counts a request, once. Throws a {@link RequestError} 429 if its client sent too many. */
   count(request: HttpRequest): void {

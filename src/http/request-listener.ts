@@ -5,7 +5,6 @@ import type { Config } from '../config/config';
 import { isAuthority } from './proxies';
 import type { Connections } from './connections';
 import { HTTP_ERRORS, RequestError } from './errors';
-import { Turns } from './content/unstreamed-message';
 import { MessageMemory, type HttpRequest } from './request';
 import type { RateLimit } from './rate-limit';
 import type { HttpResponse } from './response';
@@ -27,7 +26,6 @@ export interface ServerOptions {
 /** Takes each request of a server to the page or the handler that answers it, and refuses those that are not valid HTTP. */
 export class RequestListener {
   readonly #answers: MessageMemory;
-  readonly #discards = new Turns();
   readonly #isAuthority = memoized(isAuthority);
   readonly #idPrefix = randomBytes(6).toString('hex');
   #requests = 0;
@@ -42,12 +40,11 @@ export class RequestListener {
   /** Answers a request that arrived. */
   receive(request: HttpRequest, response: HttpResponse): void {
     const connection = this.connections.of(request.socket);
-    // Its caller has gone.
+    // It was refused, or its caller has gone.
     if (connection === undefined) return;
     request.receivedAt = performance.now();
     request.id = this.#idOf(request);
     response.memory = this.#answers;
-    response.discards = this.#discards;
     if (this.connections.areEnding || isLast(request)) response.shouldKeepAlive = false;
     connection.received(response, this.#begin);
   }
@@ -89,8 +86,7 @@ export class RequestListener {
     if (page !== undefined) page(request, response).catch(unhandled);
     // Browsers ask for it beside any document: no refusal.
     else if (path === '/favicon.ico') response.replyError(HTTP_ERRORS.nothingHere());
-    else if (path === '*' && method === 'OPTIONS')
-      response.replyWithoutBody(204, { Allow: 'GET, HEAD, OPTIONS, POST' });
+    else if (path === '*' && method === 'OPTIONS') response.replyWithoutBody({ Allow: 'GET, HEAD, OPTIONS, POST' });
     else if (handler !== undefined) handler(request, response, unhandled);
     else unhandled();
   }
@@ -100,10 +96,9 @@ export class RequestListener {
     const { rate, observer } = this.options;
     const { req: request } = response;
     const mistake = error instanceof RequestError ? error : undefined;
-    const limit = rate?.excess(request);
     // The mistake in the request may make the rest of its connection unreadable.
-    if (limit !== undefined && mistake?.headers?.Connection === 'close') response.shouldKeepAlive = false;
-    const refusal = limit ?? mistake;
+    if (mistake?.headers?.Connection === 'close') response.shouldKeepAlive = false;
+    const refusal = rate?.excess(request) ?? mistake;
     const answer = refusal ?? HTTP_ERRORS.failed(error, 'The request could not be answered.');
     if (!response.headersSent) response.replyError(answer);
     else if (!response.writableEnded) response.destroy();

@@ -23,8 +23,6 @@ const gzipAsync = promisify<Buffer, Buffer>(gzip);
 export class HttpResponse extends ServerResponse<HttpRequest> {
   /** Counts its bytes until it is sent, if it came through a server. */
   memory: MessageMemory | undefined;
-  /** The turns of the requests of a server whose rest is read and dropped. */
-  discards: Turns | undefined;
 
   /** Tells a caller that waits with its body to send it (RFC 9110, section 10.1.1); HTTP/1.0 does not know that. */
   sendContinue(): void {
@@ -60,9 +58,9 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
     this.replyText(status, message, headers);
   }
 
-  /** Sends header fields alone: 204, or 304 with those of the reply that the caller has (RFC 9110, section 15.4.5). */
-  replyWithoutBody(status: 204 | 304, headers: OutgoingHttpHeaders): void {
-    this.#end(status, { 'Cache-Control': CACHE_CONTROL, 'X-Request-Id': this.req.id, ...headers });
+  /** Sends header fields alone, with status 204. */
+  replyWithoutBody(headers?: OutgoingHttpHeaders): void {
+    this.#end(204, { 'Cache-Control': CACHE_CONTROL, 'X-Request-Id': this.req.id, ...headers });
   }
 
   /**
@@ -120,7 +118,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
     // NaN, if it comes in chunks.
     if (!this.req.complete && !(this.req.bodyLength <= MAX_DROPPED)) {
       fields.Connection = 'close';
-      stopReading(this.req, this.discards ?? new Turns());
+      stopReading(this.req);
     }
     // Before the header is made, so that requests that arrive after this one are not acted on.
     if (fields.Connection === 'close') this.shouldKeepAlive = false;
@@ -154,16 +152,22 @@ declare global {
 /** Requests with at most this many bytes, read or not, keep their connection. */
 const MAX_DROPPED = 65_536;
 
-/** How many bytes of a larger one are read and dropped, so that a sender that only writes gets to read the answer. */
+/**
+ * How many bytes of a larger one are read and dropped, so that a sender that only writes gets to read the answer. Without a limit a few
+ * such senders take half a core until they are cut off.
+ */
 const MAX_DISCARDED = 4 * 1024 * 1024;
 
-/** Reads the rest of all such requests a piece at a time, and drops it. */
-function stopReading(request: HttpRequest, turns: Turns): void {
+/** The turns of all requests whose rest is read and dropped. */
+const discards = new Turns();
+
+/** Reads the rest of a request and drops it, a piece of one request at a time. */
+function stopReading(request: HttpRequest): void {
   let left = MAX_DISCARDED;
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length;
     request.pause();
-    if (left >= 0) void turns.next(request).then(() => request.resume());
+    if (left >= 0) void discards.next(request).then(() => request.resume());
   });
   request.on('error', () => undefined);
   // Node would otherwise drop all of it once the answer is sent.

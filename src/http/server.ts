@@ -90,7 +90,7 @@ export class HttpServer {
 
   /** Answers what never became a request, and closes. A connection on which nothing was sent, as browsers keep, is not reported. */
   #refuse(connection: Connection, error: RequestError): void {
-    if (!connection.isSilent) this.#report(error, connection.accepted, error.status);
+    if (!connection.isUnused) this.#report(error, connection.accepted, error.status);
     connection.close(error);
   }
 
@@ -113,13 +113,7 @@ export class HttpServer {
   #unreadable(problem: ParserError, socket: Socket): void {
     const connection = this.#connections.of(socket);
     if (connection === undefined || socket.destroyed || problem.code === 'ECONNRESET') {
-      const error =
-        connection === undefined && this.#options.tls && this.#handshakeProblem(problem, socket as TLSSocket);
-      const plain = problem.code === 'ERR_SSL_HTTP_REQUEST' ? this.#connections.handshakeOf(socket) : undefined;
-      if (error) {
-        this.#report(error, socket, plain && error.status);
-        plain?.accepted.write(lastAnswer(error));
-      }
+      if (connection === undefined && this.#options.tls) this.#refuseHandshake(problem, socket as TLSSocket);
       socket.destroy();
       return;
     }
@@ -137,11 +131,20 @@ export class HttpServer {
     }
   }
 
-  /** Why TLS was not agreed on; undefined if the caller went away or has sent nothing. */
+  /** Reports why TLS was not agreed on, and tells a caller that speaks plain HTTP. */
+  #refuseHandshake(problem: ParserError, socket: TLSSocket): void {
+    const error = this.#handshakeProblem(problem, socket);
+    if (error === undefined) return;
+    const plain = problem.code === 'ERR_SSL_HTTP_REQUEST' ? this.#connections.handshakeOf(socket) : undefined;
+    this.#report(error, socket, plain && error.status);
+    plain?.accepted.write(lastAnswer(error));
+  }
+
+  /** Undefined if the caller went away or has sent nothing. */
   #handshakeProblem({ code = '' }: ParserError, socket: TLSSocket): RequestError | undefined {
     const { limits } = this.#options;
     if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT')
-      return this.#connections.handshakeOf(socket)?.isSilent
+      return this.#connections.handshakeOf(socket)?.accepted.bytesRead === 0
         ? undefined
         : HTTP_ERRORS.handshakeTimeout(limits.headersTimeout);
     // Node closes the connection itself if a certificate is not one of TLS_CLIENT_CA.

@@ -51,10 +51,8 @@ const MAX_CHARACTERS = 300;
 
 /** Shortens the texts among the fields of a line, and escapes what is not visible in them. */
 function withShortTexts(fields: Record<string, unknown>): Record<string, unknown> {
-  const textOf = (text: string) =>
-    text.length <= MAX_CHARACTERS ? text : `${shortened(text, MAX_CHARACTERS)} (${String(text.length)} characters)`;
+  const end = (text: string) => (text.length <= MAX_CHARACTERS ? '' : ` (${String(text.length)} characters)`);
+  const shown = (text: string) => visible(shortened(text, MAX_CHARACTERS) + end(text));
   const entries = Object.entries(fields);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, typeof value === 'string' ? visible(textOf(value)) : value]),
-  );
+  return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'string' ? shown(value) : value]));
 }

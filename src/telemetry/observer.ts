@@ -29,7 +29,7 @@ export function createObserver(
 
   const requestFields = (request: HttpRequest) => ({
     requestId: cut(request.id),
-    remoteAddress: addressOf(request),
+    remoteAddress: cut(addressOf(request) ?? '') || undefined,
     // The query string is a payload, which may be confidential.
     path: cut(request.url?.replace(/[?#].*$/s, '') ?? ''),
   });

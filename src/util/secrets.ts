@@ -24,12 +24,10 @@ const TOKEN = new RegExp(
   'g',
 );
 
-const NONE: readonly RegExp[] = [];
-
 /** Cuts secrets out of what is kept or shown, known by their value wherever they stand: those configured, and each `access_token`. */
 export class Secrets {
   /** The longest first: one may be part of another. */
-  #values: readonly { readonly plain: string; readonly pattern: () => RegExp }[] = [];
+  #values: readonly { readonly plain: string; readonly pattern: RegExp }[] = [];
   #haveQuotes = false;
   #newest: readonly string[] = [];
 
@@ -49,33 +47,26 @@ export class Secrets {
     this.#haveQuotes = all.some((value) => /["\\]/.test(value));
     this.#values = all
       .toSorted((a, b) => b.length - a.length)
-      .map((value) => {
-        let pattern: RegExp | undefined;
-        // To compile it takes milliseconds, and few are ever found.
-        return { plain: unescaped(value), pattern: () => (pattern ??= new RegExp(anyForm(value), 'g')) };
-      });
+      .map((value) => ({ plain: unescaped(value), pattern: new RegExp(anyForm(value), 'g') }));
   }
 
   /** Returns a text without them. */
   readonly cut = (text: string): string => this.#patternsFor(text).reduce((rest, one) => rest.replace(one, CUT), text);
 
   /** Returns JSON without them in the values of its members. */
-  readonly cutJson = (json: string): string =>
-    this.#patternsFor(json) === NONE
-      ? json
-      : JSON.stringify(JSON.parse(json), (_name, value: unknown) =>
-          typeof value === 'string' ? this.cut(value) : value,
-        );
+  readonly cutJson = (json: string): string => {
+    if (this.#patternsFor(json).length === 0) return json;
+    const shown = (_name: string, value: unknown) => (typeof value === 'string' ? this.cut(value) : value);
+    return JSON.stringify(JSON.parse(json), shown);
+  };
 
   #patternsFor(text: string): readonly RegExp[] {
     const plain = this.#hasEscapes(text) ? unescaped(text) : text;
-    const values =
-      this.#values.length === 0 ? this.#values : this.#values.filter((value) => plain.includes(value.plain));
+    const patterns: RegExp[] = [];
+    for (const value of this.#values) if (plain.includes(value.plain)) patterns.push(value.pattern);
     // The end of `access_token`: its first character is rare, which makes it quick to find.
-    const hasToken = plain.includes('_token');
-    return values.length > 0 || hasToken
-      ? [...values.map(({ pattern }) => pattern()), ...(hasToken ? [TOKEN] : [])]
-      : NONE;
+    if (plain.includes('_token')) patterns.push(TOKEN);
+    return patterns;
   }
 
   /** Almost all JSON has a `\"`, which matters only if a value has a quote. A pattern would be slower. */

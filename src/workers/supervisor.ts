@@ -21,9 +21,8 @@ const LIMITS = { start: 60_000, retire: 30_000, stop: 15_000, shortLife: 1000 };
 type SupervisedWorker = Pick<WorkerProcess, 'ready' | 'ended' | 'pid' | 'retire' | 'stop' | 'kill'>;
 
 /**
- * Runs the service in several processes that share the port, and keeps them running; `announce` is called with the address once
- * the first is ready. SIGTERM and SIGINT end all of them, as does a terminal that closes; SIGHUP
- * replaces them without dropping a request.
+ * Runs the service in several processes that share the port, and keeps them running; `announce` is called with the address once the
+ * first is ready. SIGTERM and SIGINT end all of them, as does a terminal that closes; SIGHUP replaces them without dropping a request.
  *
  * @throws the admin address cannot be used.
  */
@@ -111,7 +110,7 @@ export class Supervisor {
   /** Starts the first worker, and then the others. If the first cannot start, the process ends with its exit code. */
   async start(announce: (url: string) => void): Promise<void> {
     const [first] = this.#places;
-    if (first === undefined || this.#stopping) return;
+    if (first === undefined) return;
     const end = await this.#startIn(first);
     if (this.#stopping) return;
     if (end !== undefined) {

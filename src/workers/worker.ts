@@ -5,11 +5,8 @@ import type { Refusals } from '../telemetry/refused-calls';
 import { Deferred, within } from '../util/promises';
 import { Remote } from '../util/remote';
 
-/** How long a worker may take to send its report, in milliseconds. */
+/** How long the report of a worker may take, and to collect the refused calls of all workers, in milliseconds. */
 const REPORT_TIMEOUT = 1000;
-
-/** How long the supervisor may take to receive the last report, and to collect the refused calls of all workers, in milliseconds. */
-const LEAVE_TIMEOUT = 1000;
 const COLLECT_TIMEOUT = 2000;
 
 export interface Report {
@@ -63,7 +60,7 @@ export class SupervisorProcess {
   /** Sends the last report, so that it is not lost when the process ends. Never rejects. */
   async leave(app: App): Promise<void> {
     const sent = reportOf(app).then((report) => this.#remote.ask('leave', report));
-    await within(sent, LEAVE_TIMEOUT, () => new Error('too late')).catch(() => undefined);
+    await within(sent, REPORT_TIMEOUT, () => new Error('too late')).catch(() => undefined);
   }
 
   /** Asks for the refusals of all workers. Resolves to those of this one if there is no answer. */
@@ -107,9 +104,8 @@ export class WorkerProcess {
     environment: Readonly<Record<string, string>>,
     functions: Pick<SupervisorFunctions, 'refusals' | 'lost'>,
   ) {
-    const failed = (error: Error) => {
-      this.#ended.resolve({ code: undefined, cause: `no process could be started (${error.message})` });
-    };
+    const failed = ({ message }: Error) =>
+      this.#ended.resolve({ code: undefined, cause: `no process could be started (${message})` });
     this.#remote.serve<SupervisorFunctions>({
       ...functions,
       ready: (url) => {

@@ -35,16 +35,16 @@ it('a flood of refusals is logged as twenty lines a second, and the next line sa
   jest.useRealTimers();
 });
 
-it('no line has a secret that stands in the id, path or User-Agent of a request, in a reason or in a hint, which is logged once', () => {
+it('no line has a secret that stands in the id, address, path or User-Agent of a request, in a reason or in a hint, which is logged once', () => {
   const logger = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
   const secret = 'a-key-of-sixteen';
-  const observer = createObserver(logger as never, idleMetrics(), () => undefined, true, new Secrets([secret]));
+  const observer = createObserver(logger as never, idleMetrics(), () => secret, true, new Secrets([secret]));
   const headers = { 'user-agent': `shop ${secret}` };
   const request = { id: secret, url: `/${secret}?a`, headers, socket: {} } as HttpRequest;
   observer.answered?.(request, {} as HttpResponse, 1.26);
   observer.refused(new Error(secret), 500, undefined, request);
   for (const key of ['first', 'second', 'first']) observer.hint(key, secret);
-  const fields = { requestId: '***', path: '/***' };
+  const fields = { requestId: '***', remoteAddress: '***', path: '/***' };
   expect(logger.info.mock.calls).toMatchObject([[{ ...fields, userAgent: 'shop ***', milliseconds: 1.3 }, 'answered']]);
   expect(logger.error.mock.calls).toMatchObject([[{ ...fields, reason: '***' }, 'failed']]);
   expect(logger.warn.mock.calls).toEqual(['first', 'second'].map((hint) => [{ hint }, '***']));

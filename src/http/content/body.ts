@@ -17,6 +17,9 @@ const CODINGS: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate']);
 /** Values of `Content-Encoding` that code nothing: some senders write encodings of MIME. Others write a character set. */
 const NOT_CODINGS = new Set(['', 'identity', 'none', '7bit', '8bit', 'binary', 'base64', 'quoted-printable']);
 
+/** Returns why a body may not have a number of bytes. */
+type Refusal = (bytes: number) => RequestError | undefined;
+
 /** Reads request bodies whole, within a limit for each and one for all large bodies that are held at the same time. */
 export class BodyReader {
   /** The part of a limit that callers share who have proved nothing: they use up no more of what others need. */
@@ -62,11 +65,11 @@ export class BodyReader {
     const field = headers['content-encoding'];
     const coding = field === undefined ? 'identity' : codingIn(field);
     if (coding !== 'identity' && !CODINGS.has(coding)) return Promise.reject(HTTP_ERRORS.contentCoding(coding));
-    const refusal =
-      bodyLength <= SMALL_MESSAGE ? undefined : (bytes: number) => this.#reserve(bytes, response, unprovedLimit);
-    const arrived = request.takeBody(refusal, unprovedLimit === undefined ? undefined : this.#turns);
+    const refusal: Refusal = (bytes) => this.#reserve(bytes, response, unprovedLimit);
+    const turns = unprovedLimit === undefined ? undefined : this.#turns;
+    const arrived = request.takeBody(bodyLength <= SMALL_MESSAGE ? undefined : refusal, turns);
     if (headers.expect !== undefined) response.sendContinue();
-    return coding === 'identity' ? arrived : this.#decode(arrived, coding, response, unprovedLimit);
+    return coding === 'identity' ? arrived : this.#decode(arrived, coding, refusal);
   }
 
   /** Counts a body no longer among those of callers who have proved nothing. */
@@ -96,15 +99,10 @@ export class BodyReader {
     return this.#memory.resize(response, bytes) ? undefined : HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
   }
 
-  async #decode(
-    arrived: Promise<Buffer>,
-    coding: string,
-    response: HttpResponse,
-    unprovedLimit?: number,
-  ): Promise<Buffer> {
+  async #decode(arrived: Promise<Buffer>, coding: string, refusal: Refusal): Promise<Buffer> {
     const coded = await arrived;
-    const refusal = (bytes: number) => this.#reserve(Math.max(bytes, coded.length), response, unprovedLimit);
-    const decoding = this.#decoding.run(() => decoded(coded, coding, refusal));
+    const larger: Refusal = (bytes) => refusal(Math.max(bytes, coded.length));
+    const decoding = this.#decoding.run(() => decoded(coded, coding, larger));
     const body = await decoding.catch((error: unknown) => {
       if (error instanceof RequestError) throw error;
       return undefined;
@@ -120,11 +118,7 @@ function codingIn(field: string): string {
 }
 
 /** Undoes a content coding. Undefined: something else follows. Throws for other bytes, and what `refusal` returns for a length. */
-async function decoded(
-  coded: Buffer,
-  coding: string,
-  refusal: (bytes: number) => RequestError | undefined,
-): Promise<Buffer | undefined> {
+async function decoded(coded: Buffer, coding: string, refusal: Refusal): Promise<Buffer | undefined> {
   // Senders confuse the three formats. The first byte tells gzip (RFC 1952), and the method in it zlib (RFC 1950).
   const [first = 0] = coded;
   const decoder = coding === 'deflate' && first !== 0x1f && (first & 0x0f) !== 8 ? createInflateRaw() : createUnzip();

@@ -136,7 +136,7 @@ export class Charset {
 
   /** Decodes bytes, without their byte order mark. Returns undefined if they are not valid in this character set. */
   decode(body: Buffer): string | undefined {
-    return this.encoding === 'utf-8' ? decodeUtf8(body) : this.#inOrderOf(body).decoder()?.(body);
+    return this.#inOrderOf(body).decoder()?.(body);
   }
 
   /** Decodes invalid bytes: UTF-16 with U+FFFD, all else as UTF-8 or as Windows-1252, in which any bytes are a text. */

@@ -51,15 +51,15 @@ export class UnstreamedMessage extends IncomingMessage {
     const gathering = this.#gathering;
     if (gathering === undefined) return;
     const { body, whole, refusal } = gathering;
-    const error = piece === null ? undefined : refusal?.(body.length + piece.length);
-    if (error === undefined && piece !== null) body.add(piece);
+    if (piece === null) whole.resolve(body.take());
     else {
-      // Lets go of the body, which a call that waits must not hold.
-      this.#gathering = undefined;
-      this.#isBypassed = error === undefined;
-      if (error === undefined) whole.resolve(body.take());
-      else whole.reject(error);
+      const error = refusal?.(body.length + piece.length);
+      if (error === undefined) return body.add(piece);
+      this.#isBypassed = false;
+      whole.reject(error);
     }
+    // Lets go of the body, which a call that waits must not hold.
+    this.#gathering = undefined;
   }
 
   /** Ends a body that cannot be read on: its reader, present or later, gets this error. */

@@ -45,10 +45,10 @@ export function documents(endpoint: Endpoint, soap: Soap): Router {
         const location = prefix === '/' ? path.slice(1) : prefix + path;
         response.replyText(302, 'See the service page.', { Location: location, Vary: proxies.vary });
       })
-      .options((_request, response) => response.replyWithoutBody(204, { Allow: 'GET, HEAD, OPTIONS' }));
+      .options((_request, response) => response.replyWithoutBody({ Allow: 'GET, HEAD, OPTIONS' }));
   }
   route
-    .options((_request, response) => response.replyWithoutBody(204, { Allow: allow }))
+    .options((_request, response) => response.replyWithoutBody({ Allow: allow }))
     .all(({ method }) => {
       // Messages are answered before.
       if (method === 'POST') throw contract.protocols.refusal('SOAP is off (PROTOCOLS)', allow);
