@@ -107,10 +107,18 @@ const TOLERANCE = 5 * 60;
 
 const SHA256_BYTES = 32;
 
+/** What identifies secrets in the log, by their keys: also after a reload, which keeps most of them. */
+const IDS = new Map<string, string>();
+
 /** Returns a key with what identifies its secret in the log. That takes some 50 ms, so that readers of the log cannot find it by trying. */
 export function secretKey(key: Buffer) {
-  let id: string | undefined;
-  return { key, id: () => (id ??= scryptSync(key, 'asmx-webhook', 6).toString('base64url')) };
+  const text = key.toString('latin1');
+  const id = (): string => {
+    const known = IDS.get(text) ?? scryptSync(key, 'asmx-webhook', 6).toString('base64url');
+    IDS.set(text, known);
+    return known;
+  };
+  return { key, id };
 }
 
 function hmac(key: Buffer | string, ...parts: readonly (Buffer | string)[]): Buffer {
