@@ -52,7 +52,7 @@ export function send(
         const bytes = Buffer.concat(chunks);
         const answer = { status: response.statusCode ?? 0, headers: response.headers, body: bytes.toString(), bytes };
         // A service in this process reports a call up to two turns of the event loop after its answer.
-        setImmediate(setImmediate, resolve, answer);
+        setImmediate(() => setImmediate(resolve, answer));
       });
     });
     outgoing.on('error', reject);
