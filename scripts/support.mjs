@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import program from '../test/support/program.cjs';
 
-export const { certificateIn, freePort, randomOf, run, SERVICE } = program;
+export const { certificateIn, childrenOf, freePort, randomOf, run, SERVICE } = program;
 
 /**
  * Starts the service, by default of the build that SERVICE names or of this one. Resolves once it has printed its address, and each of its
@@ -51,12 +51,7 @@ export function median(numbers) {
   return sorted[sorted.length >> 1];
 }
 
-/** The most memory that a process, or a child of it, has had resident, in MiB. */
-export async function peakMebibytes(pid) {
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-  const peaks = [pid, ...children.trim().split(' ').filter(Boolean)].map(async (id) => {
-    const status = await readFile(`/proc/${id}/status`, 'utf8').catch(() => '');
-    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
-  });
-  return Math.max(...(await Promise.all(peaks)));
+/** The most memory that a program, or a child of it, has had resident, as text. */
+export async function peakMemory(service) {
+  return `${Math.round((await program.peakOf(service)) / 2 ** 20)} MiB`;
 }

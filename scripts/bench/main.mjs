@@ -2,7 +2,8 @@
 // Two processes of each run on one core, a client that never sleeps drives them from another, and they take turns in random order, a
 // burst of 100 ms each. Prints a table. Needs Linux with two cores, taskset and gcc. Do not compare figures of different runs.
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -26,7 +27,7 @@ const builds = {
 };
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-bench-'));
-process.on('exit', () => execFileSync('rm', ['-rf', folder]));
+process.on('exit', () => rmSync(folder, { recursive: true }));
 const client = join(folder, 'busy-client');
 execFileSync('gcc', ['-O2', '-o', client, join(import.meta.dirname, 'busy-client.c')]);
 
@@ -71,7 +72,6 @@ for (const [mode, title] of Object.entries(LOADS)) {
   }
 }
 for (const { end } of servers) await end();
-await rm(folder, { recursive: true });
 
 /** Starts a server on the first core, in a folder of its own, and waits for its address. */
 async function start(script) {

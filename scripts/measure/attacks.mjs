@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connect as secureConnect } from 'node:tls';
-import { certificateIn, peakMebibytes, SERVICE, startService, statusOf } from '../support.mjs';
+import { certificateIn, peakMemory, SERVICE, startService, statusOf } from '../support.mjs';
 
 const PATH = '/webhooks/Services/WebHooks.asmx';
 const SECONDS = Number(process.env.SECONDS ?? 15);
@@ -102,9 +102,9 @@ async function outcome(folder, transport, what, variables) {
   await once(attacker, 'message');
   attacker.kill();
   const seen = callers.end();
-  const peak = await peakMebibytes(service.child.pid);
+  const peak = await peakMemory(service);
   await service.end('SIGKILL');
-  return [transport, what, `${Math.round(peak)} MiB`, ...seen].join(' | ');
+  return [transport, what, peak, ...seen].join(' | ');
 }
 
 /** Makes calls one after the other, 50 ms apart, over a connection each and over one that is kept, until they are ended. */

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { peakMebibytes, processorSeconds, startService, statusOf } from '../support.mjs';
+import { peakMemory, processorSeconds, startService, statusOf } from '../support.mjs';
 
 if (process.send === undefined) await measure();
 else process.once('message', follow);
@@ -37,8 +37,8 @@ async function measure() {
   const [outcome] = await once(readers, 'message');
   const took = (performance.now() - start) / 1000;
   const processor = (await processorSeconds(pid)) - begun;
-  const peak = await peakMebibytes(pid);
-  const cost = `${took.toFixed(1)} s, ${processor.toFixed(1)} s of processor time, ${Math.round(peak)} MiB`;
+  const peak = await peakMemory(service);
+  const cost = `${took.toFixed(1)} s, ${processor.toFixed(1)} s of processor time, ${peak}`;
   console.log(`${recorded.length} events (${refused} refused) to ${followers} followers: ${cost}, ${outcome}`);
   readers.kill();
   await service.end('SIGKILL');

@@ -6,14 +6,14 @@
 // - beside it the most memory that a process of the service had so far resident, and the status of the last answer.
 // EACH=3 sends every third message only; SERVICE=path/to/dist/main.js measures another build, EVENT_LOG=postgres://… with a log on a server,
 // OVER=^HTTP$ over one of the three. Needs `npm run build`, Linux and, for TLS, openssl.
-import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, truncate } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { connect as secureConnect } from 'node:tls';
-import { ask, certificateIn, median, peakMebibytes, SERVICE, startService, statusOf } from '../support.mjs';
+import { ask, certificateIn, median, peakMemory, SERVICE, startService, statusOf } from '../support.mjs';
 import { BESIDE, CALLS, MESSAGES } from './heavy-messages.mjs';
 
 const TIMES = 3;
@@ -28,7 +28,7 @@ const log = process.env.EVENT_LOG === undefined ? {} : { EVENT_LOG: process.env.
 const options = process.env.NODE_ARGUMENTS?.split(' ') ?? [];
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-hold-ups-'));
-process.on('exit', () => execFileSync('rm', ['-rf', folder]));
+process.on('exit', () => rmSync(folder, { recursive: true }));
 const tls = certificateIn(folder);
 
 for (const [transport, variables] of Object.entries({ HTTP: {}, TLS: tls, 'two workers': { WORKERS: '2' } })) {
@@ -67,12 +67,11 @@ async function measure(transport, variables) {
     await print(transport, what, message, outcomes, server);
   }
   await server.end();
-  await rm(place, { recursive: true });
 }
 
 async function print(transport, what, { body, headers }, outcomes, server) {
   const bytes = Buffer.byteLength(body) + Buffer.byteLength(Object.values(headers).join(''));
-  const memory = `${Math.round(await peakMebibytes(server.child.pid))} MiB`;
+  const memory = await peakMemory(server);
   const times = outcomes.map(({ took }) => took.toFixed(0)).join('/');
   console.log([transport, what, bytes, times, memory, outcomes.at(-1).status].join(' | '));
 }

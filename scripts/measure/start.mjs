@@ -9,7 +9,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { freePort, median, processorSeconds, run, statusOf } from '../support.mjs';
+import { childrenOf, freePort, median, processorSeconds, run, statusOf } from '../support.mjs';
 
 const [starts = 9, ...builds] = process.argv.slice(2);
 if (builds.length === 0) builds.push('dist');
@@ -53,11 +53,7 @@ async function startService(build, workers) {
   await service.prints(new RegExp(`(?:"msg":"started"[^]*){${workers}}`));
   const firstAnswer = await first;
   const all = performance.now() - begun;
-  const pids = [
-    ...new Set(
-      [service.child.pid, ...Array.from(service.output().matchAll(/"pid":(\d+)/g), ([, id]) => id)].map(Number),
-    ),
-  ];
+  const pids = [service.child.pid, ...(await childrenOf(service))];
   const processor = await sum(pids, processorSeconds);
   await setTimeout(1000);
   const resident = await sum(pids, (pid) => mebibytes(pid, 'Rss'));

@@ -32,7 +32,7 @@ describe('the log of a service over HTTP', () => {
   beforeEach(async () => {
     // Pauses are as short as they may be.
     jest.spyOn(Math, 'random').mockReturnValue(0.999);
-    service = await startService({ READ_KEYS: KEY, ADMIN_PORT: '0' });
+    service = await startService({ READ_KEYS: KEY });
     log = new RemoteLog({ url: new URL(service.url), key: KEY }, never);
   });
   afterEach(closeServers);

@@ -10,7 +10,8 @@ import { createLogger } from '../../src/telemetry/logger';
 import { BINDINGS, requestOf, type BindingName } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { send, type Question } from '../support/http';
-import { openConnection, openWire, untilClosed } from '../support/wire';
+import { metricOf } from '../support/metrics';
+import { openWire } from '../support/wire';
 
 type App = Awaited<ReturnType<typeof startApp>>;
 
@@ -28,10 +29,7 @@ async function start(variables: Record<string, string> = {}) {
   const log = openMemoryLog();
   const app = await startApp(readConfig({ PORT: '0', ...variables }), log, logger);
   running.push({ app, log });
-  const metric = async (name: string) => {
-    const { values = [] } = (await app.metrics.getSingleMetric(name)?.get()) ?? {};
-    return values.reduce((sum, { value }) => sum + value, 0);
-  };
+  const metric = (name: string) => metricOf(app, name);
   return { app, lines, of: (msg: string) => lines.filter((line) => line.msg === msg), metric };
 }
 
@@ -156,11 +154,11 @@ it('an event that was forgotten, and the icon for which browsers ask, are no ref
 
 it('a connection that a browser opens and does not use is answered, and no refusal', async () => {
   const { app, of } = await start({ REQUEST_TIMEOUT: '100ms' });
-  expect(await untilClosed(await openConnection(app.url))).toMatch(/^HTTP\/1.1 408 /);
+  expect(await (await openWire(app.url)).untilClosed()).toMatch(/^HTTP\/1.1 408 /);
   expect(of('refused')).toEqual([]);
-  const slow = await openConnection(app.url);
+  const slow = await openWire(app.url);
   slow.write('G');
-  expect(await untilClosed(slow)).toMatch(/^HTTP\/1.1 408 /);
+  expect(await slow.untilClosed()).toMatch(/^HTTP\/1.1 408 /);
   expect(of('refused')).toMatchObject([{ refusal: 'timeout', remoteAddress: '127.0.0.1' }]);
 });
 

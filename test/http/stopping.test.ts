@@ -3,14 +3,13 @@ import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { slowLog } from '../support/slow-log';
 import { startService } from '../support/service';
-import { openConnection, openWire, PATH, request, untilClosed } from '../support/wire';
+import { openWire, PATH, request } from '../support/wire';
 
 describe('a service that stops', () => {
   it('closes silent and idle connections on both its ports', async () => {
     const service = await startService({ ADMIN_PORT: '0' });
     const adminUrl = service.adminUrl ?? '';
-    const silent = [await openConnection(service.url), await openConnection(adminUrl)];
-    const closed = silent.map((socket) => untilClosed(socket));
+    const silent = [await openWire(service.url), await openWire(adminUrl)];
     const idle = await openWire(service.url);
     idle.write(request(`GET ${PATH}/HelloWorld`));
     await idle.until(/Hello World/);
@@ -18,7 +17,7 @@ describe('a service that stops', () => {
     await send(`${adminUrl}healthz`);
     const began = performance.now();
     await service.stop();
-    await Promise.all([...closed, idle.untilClosed()]);
+    await Promise.all([...silent, idle].map((wire) => wire.untilClosed()));
     expect(performance.now() - began).toBeLessThan(2000);
   });
 

@@ -1,7 +1,7 @@
 import { BUILD } from '../../src/config/package-info';
 import { BINDINGS, callOperation, newestEvents } from '../support/bindings';
 import { eventually } from '../support/eventually';
-import { childrenOf, runToEnd, startProcess } from '../support/process';
+import { runToEnd, startProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { runTool } from '../support/tool';
 
@@ -10,9 +10,15 @@ describe('the service as a process', () => {
   const folder = useTemporaryFolder();
   const idsAt = async (url: string) => (await newestEvents(url)).map(({ id }) => id);
 
-  it('has what it answered after it was killed, answers over every binding, logs each refusal, shares its log with the tool and stops', async () => {
-    const killed = await startProcess({}, folder.path);
-    const id = await callOperation(killed.url, 'httppost', 'RecordEvent');
+  it('replaces a worker that dies, has what it answered after it was killed, answers over every binding, logs each refusal, shares its log with the tool and stops', async () => {
+    const killed = await startProcess({ WORKERS: '2' }, folder.path);
+    const id = await callOperation(killed.url, 'soap12', 'RecordEvent');
+    const { pid: worker } = await killed.logged('started');
+    process.kill(Number(worker), 'SIGKILL');
+    const ended = await killed.logged('a worker ended, another one takes its place');
+    expect(ended).toMatchObject({ worker, cause: 'SIGKILL' });
+    await eventually('a new worker answers', () => killed.output().match(/"started"/g)?.length === 3);
+    expect(await idsAt(killed.url)).toEqual([id]);
     expect(await killed.end('SIGKILL')).toBe('SIGKILL');
     const service = await startProcess({ ACCESS_LOG: 'true' }, folder.path);
     for (const binding of BINDINGS) expect(await callOperation(service.url, binding, 'HelloWorld')).toBe('Hello World');
@@ -29,22 +35,11 @@ describe('the service as a process', () => {
     expect(messages).toEqual(['started', ...answered, 'refused', 'answered', 'stopping', 'stopped']);
     const path = new URL(`${service.url}/Nothing`).pathname;
     for (const line of lines.slice(6, 8)) expect(JSON.parse(line)).toMatchObject({ path, binding: 'httpget' });
-  });
+    // Processes start in four rounds.
+  }, 60_000);
 
   it('does not start with a value that is not allowed, and names it', async () => {
     const { code, output } = await runToEnd({ ACCESS_LOG: 'x' }, folder.path);
     expect([code, output]).toEqual([1, expect.stringContaining('ACCESS_LOG=x: must be true or false')]);
-  });
-
-  it('replaces a worker that dies, and keeps what it recorded', async () => {
-    const service = await startProcess({ WORKERS: '2' }, folder.path);
-    const id = await callOperation(service.url, 'soap12', 'RecordEvent');
-    const [victim = 0] = await childrenOf(service);
-    process.kill(victim, 'SIGKILL');
-    const ended = await service.logged('a worker ended, another one takes its place');
-    expect(ended).toMatchObject({ worker: victim, cause: 'SIGKILL' });
-    await eventually('a new worker answers', () => service.output().match(/"started"/g)?.length === 3);
-    expect(await idsAt(service.url)).toEqual([id]);
-    expect(await service.end('SIGTERM')).toBe(0);
   });
 });

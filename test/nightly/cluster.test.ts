@@ -71,7 +71,7 @@ async function startCluster(folder: string) {
   });
   const parts = [...instances, ...servers];
   const stop = async () => {
-    await nginx.stop();
+    await nginx.end();
     for (const { process } of parts) await process.end('SIGTERM');
   };
   return { servers, nats, instances, url, stop };

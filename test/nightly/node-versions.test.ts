@@ -7,15 +7,7 @@ const run = promisify(execFile);
 
 const ROOT = join(__dirname, '..', '..');
 /** The recorded cases, the service as a process, its workers, the tools, and HTTP, which builds on Node's insides. */
-const SUITES = [
-  'cases.test',
-  'main/',
-  'workers/',
-  'process/tool/events',
-  'process/tool/compare',
-  'http/',
-  'process/http/',
-];
+const SUITES = ['cases.test', 'main/', 'workers/', 'process/tool/events', 'http/', 'process/http/'];
 
 const folder = useTemporaryFolder();
 

@@ -183,8 +183,9 @@ describe('a request that is sent as it arrived', () => {
     if (event === undefined) throw new Error('nothing was recorded');
     return event;
   };
+  const contract = Contract.load(NAMESPACE);
   const forwarded = async (event: StoredEvent, path: string, signers?: ReceivedForm['signers']): Promise<Received> => {
-    const asReceived = { contract: await Contract.load(NAMESPACE), signers };
+    const asReceived = { contract: await contract, signers };
     const target = new Target(new URL(receiver.url + path), { asReceived }, { most: 1, longestPause: 0 });
     expect((await target.post(event, new AbortController().signal)).outcome).toBe('delivered');
     return receiver.received.at(-1) as Received;

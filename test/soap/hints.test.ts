@@ -1,5 +1,5 @@
 import { envelope11, envelope12, NAMESPACE } from '../support/bindings';
-import { startEndpoint } from '../support/endpoint';
+import { startEndpoint, type TestEndpoint } from '../support/endpoint';
 import { send } from '../support/http';
 import { withHeader } from '../support/wsse';
 
@@ -10,11 +10,14 @@ const MUST = 'SOAP:mustUnderstand="1"';
 const ACTION = { SOAPAction: `${NAMESPACE}HelloWorld` };
 
 describe('hints for the operator say what to change', () => {
+  let endpoint: TestEndpoint;
+  beforeAll(async () => {
+    endpoint = await startEndpoint({});
+  });
   /** The hints that a message brings. */
   const hintsOf = async (body: string | Buffer, headers: Record<string, string> = {}) => {
-    const { url, hints } = await startEndpoint({});
-    await send(url, { method: 'POST', headers: { 'Content-Type': 'text/xml', ...headers }, body });
-    return hints;
+    await send(endpoint.url, { method: 'POST', headers: { 'Content-Type': 'text/xml', ...headers }, body });
+    return endpoint.hints.splice(0);
   };
   const addressed = (namespace: string, attributes = '') =>
     withHeader(HELLO, `<To xmlns="${namespace}" ${attributes}>urn:x</To>`);

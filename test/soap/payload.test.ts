@@ -171,7 +171,6 @@ describe('the payload of a message', () => {
           .flatMap((one) => one.children());
         expect(resolved(XmlElement.read(`<x>${payload}</x>`))).toEqual(operation && resolved(operation));
       }),
-      { numRuns: 200 },
     );
   });
 });

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** How long the pause after a check is at least and at most, in milliseconds. */
-const PAUSE = { least: 5, most: 50 };
-
-/** Asks until the answer is yes; throws once `within` milliseconds are over. Asks less often the longer it takes, since a question takes time from what it waits for. */
+/**
+ * Asks until the answer is yes; throws once `within` milliseconds are over. Asks less often the longer it takes, each 5 to 50 ms,
+ * since a question takes time from what it waits for.
+ */
 export async function eventually(
   what: string,
   check: () => boolean | Promise<boolean>,
@@ -13,7 +13,7 @@ export async function eventually(
   while (!(await check())) {
     const waited = performance.now() - began;
     if (waited > within) throw new Error(`it did not happen within ${String(within / 1000)} seconds: ${what}`);
-    await setTimeout(Math.min(Math.max(waited / 20, PAUSE.least), PAUSE.most));
+    await setTimeout(Math.min(Math.max(waited / 20, 5), 50));
   }
 }
 

@@ -5,11 +5,11 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  * for a long one, and the last of these would run alone.
  */
 const LONGEST = [
-  ...['cli/remote-log', 'log/sqlite/event-log', 'pages/events/following', 'main/smoke', 'http/reported-refusals'],
-  ...['nightly/chaos', 'service/waiting', 'senders/senders', 'log/memory/event-log', 'access/invoked-operation'],
+  ...['log/sqlite/event-log', 'main/smoke', 'pages/events/following', 'cli/remote-log', 'http/reported-refusals'],
+  ...['nightly/chaos', 'service/waiting', 'log/jetstream/event-log', 'pages/events/event-page', 'senders/deliveries'],
   ...['nightly/container', 'system/events-page', 'system/browser', 'tool/forward', 'system/postgres', 'system/forward'],
   ...['nightly/node-versions', 'system/kills', 'nightly/cluster', 'nightly/hold-ups', 'tool/events', 'system/build'],
-  ...['system/tls', 'nightly/recovery', 'nightly/package', 'workers/writing', 'workers/workers', 'system/remote-log'],
+  ...['system/tls', 'nightly/recovery', 'nightly/package', 'workers/workers', 'system/remote-log'],
 ];
 
 /** Begins with the files that take longest, so that no core is idle at the end. */

@@ -1,5 +1,12 @@
 import { Metrics } from '../../src/telemetry/metrics';
 import { send } from './http';
+import type { TestService } from './service';
+
+/** The value of a metric of a service in this process, all its labels together. */
+export async function metricOf({ metrics }: Pick<TestService['app'], 'metrics'>, name: string): Promise<number> {
+  const { values } = (await metrics.getSingleMetric(name)?.get()) ?? { values: [{ value: NaN }] };
+  return values.reduce((sum, { value }) => sum + value, 0);
+}
 
 /** Reads `/metrics`; resolves to the value of each line, by its name and labels as written there. */
 export async function metricsAt(

@@ -30,7 +30,7 @@ export async function startNginx(
   services: readonly string[],
   url: string,
   changes: Readonly<Record<string, string>> = {},
-): Promise<{ stop(): Promise<void> }> {
+): Promise<ReturnType<typeof run>> {
   const { TLS_CERT, TLS_KEY } = certificateIn(folder);
   const http = adapted(await readFile(DEPLOYED, 'utf8'), {
     '127.0.0.1:8080': services.map((address) => new URL(address).host).join(' max_fails=1 fail_timeout=1s;\n  server '),
@@ -49,14 +49,10 @@ export async function startNginx(
      http { access_log off; ${paths.join(' ')}\n${http}\n}`,
   );
   const nginx = run(['nginx', '-c', configuration, '-e', 'stderr']);
-  const stop = async (): Promise<void> => {
-    await nginx.end();
-  };
   try {
     await eventually('nginx answers', () => succeeds(send(url)));
-  } catch (error) {
-    await stop();
-    throw new Error(nginx.output(), { cause: error });
+  } catch (cause) {
+    throw new Error(nginx.output(), { cause });
   }
-  return { stop };
+  return nginx;
 }

@@ -1,13 +1,14 @@
 import { MessageMemory } from '../../src/http/request';
 import { eventually } from './eventually';
-import { metricsAt } from './metrics';
+import { closeIdle } from './http';
+import { metricOf } from './metrics';
 import { running, type TestService } from './service';
 import { destroyWires } from './wire';
 
 /** What an earlier test file has left open in this process is not looked for again. */
 const SOCKETS_BEFORE = openSockets();
 
-const HELD = ['webhook_calls_in_flight', 'webhook_calls_waiting'];
+const HELD = ['webhook_calls_in_flight', 'webhook_calls_waiting', 'webhook_connections'];
 
 /** Where the services of this test file have counted large bodies and answers: no metric has these bytes. */
 const MEMORIES = new Set<MessageMemory>();
@@ -16,14 +17,14 @@ MessageMemory.prototype.resize = function (...given) {
   MEMORIES.add(this);
   return resize.apply(this, given);
 };
+afterAll(() => (MessageMemory.prototype.resize = resize));
 
 /** What one test leaves behind fails that test alone, not those of the file that follow. */
 let hasFailed = false;
 
 /**
  * Ends a test of what callers take: no call is in flight or waits, no bytes of bodies or answers count, and no connection is
- * open but the one that asks; after the service has stopped, this process has no socket open. Stops the service. Give it
- * ADMIN_PORT=0 or no READ_KEYS, so that the metrics can be read.
+ * open; after the service has stopped, this process has no socket open. Stops the service.
  */
 export async function expectNothingHeld(service: TestService): Promise<void> {
   if (hasFailed) {
@@ -31,13 +32,10 @@ export async function expectNothingHeld(service: TestService): Promise<void> {
     return;
   }
   hasFailed = true;
-  const admin = service.adminUrl ?? service.url;
-  const ownConnections = service.adminUrl === undefined ? 1 : 0;
+  closeIdle();
   await eventually('nothing is in flight, waits or is connected', async () => {
-    const metrics = await metricsAt(admin);
-    return (
-      HELD.every((name) => metrics.get(name) === 0) && (metrics.get('webhook_connections') ?? NaN) <= ownConnections
-    );
+    const held = await Promise.all(HELD.map((name) => metricOf(service.app, name)));
+    return held.every((value) => value === 0);
   });
   await noBytesHeld();
   await service.stop();

@@ -1,9 +1,8 @@
-import type { ChildProcess } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePort, killPrograms, run, SERVICE, SERVICE_ROOT } from './program.cjs';
+import { childrenOf, freePort, killPrograms, peakOf, run, SERVICE, SERVICE_ROOT } from './program.cjs';
 
-export { killPrograms as killProcesses };
+export { childrenOf, killPrograms as killProcesses, peakOf };
 
 export type ServiceProcess = Awaited<ReturnType<typeof startProcess>>;
 
@@ -21,28 +20,30 @@ async function begin(variables: Variables, cwd: string, args: readonly string[] 
  */
 export async function startProcess(variables: Variables, cwd: string, node?: string) {
   const program = await begin(variables, cwd, [], node);
-  const { child, output } = program;
   const [, url = ''] = await program.prints(/WebHook answers at (\S+)/);
   const { WORKERS = '1' } = variables;
   // One process has started before it prints its address; of several, only the first.
   if (WORKERS !== '1') await program.prints(new RegExp(`(?:"started"[^]*){${WORKERS}}`));
   return {
-    child,
+    ...program,
     /** Absolute address of the endpoint, as the process printed it. */
     url,
-    output,
     /** Waits for a log line with this message and returns its fields. */
     async logged(message: string): Promise<Readonly<Record<string, unknown>>> {
       const text = JSON.stringify(message).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
       const [line] = await program.prints(new RegExp(`^\\{.*"msg":${text}.*\\}(?=\n)`, 'm'));
       return JSON.parse(line) as Readonly<Record<string, unknown>>;
     },
-    /** Sends a signal and resolves to the exit code, or to the signal that ended the process. */
-    end(signal: NodeJS.Signals) {
-      child.kill(signal);
-      return program.ended;
-    },
   };
+}
+
+/** Sends a signal. Returns whether the process is still there. */
+export function kill(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
 }
 
 /** Writes the `.env` file of a service. */
@@ -56,19 +57,6 @@ export async function preloaded(folder: string, code: string): Promise<{ NODE_OP
   const file = join(folder, 'preload.cjs');
   await writeFile(file, code);
   return { NODE_OPTIONS: `--require=${file}` };
-}
-
-/** The most memory that a process has had, in bytes. Linux alone says it. */
-export async function peakOf({ child }: ServiceProcess): Promise<number> {
-  const status = await readFile(`/proc/${String(child.pid)}/status`, 'utf8');
-  return 1024 * Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]);
-}
-
-/** The process ids of the service's child processes (Linux). */
-export async function childrenOf({ child }: { child: Pick<ChildProcess, 'pid'> }): Promise<number[]> {
-  const pid = String(child.pid);
-  const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return list.trim().split(/\s+/).filter(Boolean).map(Number);
 }
 
 /** The log lines in what a process printed. */

@@ -2,6 +2,7 @@
 const { execFileSync, spawn } = require('node:child_process');
 const { randomUUID } = require('node:crypto');
 const { once } = require('node:events');
+const { readFile } = require('node:fs/promises');
 const { createServer } = require('node:net');
 const { join } = require('node:path');
 
@@ -82,6 +83,23 @@ function run([program = '', ...args], { variables = {}, ...options } = {}) {
   };
 }
 
+/** @typedef {{ readonly child: Pick<import('node:child_process').ChildProcess, 'pid'> }} Program */
+
+/** The process ids of a program's child processes (Linux). @param {Program} program */
+async function childrenOf({ child: { pid } }) {
+  const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return list.trim().split(' ').filter(Boolean).map(Number);
+}
+
+/** The most memory that a program, or a child of it, has had resident, in bytes (Linux). @param {Program} program */
+async function peakOf(program) {
+  const peaks = [program.child.pid, ...(await childrenOf(program).catch(() => []))].map(async (id) => {
+    const status = await readFile(`/proc/${id}/status`, 'utf8').catch(() => '');
+    return 1024 * Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0);
+  });
+  return Math.max(...(await Promise.all(peaks)));
+}
+
 /** Picks a port of the loopback address on which no program listens. */
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
@@ -138,6 +156,8 @@ module.exports = {
   SERVICE_ROOT: `test-${randomUUID()}`,
   killPrograms,
   run,
+  childrenOf,
+  peakOf,
   freePort,
   certificateIn,
   randomOf,

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { NAMESPACE } from './bindings';
 import { ORIGINAL_OPERATIONS } from './contract';
 import { startTarget, type Received } from './target';
+import { PATH } from './wire';
 
 const FIXTURES = join(__dirname, '..', 'fixtures');
-const PATH = '/webhooks/Services/WebHooks.asmx';
 
 const ORIGINAL_WSDL = readFileSync(join(FIXTURES, 'WebHooks.wsdl'), 'utf8');
 const OWN_WSDL = readFileSync(join(__dirname, '..', '..', 'wsdl', 'WebHooks.wsdl'), 'utf8');

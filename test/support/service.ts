@@ -2,6 +2,7 @@ import { startApp } from '../../src/app';
 import { readConfig } from '../../src/config/config';
 import type { EventLog } from '../../src/log/event-log';
 import { openMemoryLog } from '../../src/log/memory/event-log';
+import { keepConnections } from './http';
 
 export interface TestService {
   /** Absolute address of the endpoint. */
@@ -40,6 +41,7 @@ export async function startService(
     if (givenLog === undefined) await log.close();
     throw error;
   });
+  for (const url of [app.url, app.adminUrl ?? app.url]) keepConnections(url);
   const service: TestService = {
     url: app.url,
     adminUrl: app.adminUrl,

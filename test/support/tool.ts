@@ -10,17 +10,13 @@ type Variables = Readonly<Record<string, string>>;
 
 /** Starts the tool with arguments and variables, of which EVENT_LOG names the log. */
 export function startTool(args: readonly string[], variables: Variables, cwd: string) {
-  const { child, printed, ended } = run([process.execPath, SERVICE, 'events', ...args], { cwd, variables });
+  const program = run([process.execPath, SERVICE, 'events', ...args], { cwd, variables });
   return {
-    output: () => printed.out,
-    ...saying(() => printed.errors, ended),
+    ...program,
+    output: () => program.printed.out,
+    ...saying(() => program.printed.errors, program.ended),
     /** Stops reading standard error, as a program does that ends before the tool. */
-    stopListening: () => void child.stderr?.destroy(),
-    /** Sends a signal and waits for the end. */
-    end(signal: NodeJS.Signals) {
-      child.kill(signal);
-      return ended;
-    },
+    stopListening: () => void program.child.stderr?.destroy(),
   };
 }
 

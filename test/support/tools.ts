@@ -1,22 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Finds a program, given by name or path, on this machine; undefined if it is missing. */
 export function programPath(name: string): string | undefined {
-  if (name.startsWith('/')) return isFound(name, constants.F_OK) ? name : undefined;
-  return [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
-    .map((folder) => join(folder, name))
-    .find((path) => isFound(path, constants.X_OK));
-}
-
-function isFound(path: string, mode: number): boolean {
-  try {
-    accessSync(path, mode);
-    return true;
-  } catch {
-    return false;
-  }
+  const folders = name.startsWith('/') ? ['/'] : [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'];
+  return folders.map((folder) => join(folder, name)).find(existsSync);
 }
 
 /** Names each program or file that is missing with the package that provides it; undefined if none is. */

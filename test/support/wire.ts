@@ -16,15 +16,22 @@ export function destroyWires(): void {
   for (const socket of open) socket.destroy();
 }
 
-export type Wire = Awaited<ReturnType<typeof openWire>>;
+export type Wire = ReturnType<typeof wireOn>;
 
 /** Opens a connection on which a test writes and reads the bytes of HTTP itself. Takes any certificate over HTTPS. */
-export async function openWire(url: string) {
+export async function openWire(url: string): Promise<Wire> {
   const { hostname, port, protocol } = new URL(url);
-  const socket: Socket =
+  const wire = wireOn(
     protocol === 'https:'
       ? connectSecurely({ port: Number(port), host: hostname, rejectUnauthorized: false })
-      : connect(Number(port), hostname);
+      : connect(Number(port), hostname),
+  );
+  await once(wire.socket, 'connect');
+  return wire;
+}
+
+/** As {@link openWire}, on a connection that a test has begun. */
+export function wireOn(socket: Socket) {
   open.add(socket);
   let received = '';
   socket.on('data', (chunk: Buffer) => {
@@ -36,7 +43,6 @@ export async function openWire(url: string) {
     open.delete(socket);
     socket.emit('news');
   });
-  await once(socket, 'connect');
   return {
     socket,
     write(...parts: readonly (string | Uint8Array)[]): void {
@@ -56,24 +62,6 @@ export async function openWire(url: string) {
       return received;
     },
   };
-}
-
-/** Opens a connection to the host of a URL, without TLS. */
-export async function openConnection(url: string): Promise<Socket> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  await once(socket, 'connect');
-  return socket;
-}
-
-/** Collects what comes on a connection until it is closed. */
-export async function untilClosed(socket: Socket): Promise<string> {
-  let text = '';
-  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
-  // A connection that is reset is closed too.
-  socket.on('error', () => undefined);
-  if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
-  return text;
 }
 
 /** Sends bytes as they are on a connection of their own and collects the answer until the other side closes it. */

@@ -30,7 +30,7 @@ describeWith(NGINX, 'behind deploy/nginx.conf', () => {
       globalAgent.options.ca = await readFile(join(folder.path, 'cert.pem'));
     });
     afterAll(async () => {
-      await nginx.stop();
+      await nginx.end();
       globalAgent.destroy();
       await folder.remove();
     });

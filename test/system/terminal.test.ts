@@ -1,7 +1,7 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually';
-import { childrenOf, killProcesses, startProcess } from '../support/process';
+import { childrenOf, kill, killProcesses, startProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
@@ -26,14 +26,6 @@ describeWith({ script: 'bsdutils' }, 'the service on a terminal', () => {
       return all.length === (WORKERS === '1' ? 1 : 3);
     });
     service.child.kill('SIGKILL');
-    await eventually('all processes have ended', () => !all.some(isAlive));
+    await eventually('all processes have ended', () => !all.some((pid) => kill(pid, 0)));
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}

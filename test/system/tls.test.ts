@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { copyFile, cp, readFile, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
-import { Socket } from 'node:net';
+import { connect as connectPlainly, Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,7 +17,7 @@ import { certificateIn } from '../support/program.cjs';
 import { startService } from '../support/service';
 import { temporaryFolder, useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
-import { openConnection, untilClosed } from '../support/wire';
+import { wireOn } from '../support/wire';
 
 interface Addressed {
   readonly url: string;
@@ -38,6 +38,16 @@ async function openTls(service: Addressed, options: ConnectionOptions = {}): Pro
   await once(socket, 'secureConnect');
   return socket;
 }
+
+/** Opens a connection without TLS. */
+async function openConnection(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connectPlainly(Number(port), hostname);
+  await once(socket, 'connect');
+  return socket;
+}
+
+const untilClosed = (socket: Socket) => wireOn(socket).untilClosed();
 
 /** Resolves to the bytes that answer others on a connection of their own. */
 async function plain({ url }: Addressed, bytes: string | undefined): Promise<string> {

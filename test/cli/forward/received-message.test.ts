@@ -6,6 +6,8 @@ import { newEvent } from '../../support/events';
 const ENDPOINT = '/webhooks/Services/WebHooks.asmx/RecordEvent';
 const FIELDS = { host: 'a', 'content-type': 'application/json' };
 
+const contract = Contract.load(undefined);
+
 /** Returns the request that an arrival becomes. */
 async function sent(
   arrival: Readonly<Record<string, unknown>>,
@@ -19,7 +21,7 @@ async function sent(
     arrival: JSON.stringify({ ...known, ...arrival }),
   });
   return messageOf({ ...event, position: 1 }, new URL(address), {
-    asReceived: { contract: await Contract.load(undefined), signers },
+    asReceived: { contract: await contract, signers },
   });
 }
 

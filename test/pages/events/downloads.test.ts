@@ -111,7 +111,7 @@ describe('what the list of events finds, as a file', () => {
 
   it('ends where it is when the key of its caller is taken away, and no other', async () => {
     const [removed, kept] = ['a-key-that-goes-away', 'a-key-that-stays'] as const;
-    service = await startService({ READ_KEYS: `${removed},${kept}`, ADMIN_PORT: '0' });
+    service = await startService({ READ_KEYS: `${removed},${kept}` });
     const follow = (key: string) => begin('export&wait=60', { 'X-API-Key': key });
     const [goes, stays] = [await follow(removed), await follow(kept)];
     for (const answer of [goes, stays]) await once(answer, 'readable');

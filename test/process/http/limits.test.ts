@@ -5,7 +5,7 @@ import { eventually, succeeds } from '../../support/eventually';
 import { metricsAt } from '../../support/metrics';
 import { expectNothingHeldAfterEach } from '../../support/nothing-held';
 import { startService, type TestService } from '../../support/service';
-import { openConnection, openWire, PATH, sendRaw, untilClosed } from '../../support/wire';
+import { openWire, PATH, sendRaw } from '../../support/wire';
 
 const POST = `POST ${PATH}/RecordEvent HTTP/1.1\r\nHost: localhost\r\n`;
 expectNothingHeldAfterEach();
@@ -29,7 +29,7 @@ it.each<[string, string, ...(string | Buffer)[]]>([
 it('MAX_CONNECTIONS is answered with 503 until a connection is closed', async () => {
   const { url } = await startService({ MAX_CONNECTIONS: '3' });
   const wires = await Promise.all([openWire(url), openWire(url), openWire(url)]);
-  const answer = await untilClosed(await openConnection(url));
+  const answer = await (await openWire(url)).untilClosed();
   expect(answer).toMatch(/^HTTP\/1.1 503 [\s\S]*Retry-After: 1\r\n[\s\S]*more than 3 \(MAX_CONNECTIONS\)\.\n$/);
   for (const { socket } of wires) socket.destroy();
   await eventually('a connection is taken again', () => succeeds(callOperation(url, 'httpget', 'HelloWorld')));

@@ -6,7 +6,7 @@ import { eventually, succeeds } from '../../support/eventually';
 import { send } from '../../support/http';
 import { everyEvent, Load, verdict, WHOLE } from '../../support/load';
 import { metricsAt } from '../../support/metrics';
-import { childrenOf, killProcesses, preloaded, startProcess, type ServiceProcess } from '../../support/process';
+import { childrenOf, kill, killProcesses, preloaded, startProcess, type ServiceProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { openWire, request } from '../../support/wire';
 
@@ -50,7 +50,6 @@ describe('with several workers', () => {
     const { adminUrl } = await service.logged('supervising');
     const addresses = [service.url, String(adminUrl)].map((url) => new URL('/readyz', url).href);
     const statuses = async () => (await Promise.all(addresses.map((url) => send(url)))).map(({ status }) => status);
-    await eventually('both have started', () => count(service, '"started"') === 2);
     const file = join(folder.path, 'data', 'events.db');
     const lines = () => ['was lost', 'are back'].map((words) => count(service, words));
     await rename(file, `${file}-away`);
@@ -164,15 +163,6 @@ describe('with several workers', () => {
     await eventually('both workers answer', async () => (await figures())[1] === 2);
   });
 });
-
-/** Sends a signal. Returns whether the process is still there. */
-function kill(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, signal);
-  } catch {
-    return false;
-  }
-}
 
 function count(service: ServiceProcess, text: string): number {
   return service.output().split(text).length - 1;
