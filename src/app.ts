@@ -83,11 +83,11 @@ export async function startApp(
     inFlight: () => admission.inFlight,
     waiting: () => admission.waits.size,
     connections: () => servers.connections(),
-    isReady: async () => (await pages.problem()) === undefined,
+    isReady: async () => (await adminPages.problem()) === undefined,
     events: async () => (await log.stats()).events,
     bytes: async () => (await log.stats()).bytes,
   });
-  const pages = new AdminPages(() => log.check(), metrics.registry);
+  const adminPages = new AdminPages(() => log.check(), metrics.registry);
   const sizeWarning = eventSizeWarning(config, log);
   if (sizeWarning !== undefined) logger.warn(sizeWarning);
   const secrets = new Secrets(AccessControl.secretsIn(config));
@@ -121,7 +121,7 @@ export async function startApp(
   const servers = await startServers(
     config,
     { handler, rate, observer },
-    pages,
+    adminPages,
     (request) => {
       // Before the key is looked at: a caller over the limit must not learn whether it is right.
       if (access.rules.guards.read) rate.count(request);
@@ -143,7 +143,7 @@ export async function startApp(
     },
     /** Finishes what is in flight; connections without a call stay open for `idleTimeout` ms. The event log stays open. */
     close(idleTimeout?: number): Promise<void> {
-      pages.stop();
+      adminPages.stop();
       admission.endWaits();
       return servers.close(idleTimeout);
     },

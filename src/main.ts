@@ -7,7 +7,7 @@ requireNode();
 for (const signal of STOP_SIGNALS) process.on(signal, endStart);
 void start();
 
-/** Ends a process that still starts: the service adds listeners of its own. */
+/** Ends a process that is still starting: the service adds listeners of its own. */
 function endStart(signal: NodeJS.Signals): void {
   if (process.listenerCount(signal) === 1) process.exit(0);
 }

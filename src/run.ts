@@ -101,7 +101,7 @@ type App = RunningService['app'];
 /** Loads the service only here: a supervisor, `--help` and a wrong configuration do without it, and start in half the time. */
 async function startService(config: Config, logger: Logger, supervisor?: Parameters<typeof startApp>[3]) {
   const { eventLog, eventLogSettings } = config;
-  // Later workers use the file of the first (other logs have no `isMissing`): one whose folder is moved away is not made anew beside it.
+  // Later workers use the file of the first (other logs have no `isMissing`): if its folder is moved away, none is made in its place.
   const create = cluster.worker === undefined || cluster.worker.id === 1 || eventLog.isMissing === undefined;
   const opening = eventLog.open({ ...eventLogSettings, create });
   // Awaited below; until then a failure must not end the process.

@@ -44,8 +44,8 @@ export class Caller {
    *
    * @param needs - undefined if the header fields name no operation: the one with large bodies records.
    * @param hasEnvelope - whether the message may contain a key, and name another operation.
-   * @returns the most bytes of the body of a caller who has proved nothing so far: a key may be in the message, open operations need no
-   * more, and a signature covers all of the body.
+   * @returns undefined if the caller has a key, or needs none. Otherwise the maximum bytes of the body, in which a key may be: with a
+   * signature that can be valid `Infinity`, since it covers all of the body.
    */
   checkHeader(needs: Access | undefined, hasEnvelope: boolean): number | undefined {
     const { hasGuards, guards, keyFor } = this.access.rules;
@@ -59,18 +59,19 @@ export class Caller {
     return signature === undefined || signature.problem !== undefined ? LARGE_MESSAGE : Infinity;
   }
 
-  /** Verifies the signature before the body is put to use. A wrong one is refused beside a valid key, too. */
+  /** Verifies the signature before the body is put to use. A wrong one is refused even if there is a valid key. */
   async verify(body: Buffer, needs: Access | undefined): Promise<void> {
-    // By the secrets of the moment: one may have been removed while the body arrived.
+    // By the current secrets: one may have been removed while the body arrived.
     const signature = this.access.rules.signatures.in(this.request.headers);
-    const signer = (await signature?.signerOf(body)) ?? 'The secret of this signature is not in use any more.';
-    if (typeof signer === 'object') {
-      this.signedBy = { ...signer, body };
+    // A sentence if no secret signed it.
+    const found = (await signature?.signerOf(body)) ?? 'The secret of this signature is not in use any more.';
+    if (typeof found === 'object') {
+      this.signedBy = { ...found, body };
       this.isUnproved = false;
       return;
     }
-    this.#signatureProblem = signer;
-    if (needs === 'record' || (needs === undefined && body.length > LARGE_MESSAGE)) throw HTTP_ERRORS.signature(signer);
+    this.#signatureProblem = found;
+    if (needs === 'record' || (needs === undefined && body.length > LARGE_MESSAGE)) throw HTTP_ERRORS.signature(found);
   }
 
   /** Adds the password of a WS-Security UsernameToken, or why the header yields none. */
@@ -85,7 +86,7 @@ export class Caller {
   }
 
   /**
-   * Lets the call through to an operation with this access, by the rules of the moment: what was let through before may not be now.
+   * Lets the call through to an operation with this access, by the current rules: what was let through before may not be now.
    *
    * @throws {RequestError} 401: no key, a wrong key, or a signature that is not valid; 403: a page of another site sent it with what its
    * browser adds by itself, or it came under a name that is not this machine's.

@@ -67,7 +67,8 @@ function refusalOf(error: unknown): RequestError | undefined {
  *                                       refuse (any step throws)        ─► report, in either case
  *
  * The `Caller` is asked by the header fields before the body is read, by its bytes before they are put to use, and again when the message
- * has named the operation: only this lets a call through. A binding's subclass supplies route, read, invoke, reply and refuse.
+ * has named the operation: only this lets a call through. GET without a body does without the first access; a caller whose key may be in
+ * the message takes its slot after the last. A binding's subclass supplies route, read, invoke, reply and refuse.
  */
 export abstract class IncomingCall implements Call {
   /** The binding; the version of a SOAP message is certain only once it has been read. */
@@ -130,9 +131,9 @@ export abstract class IncomingCall implements Call {
     this.mediaType = type === undefined ? undefined : this.endpoint.mediaType(type);
     this.route();
     const needs = this.called?.access;
-    const hasBody = this.binding !== 'httpget' || request.hasBody;
-    const unprovedLimit = hasBody ? caller.checkHeader(needs, this.binding.startsWith('soap')) : undefined;
-    const body = hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
+    const mayHaveBody = this.binding !== 'httpget' || request.hasBody;
+    const unprovedLimit = mayHaveBody ? caller.checkHeader(needs, this.binding.startsWith('soap')) : undefined;
+    const body = mayHaveBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
     if (caller.signature !== undefined) await caller.verify(body, needs);
     // A key may be in a message that is small enough to be read at once: its caller takes a slot below, when all proofs are known.
     const { isUnproved: mayProveInMessage } = caller;

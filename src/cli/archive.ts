@@ -140,9 +140,9 @@ export async function importEvents(file: string, stream: Readable, log: Pick<Eve
         const again: NewEvent[] = [];
         for (const [i, { id, recorded: isNew, conflict }] of appended.entries()) {
           const event = left[i] as NewEvent;
-          const next = KeyConflict.next(event, conflict);
+          const next = conflict && KeyConflict.next(event, conflict);
           if (isNew) recorded++;
-          else if (next === 'known') known++;
+          else if (next === undefined || next === 'known') known++;
           else if (next !== 'reused') again.push(next);
           else {
             leftOut++;

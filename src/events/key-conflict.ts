@@ -32,15 +32,13 @@ export const KeyConflict = {
    * Returns the event with a key of its own, made of its caller and, for the id of a delivery, its data, to be recorded next. `known`: it
    * repeats the other, also by an id in the data itself. `reused`: its `Idempotency-Key` came with another type or other data.
    */
-  next(event: NewEvent, conflict: KeyConflict | undefined): NewEvent | 'known' | 'reused' {
-    if (conflict === undefined) return 'known';
-    const { key, differs } = conflict;
+  next(event: NewEvent, { key, differs }: KeyConflict): NewEvent | 'known' | 'reused' {
     // The same event, sent again with another part of the data changed.
     if (key === 'webhookId' && Sender.isKeyInData(event.webhookId ?? '')) return 'known';
     if (key === 'idempotencyKey' && differs === 'data') return 'reused';
     const caller = callerIn(event);
     const data = caller.signedBody === undefined ? [StoredEvent.typeOf(event), event.data] : [];
-    const what = key === 'webhookId' ? digestOf(JSON.stringify([caller, ...data])) : (caller.keyName ?? '');
+    const what = key === 'webhookId' ? shortDigestOf(JSON.stringify([caller, ...data])) : (caller.keyName ?? '');
     return { ...event, [key]: `${event[key] ?? ''}${APART}${what}` };
   },
 
@@ -52,7 +50,7 @@ export const KeyConflict = {
 const APART = '\n\n';
 
 /** A digest of 128 bits. */
-export function digestOf(content: string | Buffer): string {
+export function shortDigestOf(content: string | Buffer): string {
   return hash('sha256', content, 'base64url').slice(0, 22);
 }
 

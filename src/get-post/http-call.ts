@@ -96,7 +96,7 @@ class HttpCall extends IncomingCall {
   readonly #operationPath = operationPathIn(this.request, this.endpoint);
   #body: Buffer = EMPTY;
   #handshake: ReturnType<typeof Sender.handshakes.of>;
-  /** The reply to the call, once `invoke` has made it. */
+  /** The reply to the call, once `invoke` has made it: `reply` needs its status and type, too. */
   #result: Representation = EMPTY_200;
 
   constructor(

@@ -130,7 +130,7 @@ export const HTTP_ERRORS = {
     tooLarge(`Maximum request length exceeded: the body has more than ${String(maxBytes)} bytes (MAX_REQUEST_BYTES).`),
   eventTooLarge: tooLarge,
   bodyOfGet: () =>
-    new RequestError(400, 'Over GET only the query is recorded, and this request has a body, too. Send it with POST.'),
+    new RequestError(400, 'Over GET only the query is recorded, but this request also has a body. Send it with POST.'),
   contentCoding: (coding: string) =>
     new RequestError(
       415,

@@ -21,12 +21,12 @@ export class RateLimit {
 
   /** Counts a request, once. Throws a {@link RequestError} 429 if its client sent too many. */
   count(request: HttpRequest): void {
-    const error = this.excess(request);
+    const error = this.countedExcess(request);
     if (error !== undefined) throw error;
   }
 
   /** Counts a request, once. Returns a 429 if its client sent too many. */
-  excess(request: HttpRequest): RequestError | undefined {
+  countedExcess(request: HttpRequest): RequestError | undefined {
     if (this.rate === undefined || request.isCounted) return undefined;
     request.isCounted = true;
     const { calls, milliseconds } = this.rate;

@@ -98,7 +98,7 @@ export class RequestListener {
     const mistake = error instanceof RequestError ? error : undefined;
     // The mistake in the request may make the rest of its connection unreadable.
     if (mistake?.headers?.Connection === 'close') response.shouldKeepAlive = false;
-    const refusal = rate?.excess(request) ?? mistake;
+    const refusal = rate?.countedExcess(request) ?? mistake;
     const answer = refusal ?? HTTP_ERRORS.failed(error, 'The request could not be answered.');
     if (!response.headersSent) response.replyError(answer);
     else if (!response.writableEnded) response.destroy();
@@ -138,7 +138,7 @@ function hostLines(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i];
-    // Nearly all write it so.
+    // As nearly all clients write it.
     if (name === 'Host' || (name?.length === 4 && name.toLowerCase() === 'host')) hosts++;
   }
   return hosts;

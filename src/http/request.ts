@@ -19,9 +19,11 @@ export class HttpRequest extends UnstreamedMessage {
   accessTokens: readonly string[] = [];
   /** When its header had arrived, in the time of `performance.now()`. */
   receivedAt = 0;
+  /** The call that it makes, once that has begun. */
   call:
     | { readonly binding: string; readonly operation: string | undefined; readonly ticket: { readonly waited: number } }
     | undefined;
+  /** Whether the rate limit has counted it. */
   isCounted = false;
 
   /** @param isOneTooMany - whether its connection takes no further request. */

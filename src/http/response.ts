@@ -39,7 +39,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
 
   /** Sends a whole reply, never chunked; to `HEAD` the header alone. Throws 503, and sends nothing, if too many bytes of answers wait. */
   reply(status: number, contentType: string, body: string | Buffer, headers?: OutgoingHttpHeaders): void {
-    // To measure a long text takes as long as to encode it, and it would stay in the heap until the caller has taken the answer.
+    // Measuring a long text takes as long as encoding it, and it would stay in the heap until the caller has taken the answer.
     const content = typeof body === 'string' && body.length > PART_BYTES ? Buffer.from(body) : body;
     // Spreading would cost as much as the rest of this function.
     const fields = HttpResponse.fieldsOf(contentType, content);
@@ -115,7 +115,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   #end(status: number, fields: OutgoingHttpHeaders, body?: string | Buffer): void {
-    // NaN, if it comes in chunks.
+    // Negated, as the length is NaN if it comes in chunks.
     if (!this.req.complete && !(this.req.bodyLength <= MAX_DROPPED)) {
       fields.Connection = 'close';
       stopReading(this.req);

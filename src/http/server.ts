@@ -99,7 +99,7 @@ export class HttpServer {
     const connection = this.#connections.of(request.socket);
     if (connection === undefined) return;
     connection.dropRest();
-    const refusal = this.#options.rate?.excess(request) ?? request.refusal();
+    const refusal = this.#options.rate?.countedExcess(request) ?? request.refusal();
     if (connection.hasLastAnswer) connection.close();
     else this.#refuse(connection, refusal);
   }

@@ -28,9 +28,9 @@ interface LogObserver {
   committed?(commit: { readonly events: number; readonly recorded: number; readonly milliseconds: number }): void;
   /** Nothing is left that is past retention, or a step failed with an error and will be tried again. */
   retained?(error?: unknown): void;
-  /** A file of the log was moved, removed or replaced, as the problem says; without one they are back. */
+  /** A file of the log was moved, removed or replaced, as the problem says; without a problem all are back. */
   lost?(problem?: string): void;
-  /** Suggests a change to the operator. Not deduplicated; the same suggestion has the same key. */
+  /** Tells the operator what to change. Not deduplicated; the same suggestion has the same key. */
   hint?(key: string, message: string): void;
 }
 
@@ -58,7 +58,7 @@ export class EventLog extends LocalLog {
   #failed: readonly NewEvent[] = [];
   readonly #searches = new Semaphore(1);
   /** Settles once all that {@link end} was asked for is known. */
-  #ends: Promise<unknown> | undefined;
+  #pendingEnds: Promise<unknown> | undefined;
   /** Limits answers with a whole event to one at a time: each takes several times the event's bytes. */
   readonly whole = new Semaphore(1);
 
@@ -98,7 +98,8 @@ export class EventLog extends LocalLog {
     const commit = () => (this.#group ? this.#group.add(events, sizeOf(events)) : this.#commit(events, 0));
     return this.#whileOpen(failure, () => {
       if (events.length === 0) return Promise.resolve([]);
-      return this.#ends === undefined ? commit() : this.#ends.then(commit);
+      // Not before the end that a reader asked for is known.
+      return this.#pendingEnds === undefined ? commit() : this.#pendingEnds.then(commit);
     });
   }
 
@@ -173,10 +174,10 @@ export class EventLog extends LocalLog {
   /** As {@link newest}, for a reader of all that this process is given from now on: that is recorded after it. */
   end(): Promise<number> {
     const end = this.newest();
-    const ends = Promise.allSettled([end, this.#ends]).then(() => {
-      if (this.#ends === ends) this.#ends = undefined;
+    const ends = Promise.allSettled([end, this.#pendingEnds]).then(() => {
+      if (this.#pendingEnds === ends) this.#pendingEnds = undefined;
     });
-    this.#ends = ends;
+    this.#pendingEnds = ends;
     return end;
   }
 

@@ -15,7 +15,7 @@ const GATHER_TIME = availableParallelism() === 1 ? 1 : 0;
  */
 const SHARED_PAUSE = 1;
 
-interface Request<Item, Result> {
+interface Waiting<Item, Result> {
   readonly items: readonly Item[];
   readonly size: number;
   /** When it was added, in milliseconds of `performance.now`. */
@@ -25,7 +25,7 @@ interface Request<Item, Result> {
 
 /** Commits requests in groups: those that arrive during a commit share the next one, in their order. */
 export class GroupCommit<Item, Result> {
-  #waiting: Request<Item, Result>[] = [];
+  #waiting: Waiting<Item, Result>[] = [];
   #isCommitting = false;
 
   /**

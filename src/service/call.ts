@@ -20,7 +20,7 @@ export interface Call extends RecordedCall {
   content(): CallContent | Promise<CallContent>;
   /** Lets go of what the caller sent: the work on it is done. */
   forget(): void;
-  /** Suggests a change to the operator; the first of each kind is logged. @param key - names the kind: one of a few. */
+  /** Tells the operator what to change; the first of each kind is logged. @param key - names the kind: one of a few. */
   hint(key: string, message: string): void;
   /** Makes room for an answer with this many bytes. @throws there is none; the caller is asked to try again later. */
   reserve(bytes: number): void;

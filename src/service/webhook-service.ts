@@ -117,8 +117,8 @@ export async function recordEvent(call: Call, log: EventLog, factory: EventFacto
     // At most three times: each of the two keys is made the event's own once, and then finds the same event or none.
     for (;;) {
       const [{ id, conflict }] = await log.append(event);
-      const next = KeyConflict.next(event, conflict);
-      if (next === 'known') return id;
+      const next = conflict && KeyConflict.next(event, conflict);
+      if (next === undefined || next === 'known') return id;
       if (next === 'reused')
         throw new CallError(
           'The Idempotency-Key was sent before with another type or other data. Nothing was recorded. ' +
@@ -138,7 +138,7 @@ export async function recordEvent(call: Call, log: EventLog, factory: EventFacto
 function deliveryHint(key: string): string {
   return (
     `Deliveries come with one id, ${quoted(key.replaceAll('\n', ' '))}, and different data or from different senders. Each is ` +
-    'recorded. If that id is one of the endpoint, a delivery that is sent again is known by its data alone.'
+    'recorded. If the id names the endpoint, a delivery that is repeated is recognised by its data alone.'
   );
 }
 

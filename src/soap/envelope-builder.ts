@@ -115,7 +115,7 @@ export class EnvelopeBuilder {
     return text === undefined ? {} : { payload: eventPayload({ mediaType: 'application/xml', text }), soapPart };
   }
 
-  /** The content of the body's first element if that is the operation's and all that the body says, or else of what says more. */
+  /** The content of the operation's element if the body has nothing else; or that of the body; if the body has attributes, the envelope's. */
   #recordedPart(operation: string): [content: ElementContent | undefined, part?: EventContent['soapPart']] {
     if (this.#envelope !== undefined) return [this.#envelope, 'envelope'];
     const isNamed = this.#element?.name === operation && this.#element.namespace === this.contract.namespace;
@@ -158,6 +158,7 @@ export class EnvelopeBuilder {
     if (depth === ARGUMENT_DEPTH) this.#arguments?.closeChild();
     if (depth === OPERATION_DEPTH) {
       this.#insideSecurity = false;
+      // Elements that follow close at this depth, too: the first end counts.
       if (this.#content !== undefined) this.#content.end ??= contentEnd;
     }
     if (depth === BODY_DEPTH && this.#body !== undefined) {
@@ -183,7 +184,7 @@ export class EnvelopeBuilder {
       if (part === 'Body') this.#openBody(tag, start, end);
       else if (part === 'Header' && !this.#hasHeader) this.#hasHeader = true;
       else throw FAULTS.missingBody();
-      // Otherwise what follows the body is ignored, as in the original. SOAP 1.1, section 4, allows elements of other namespaces there.
+      // What follows the body is ignored, as in the original, but for what SOAP 1.2 forbids. SOAP 1.1, section 4, allows other namespaces.
     } else if (this.#version === SoapVersion.soap12 && part !== 'Header' && part !== 'Body')
       throw FAULTS.invalidFormat(`The element ${shortened(tag.name)} is not allowed after soap:Body.`);
   }

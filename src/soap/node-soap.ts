@@ -13,12 +13,12 @@ const ADDRESS = 'a:';
 const REQUEST = Object.freeze({ url: ADDRESS, headers: Object.freeze({}), connection: Object.freeze({}) });
 
 interface ParsedMessage {
-  readonly Header: MessageHeader;
+  readonly Header: Carried;
   readonly Body: Readonly<Record<string, ParameterValues>>;
 }
 
-/** Passed with the arguments: the call, or the result that a sample shows. */
-interface MessageHeader {
+/** What node-soap hands on to the method untouched, as the header of a message: the call, or the result that a sample shows. */
+interface Carried {
   readonly from: { readonly call: Call } | { readonly result: string };
   failure: { readonly error: unknown } | undefined;
 }
@@ -53,7 +53,7 @@ export async function nodeSoap(
   const methods = Object.fromEntries(
     [...operations].map(([name, { run }]) => [name, serviceMethod(name, contract, run)]),
   );
-  // node-soap takes the first port whose address fits, and all ports have the same address.
+  // node-soap takes the first port of the WSDL, as all have one address; that of SOAP 1.1 may be off.
   const services = { [contract.serviceName]: { WebHookSoap: methods, WebHookSoap12: methods } };
 
   return new Map(
@@ -70,8 +70,8 @@ export async function nodeSoap(
 }
 
 function answersOf(server: Server) {
-  return async (name: string, parameters: ParameterValues, from: MessageHeader['from']): Promise<string> => {
-    const header: MessageHeader = { from, failure: undefined };
+  return async (name: string, parameters: ParameterValues, from: Carried['from']): Promise<string> => {
+    const header: Carried = { from, failure: undefined };
     // A computed name in a literal takes several times as long.
     const body: Record<string, ParameterValues> = {};
     body[name] = parameters;
@@ -87,7 +87,7 @@ function answersOf(server: Server) {
 /** Returns the service method for an operation, which returns the reply's body as XML (`_xml`), node-soap's fastest way. */
 function serviceMethod(name: string, { namespace }: Contract, run: Service[string]['run']) {
   const writeResult = textElement(namespace, `${name}Response`, `${name}Result`);
-  return async (parameters: ParameterValues, _callback: unknown, header: MessageHeader) => {
+  return async (parameters: ParameterValues, _callback: unknown, header: Carried) => {
     const { from } = header;
     try {
       return { _xml: writeResult('result' in from ? from.result : await run(from.call, parameters)) };

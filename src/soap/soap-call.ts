@@ -66,8 +66,8 @@ export class SoapCall extends IncomingCall {
     super(request, response, endpoint);
     this.#bindings = bindings;
     const { bindings: on } = bindings.messages;
-    const named = NAMES_SOAP_12.test(request.headers['content-type'] ?? '') ? 'soap12' : 'soap11';
-    this.#version = SoapVersion[on.includes(named) ? named : (on[0] ?? named)];
+    const claimed = NAMES_SOAP_12.test(request.headers['content-type'] ?? '') ? 'soap12' : 'soap11';
+    this.#version = SoapVersion[on.includes(claimed) ? claimed : (on[0] ?? claimed)];
   }
 
   override get binding(): SoapVersion['binding'] {
@@ -97,7 +97,8 @@ export class SoapCall extends IncomingCall {
     const { messages, last } = this.#bindings;
     const { mediaType, operation = '' } = this;
     const before = last.get(operation);
-    // The same object for the same Content-Type: `Endpoint.mediaType` remembers it.
+    // The same object for the same Content-Type: `Endpoint.mediaType` remembers it. If the envelope is of the other version, what that names
+    // follows from the Content-Type, too, or `#accept` refuses the message.
     if (before !== undefined && before.mediaType === mediaType && before.bytes.equals(body)) {
       this.#accept(before.message);
       return;
@@ -138,8 +139,8 @@ export class SoapCall extends IncomingCall {
     const { soapaction } = this.headers;
     if (this.#version === SoapVersion.soap11 && soapaction !== undefined)
       throw FAULTS.unknownSoapAction(urlDecoded(soapActionValue(String(soapaction))));
-    const named = element?.namespace === contract.namespace ? operations.get(element.name) : undefined;
-    if (named !== undefined) return named;
+    const found = element?.namespace === contract.namespace ? operations.get(element.name) : undefined;
+    if (found !== undefined) return found;
     const action = this.mediaType?.action;
     throw action === undefined ? FAULTS.missingAction() : FAULTS.unknownAction(action);
   }
@@ -222,11 +223,11 @@ function faultOf(error: unknown, refusal: RequestError | undefined, security: Se
 }
 
 /** Names the operation with an action, as it is, URL-decoded, or in UTF-8, which Node reads as ISO 8859-1. */
-function operationWithAction({ operationByAction: named }: Contract, action: string): string | undefined {
-  const written = named.get(action);
+function operationWithAction({ operationByAction: byAction }: Contract, action: string): string | undefined {
+  const written = byAction.get(action);
   if (written !== undefined) return written;
   const text = urlDecoded(action);
-  return named.get(text) ?? named.get(Buffer.from(text, 'latin1').toString('utf8'));
+  return byAction.get(text) ?? byAction.get(Buffer.from(text, 'latin1').toString('utf8'));
 }
 
 function soapActionValue(header: string): string {
@@ -238,7 +239,7 @@ function actionValue(parameter: string): string {
   return parameter.replace(/^'+|(?<!')'+$/g, '');
 }
 
-/** Decodes escapes as ASP.NET does: also those of a UTF-16 code unit (`%u00e9`). What is no text in UTF-8 stays as it is. */
+/** Decodes escapes as ASP.NET does: also those of a UTF-16 code unit (`%u00e9`). Escapes that are not UTF-8 stay as they are. */
 function urlDecoded(value: string): string {
   if (!value.includes('%')) return value;
   return value.replace(/%u([\da-f]{4})|(?:%[\da-f]{2})+/gi, (escapes, unit: string | undefined) =>

@@ -17,8 +17,8 @@ const CODINGS: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate']);
 /** Values of `Content-Encoding` that code nothing: some senders write encodings of MIME. Others write a character set. */
 const NOT_CODINGS = new Set(['', 'identity', 'none', '7bit', '8bit', 'binary', 'base64', 'quoted-printable']);
 
-/** Returns why a body may not have a number of bytes. */
-type Refusal = (bytes: number) => RequestError | undefined;
+/** Returns the refusal of a body with a number of bytes, if it may not have as many. */
+type CheckSize = (bytes: number) => RequestError | undefined;
 
 /** Reads request bodies whole, within a limit for each and one for all large bodies that are held at the same time. */
 export class BodyReader {
@@ -65,11 +65,11 @@ export class BodyReader {
     const field = headers['content-encoding'];
     const coding = field === undefined ? 'identity' : codingIn(field);
     if (coding !== 'identity' && !CODINGS.has(coding)) return Promise.reject(HTTP_ERRORS.contentCoding(coding));
-    const refusal: Refusal = (bytes) => this.#reserve(bytes, response, unprovedLimit);
+    const checkSize: CheckSize = (bytes) => this.#reserve(bytes, response, unprovedLimit);
     const turns = unprovedLimit === undefined ? undefined : this.#turns;
-    const arrived = request.takeBody(bodyLength <= SMALL_MESSAGE ? undefined : refusal, turns);
+    const arrived = request.takeBody(bodyLength <= SMALL_MESSAGE ? undefined : checkSize, turns);
     if (headers.expect !== undefined) response.sendContinue();
-    return coding === 'identity' ? arrived : this.#decode(arrived, coding, refusal);
+    return coding === 'identity' ? arrived : this.#decode(arrived, coding, checkSize);
   }
 
   /** Counts a body no longer among those of callers who have proved nothing. */
@@ -99,9 +99,9 @@ export class BodyReader {
     return this.#memory.resize(response, bytes) ? undefined : HTTP_ERRORS.bodyMemory(this.#memory.maxBytes);
   }
 
-  async #decode(arrived: Promise<Buffer>, coding: string, refusal: Refusal): Promise<Buffer> {
+  async #decode(arrived: Promise<Buffer>, coding: string, checkSize: CheckSize): Promise<Buffer> {
     const coded = await arrived;
-    const larger: Refusal = (bytes) => refusal(Math.max(bytes, coded.length));
+    const larger: CheckSize = (bytes) => checkSize(Math.max(bytes, coded.length));
     const decoding = this.#decoding.run(() => decoded(coded, coding, larger));
     const body = await decoding.catch((error: unknown) => {
       if (error instanceof RequestError) throw error;
@@ -117,15 +117,15 @@ function codingIn(field: string): string {
   return names.filter((name) => !NOT_CODINGS.has(name) && !Charset.named(name).isKnown).join(', ') || 'identity';
 }
 
-/** Undoes a content coding. Undefined: something else follows. Throws for other bytes, and what `refusal` returns for a length. */
-async function decoded(coded: Buffer, coding: string, refusal: Refusal): Promise<Buffer | undefined> {
+/** Undoes a content coding. Undefined: something else follows. Throws for other bytes, and what `checkSize` returns for a length. */
+async function decoded(coded: Buffer, coding: string, checkSize: CheckSize): Promise<Buffer | undefined> {
   // Senders confuse the three formats. The first byte tells gzip (RFC 1952), and the method in it zlib (RFC 1950).
   const [first = 0] = coded;
   const decoder = coding === 'deflate' && first !== 0x1f && (first & 0x0f) !== 8 ? createInflateRaw() : createUnzip();
   const body = new GrowingBuffer();
   decoder.end(coded);
   for await (const piece of decoder as AsyncIterable<Buffer>) {
-    const error = refusal(body.length + piece.length);
+    const error = checkSize(body.length + piece.length);
     if (error !== undefined) throw error;
     body.add(piece);
   }

@@ -7,7 +7,7 @@ const EMPTY = Buffer.alloc(0);
 
 /**
  * A message whose body is read whole past the stream, and which never emits 'end' if it has none. A stream takes 15 to 20 % of a call
- * that does not record, and to end one that has nothing in it 3 to 7 %. This is the one place that depends on how Node reads messages:
+ * that does not record, and 3 to 7 % if it only has to end. This is the one place that depends on how Node reads messages:
  * its parser calls `push`, and after the answer Node calls `resume` and lets go of the message if `readableEnded`.
  */
 export class UnstreamedMessage extends IncomingMessage {
@@ -30,14 +30,14 @@ export class UnstreamedMessage extends IncomingMessage {
   /**
    * Resolves to the body, which bypasses the stream, once its last byte has arrived. Call it once, for a body that is not empty.
    *
-   * @param refusal - returns why the body may not have a number of bytes; the rest is then left in the stream.
+   * @param checkSize - returns the refusal of a body with a number of bytes; the rest is then left in the stream.
    * @param turns - shared by several bodies, which are read a piece at a time.
    * @throws {RequestError} that refusal, the error given to {@link UnstreamedMessage.fail}, or 400: the connection was closed too early.
    */
-  takeBody(refusal?: (bytes: number) => RequestError | undefined, turns?: Turns): Promise<Buffer> {
+  takeBody(checkSize?: (bytes: number) => RequestError | undefined, turns?: Turns): Promise<Buffer> {
     const failure = this.#failure ?? (this.destroyed ? HTTP_ERRORS.cutShort() : undefined);
     if (failure !== undefined) return Promise.reject(failure);
-    const gathering = { body: new GrowingBuffer(), whole: new Deferred<Buffer>(), refusal, turns };
+    const gathering = { body: new GrowingBuffer(), whole: new Deferred<Buffer>(), checkSize, turns };
     // Some or all of it may have arrived before, and be in the stream.
     const arrived = this.readableLength > 0 ? (this.read() as Buffer) : null;
     this.#isBypassed = true;
@@ -50,10 +50,10 @@ export class UnstreamedMessage extends IncomingMessage {
   #add(piece: Buffer | null): void {
     const gathering = this.#gathering;
     if (gathering === undefined) return;
-    const { body, whole, refusal } = gathering;
+    const { body, whole, checkSize } = gathering;
     if (piece === null) whole.resolve(body.take());
     else {
-      const error = refusal?.(body.length + piece.length);
+      const error = checkSize?.(body.length + piece.length);
       if (error === undefined) return body.add(piece);
       this.#isBypassed = false;
       whole.reject(error);
@@ -72,12 +72,12 @@ export class UnstreamedMessage extends IncomingMessage {
     return !this.#isBypassed && this.hasBody;
   }
 
-  /** Called by Node's parser with each piece of the body, then with null. */
+  /** Called by Node's parser with each piece of the body, then with null. False: Node pauses the socket, until it is resumed. */
   override push(piece: Buffer | null): boolean {
     if (this.#isStream) return super.push(piece);
     this.#add(piece);
     const turns = this.#gathering?.turns;
-    // Of many small chunks in one piece the first has asked.
+    // Several chunks in one piece take one turn.
     if (turns !== undefined && !this.socket.isPaused()) void turns.next(this).then(() => this.socket.resume());
     return turns === undefined;
   }
@@ -101,7 +101,7 @@ export class UnstreamedMessage extends IncomingMessage {
 interface Gathering {
   readonly body: GrowingBuffer;
   readonly whole: Deferred<Buffer>;
-  readonly refusal: ((bytes: number) => RequestError | undefined) | undefined;
+  readonly checkSize: ((bytes: number) => RequestError | undefined) | undefined;
   readonly turns: Turns | undefined;
 }
 

@@ -39,7 +39,7 @@ const LOCK_PAUSE = 0.2;
 /** Size to which the write-ahead log shrinks once it has been written back, in bytes. */
 const WAL_BYTES = 16 * 1024 * 1024;
 
-/** A connection to the file of a log. It blocks its thread, but not while it waits for a lock. */
+/** A connection to the file of a log. It blocks its thread, for a lock at most 0.2 ms at a time. */
 export class Database {
   readonly #statements = new Map<string, Statement>();
   /** Where a symbolic link leads: beside it are the other files. */
@@ -203,7 +203,7 @@ function after(sql: string, database: DatabaseSyncInstance): { close(): void } {
   }
 }
 
-/** Whether another connection holds a lock. By SQLite's words: an error of `all` has no code. */
+/** Whether another connection holds a lock. The message tells, as an error of `all` has no code. */
 export function isBusy(error: unknown): boolean {
   return (error as Error).message === 'database is locked';
 }

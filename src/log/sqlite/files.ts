@@ -10,7 +10,7 @@ export type OpenedFiles = Readonly<Record<keyof Files, Pick<BigIntStats, 'ino' |
 
 /** @param path - where a symbolic link leads: beside it are the other files. */
 export function filesAt(name: string, path: string): Files {
-  // NTFS has file numbers that are no safe integers.
+  // The file numbers of NTFS can exceed safe integers.
   const [file, wal, shm] = [name, `${path}-wal`, `${path}-shm`].map((one) =>
     statSync(one, { bigint: true, throwIfNoEntry: false }),
   );

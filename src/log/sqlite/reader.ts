@@ -11,7 +11,7 @@ import {
 } from '../queries';
 import { searchStep } from '../search';
 import type { Database, SqlValue } from './database';
-import { TYPE } from './schema';
+import { LAST, TOTAL, TYPE } from './schema';
 
 /** Maximum events that a search looks at together, and maximum bytes of attributes and data, unless a single event has more. */
 const GROUP_EVENTS = 128;
@@ -40,10 +40,6 @@ const TYPES = `
     SELECT min(${TYPE}) FROM events WHERE ${TYPE} >= ?1 UNION ALL
     SELECT (SELECT min(${TYPE}) FROM events WHERE ${TYPE} > type) FROM types WHERE type < ?2)
   SELECT json_group_array(type) AS types FROM types WHERE type < ?2`;
-
-/** The number of events, and the last position that was given. */
-export const TOTAL = 'SELECT events FROM totals';
-export const LAST = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'";
 
 /** Where the events of a span of time are, by the index of times: SQLite would look for one of the two alone by position, past all others. */
 const SPAN = `

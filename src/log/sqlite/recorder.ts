@@ -3,7 +3,7 @@ import type { NewEvent, StoredEvent } from '../../events/stored-event';
 import type { Appended, Retention } from '../engine';
 import { fitting } from '../queries';
 import type { Database } from './database';
-import { LAST, TOTAL } from './reader';
+import { LAST, TOTAL } from './schema';
 
 const INSERT = `
   INSERT INTO events (recorded_at, id, source, idempotency_key, webhook_id, attributes, arrival, data)

@@ -13,6 +13,10 @@ const VERSION = 5;
 /** The type of an event; NULL if its attributes are damaged. Queries must write it as the index does. */
 export const TYPE = `CASE WHEN json_valid(attributes) THEN json_extract(attributes, '$.type') END`;
 
+/** The number of events, and the last position that was given. */
+export const TOTAL = 'SELECT events FROM totals';
+export const LAST = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'";
+
 export const CREATE_TIME_INDEX = 'CREATE INDEX main.events_time ON events (recorded_at);';
 
 const CREATE_INDEXES = `

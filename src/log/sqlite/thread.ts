@@ -3,9 +3,9 @@ import { Remote } from '../../util/remote';
 import { totalFindings, type Retention } from '../engine';
 import type { EventQuery, SearchQuery } from '../queries';
 import { Database, PATIENCE, withoutPath, type SqliteOptions } from './database';
-import { SqliteReader, TOTAL } from './reader';
+import { SqliteReader } from './reader';
 import { SqliteRecorder, type NewRow } from './recorder';
-import { CREATE_TIME_INDEX, versionOf } from './schema';
+import { CREATE_TIME_INDEX, TOTAL, versionOf } from './schema';
 
 /** How long a check waits for a lock, in milliseconds: shorter than its caller waits. */
 const CHECK_PATIENCE = 500;
