@@ -22,6 +22,6 @@ export default {
   testPathIgnorePatterns: ['process', 'system', 'nightly', 'attacks', 'interop'].map(
     (folder) => `<rootDir>/test/${folder}/`,
   ),
-  // These tests wait a quarter of their time, for limits and disks: two cores have room for three at once.
-  maxWorkers: Math.max(3, availableParallelism() - 1),
+  // These tests wait a quarter of their time, for limits and disks: two cores have room for four at once.
+  maxWorkers: Math.max(4, availableParallelism() - 1),
 };
