@@ -2,7 +2,7 @@
 // With --if-changed only if the sources are not those of the last build, of which dist/.build has a fingerprint.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -54,6 +54,8 @@ function build() {
   }
   const templates = sources.filter((file) => file.includes('/templates/'));
   for (const file of templates) cpSync(file, file.replace('src', NEXT));
+  // npx does this at its first run in a folder alone; after another build it could not run the tools.
+  for (const tool of Object.values(require('../package.json').bin)) chmodSync(tool.replace('dist', NEXT), 0o755);
   // The types of the package's only export are the only ones that can be imported.
   for (const file of readdirSync(NEXT, { recursive: true })) {
     if (file.endsWith('.d.ts') && file !== 'index.d.ts') rmSync(`${NEXT}/${file}`);

@@ -1,5 +1,17 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  access,
+  constants,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -38,7 +50,7 @@ describe('the build', () => {
     folder = await temporaryFolder();
     await symlink(join(ROOT, 'node_modules'), at('node_modules'));
     for (const file of ['scripts/build.mjs', 'tsconfig.json']) await cp(join(ROOT, file), at(file));
-    await write('package.json', '{"type":"commonjs"}');
+    await write('package.json', '{"type":"commonjs","bin":{"tool":"dist/main.js"}}');
     await write('src/main.ts', "import { value } from './inner/value';\nexport const twice = value * 2;\n");
     await write('src/inner/value.ts', 'export const value = 1;\n');
     await write(`src/${TEMPLATE}`, 'a {}');
@@ -46,7 +58,8 @@ describe('the build', () => {
   });
   afterAll(() => folder.remove());
 
-  it('compiles the sources and copies the templates', async () => {
+  it('compiles the sources, copies the templates and lets its tools be run', async () => {
+    await access(at('dist/main.js'), constants.X_OK);
     expect(await built()).toEqual(['inner/value.js', 'inner/value.js.map', 'main.js', 'main.js.map', TEMPLATE]);
     expect(await read(`dist/${TEMPLATE}`)).toBe('a {}');
   });
