@@ -24,7 +24,7 @@ export class AdminPages {
   #checking: Promise<void> | undefined;
   #stopping = false;
 
-  /** Whether the process answers, and whether it can do its work. */
+  /** Tell if the process answers, and if it can do its work. */
   readonly #health: Pages = {
     '/healthz': (response) => response.replyText(200, 'alive'),
     '/readyz': async (response) => {

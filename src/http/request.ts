@@ -23,7 +23,7 @@ export class HttpRequest extends UnstreamedMessage {
   call:
     | { readonly binding: string; readonly operation: string | undefined; readonly ticket: { readonly waited: number } }
     | undefined;
-  /** Whether the rate limit has counted it. */
+  /** Set once the rate limit has counted it. */
   isCounted = false;
 
   /** @param isOneTooMany - whether its connection takes no further request. */

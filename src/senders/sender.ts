@@ -14,7 +14,7 @@ const ALL = SENDERS.map((form) => ({
   /** The name as it is typed: `github`, `standard-webhooks`. */
   shortName: form.name.toLowerCase().replaceAll(' ', '-'),
 
-  /** Whether a call has the sender's field; if that is the one for signatures, with such a signature. */
+  /** True if a call has the sender's field. A field for signatures must also hold one of this sender's kind. */
   isOf: (headers: IncomingHttpHeaders): boolean =>
     form.field !== undefined &&
     (form.field === form.signature.field ? form.signature.textIn(headers) : headers[form.field]) !== undefined,

@@ -45,8 +45,8 @@ export function signature(form: SignatureForm) {
     keysOf,
 
     /**
-     * Reads the signature in header fields: undefined if they have none, a sentence if it can be valid for no body. The function says whether
-     * a body was signed with a key, in time in proportion to the body.
+     * Reads the signature in header fields: undefined if they have none, a sentence if it can be valid for no body. The function returns true
+     * if a body was signed with a key; its time is in proportion to the body.
      */
     read(headers: IncomingHttpHeaders): ((body: Buffer, key: Buffer) => boolean) | string | undefined {
       const text = textIn(headers);

@@ -203,7 +203,7 @@ function after(sql: string, database: DatabaseSyncInstance): { close(): void } {
   }
 }
 
-/** Whether another connection holds a lock. The message tells, as an error of `all` has no code. */
+/** True if another connection holds a lock. Only the message says so: an error of `all` has no code. */
 export function isBusy(error: unknown): boolean {
   return (error as Error).message === 'database is locked';
 }
