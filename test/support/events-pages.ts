@@ -41,8 +41,8 @@ export function useEventsPages(variables: Fields = {}) {
 }
 
 /** The positions of the events in a list. */
-export const rowsOf = (html: string): string[] =>
-  [...html.matchAll(/<tr data-sequence="0*(\d+)">/g)].map(([, at = '']) => at);
+export const positionsIn = (html: string): string[] =>
+  [...html.matchAll(/<tr data-row="(\d+)">/g)].map(([, at = '']) => at);
 
 /** The address of the link with an id. */
 export const linkOf = (html: string, id: string): string | undefined =>

@@ -26,7 +26,7 @@ describeWith({ [BROWSER]: BROWSER }, 'the pages of the events in a browser', () 
   const record = (body: string | Buffer, type = 'text/plain') =>
     send(`${service.url}/RecordEvent`, { method: 'POST', headers: { 'Content-Type': type }, body });
   const open = (query: string, options?: BrowserContextOptions) => browser.open(service.url + query, options);
-  const rows = (page: Page) => page.locator('#rows [data-sequence]');
+  const rows = (page: Page) => page.locator('#rows [data-row]');
   const state = (page: Page) => page.locator('#live').getAttribute('data-state');
 
   describe('show new events', () => {

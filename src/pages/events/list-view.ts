@@ -1,4 +1,3 @@
-import { sequenceOf } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
 import { forwardCommand, type EndpointAddress } from './commands';
 import { Sender } from '../../senders/sender';
@@ -34,7 +33,7 @@ export async function listView(log: EventLog, query: ListQuery, service: Endpoin
   const { events, reached, more } = found;
   const isUnfinished = more && events.length < EVENTS_ON_PAGE;
   const mayFind = events.length > 0 || isUnfinished;
-  const { newer, older } = neighbours(found, place);
+  const { newer, older } = pagePlaces(found, place);
   const address = (to: Partial<ListQuery['place']>) => `?${addressQuery({ events: '', ...values, ...to })}`;
   const last = reached?.position ?? place.after ?? 0;
   const days = events.map(({ recordedAt }) => dayText(recordedAt));
@@ -60,8 +59,8 @@ export async function listView(log: EventLog, query: ListQuery, service: Endpoin
   };
 }
 
-/** The positions at which the neighbouring pages begin: after the one of newer events, before that of older ones. */
-function neighbours({ events, reached, more }: Found, { before, after }: ListQuery['place']) {
+/** Where the neighbouring pages begin: that of newer events after a position, that of older ones before one. */
+function pagePlaces({ events, reached, more }: Found, { before, after }: ListQuery['place']) {
   const [highest, lowest] = [events[0]?.position, events.at(-1)?.position];
   const end = more ? reached?.position : undefined;
   if (after !== undefined) return { newer: end, older: lowest ?? after + 1 };
@@ -77,7 +76,6 @@ function rowView(event: ListedEvent, filter: Filter) {
       ? undefined
       : `?${addressQuery({ events: '', ...values, [name]: value })}`;
   return {
-    sequence: sequenceOf(position),
     ...eventLink(position, filter),
     ...timeView(recordedAt),
     ...bindingView(binding),

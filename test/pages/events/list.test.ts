@@ -1,10 +1,10 @@
-import { JSON_TYPE, linkOf, rowsOf, useEventsPages } from '../../support/events-pages';
+import { JSON_TYPE, linkOf, positionsIn, useEventsPages } from '../../support/events-pages';
 import { newEvent } from '../../support/events';
 import { send } from '../../support/http';
 
 const { service, get, page, text, record, recordMany } = useEventsPages();
 
-const rows = async (query: string) => rowsOf(await page(query));
+const rows = async (query: string) => positionsIn(await page(query));
 /** The positions 1 to a last one, newest first. */
 const downFrom = (last: number) => Array.from({ length: last }, (_, i) => String(last - i));
 
@@ -16,7 +16,7 @@ it.each([50, 51])('a list of %d events has each once, to the last and back', asy
     for (let next: string | undefined = from; next !== undefined;) {
       last = next;
       const body = await page(next);
-      found.push(rowsOf(body));
+      found.push(positionsIn(body));
       next = linkOf(body, towards);
     }
     return { found, last };
@@ -47,7 +47,7 @@ it('a search shows what it finds, in any tab of any browser: the address says it
   const body = await page(
     '?events=&text=%2217%22&binding=httppost&type=webhook.recorded&from=2020-01-01T00:00&to=2100-01-01T00:00',
   );
-  expect(rowsOf(body)).toEqual(['1']);
+  expect(positionsIn(body)).toEqual(['1']);
   expect(body).toContain('name="text" id="text" maxlength="200" value="&quot;17&quot;"');
   expect(body).toContain('<option value="httppost" selected>');
   expect(body).toContain('name="from" step="1" value="2020-01-01T00:00"');
@@ -141,7 +141,7 @@ it('an event is found by its id or sequence', async () => {
   // A number may be a text, too: the list shows what it finds, and leads to the event.
   const both = await page('?events=find&text=7');
   expect(both).toContain('This number names <a href="?event=7&amp;text=7">event 7</a>.');
-  expect(rowsOf(both).length).toBeGreaterThan(1);
+  expect(positionsIn(both).length).toBeGreaterThan(1);
   const body = await page('?event=7&text=7');
   expect(body).toContain('<a href="?events&amp;text=7" class="button" id="back">Back to the search</a>');
 });
@@ -157,7 +157,7 @@ it('each of 120 new events comes once after the newest that a page has, in sever
   for (let before = ''; before !== last;) {
     before = last;
     const body = await page(`?events&binding=httppost&after=${before}`);
-    found.unshift(...rowsOf(body));
+    found.unshift(...positionsIn(body));
     last = after(body);
   }
   expect(found).toEqual(downFrom(121).slice(0, -1));
@@ -170,7 +170,7 @@ it('an end of the log has a neighbour with every event, also on an empty page', 
     ['?events&before=1', 'newer'],
   ] as const) {
     const body = await page(end);
-    expect(rowsOf(body)).toEqual([]);
+    expect(positionsIn(body)).toEqual([]);
     expect(await rows(linkOf(body, back) ?? '')).toEqual(['3', '2', '1']);
   }
 });
@@ -185,5 +185,5 @@ it('a list goes on with what was recorded while it was made', async () => {
     return found;
   });
   const body = await page('?events');
-  expect([rowsOf(body), /data-after="\d+"/.exec(body)?.[0]]).toEqual([['1'], 'data-after="1"']);
+  expect([positionsIn(body), /data-after="\d+"/.exec(body)?.[0]]).toEqual([['1'], 'data-after="1"']);
 });

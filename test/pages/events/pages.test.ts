@@ -3,7 +3,7 @@ import { refusalsView } from '../../../src/pages/events/refusal-view';
 import { Deferred } from '../../../src/util/promises';
 import { callOperation, requestOf } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
-import { CLOUD_EVENT, FORM, JSON_TYPE, rowsOf, useEventsPages } from '../../support/events-pages';
+import { CLOUD_EVENT, FORM, JSON_TYPE, positionsIn, useEventsPages } from '../../support/events-pages';
 import { newEvent } from '../../support/events';
 import { send } from '../../support/http';
 import { metricsAt } from '../../support/metrics';
@@ -77,7 +77,7 @@ describe('the pages of the events', () => {
       const counted = [...body.matchAll(/<td class="number">(\d+)<\/td>/g)].map(([, events]) => Number(events));
       expect(counted.reduce((sum, events) => sum + events, 0)).toBe(3);
       const [, href = ''] = /<td><a href="([^"]*)">(?:(?!<tr>)[^])*?<td class="number">3</.exec(body) ?? [];
-      expect(rowsOf(await page(href.replaceAll('&amp;', '&')))).toEqual(['3', '2', '1']);
+      expect(positionsIn(await page(href.replaceAll('&amp;', '&')))).toEqual(['3', '2', '1']);
     }
   });
 

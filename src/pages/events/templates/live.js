@@ -90,10 +90,10 @@ function start({ dataset }) {
   function insert(page) {
     const next = page.getElementById('rows');
     rows.dataset.after = next.dataset.after;
-    const known = new Map(shown().map((row) => [row.dataset.sequence, row]));
-    const found = [...next.querySelectorAll('[data-sequence]')];
-    const added = found.filter((row) => !known.has(row.dataset.sequence));
-    for (const row of found) known.delete(row.dataset.sequence);
+    const known = new Map(shown().map((row) => [row.dataset.row, row]));
+    const found = [...next.querySelectorAll('[data-row]')];
+    const added = found.filter((row) => !known.has(row.dataset.row));
+    for (const row of found) known.delete(row.dataset.row);
     document.getElementById('count').replaceWith(page.getElementById('count'));
     if (added.length === 0) return;
     for (const row of added) row.className = 'new';
@@ -107,7 +107,8 @@ function start({ dataset }) {
     else if (surplus.length > 0) {
       const query = new URLSearchParams(location.search);
       query.set('events', '');
-      query.set('before', BigInt(shown().at(-1).dataset.sequence));
+      // The row of an event is named by its position.
+      query.set('before', shown().at(-1).dataset.row);
       Object.assign(older, { href: `?${query}`, hidden: false });
     }
     if (document.hidden) {
@@ -144,7 +145,7 @@ async function search() {
 }
 
 function shown() {
-  return [...rows.querySelectorAll('[data-sequence]')];
+  return [...rows.querySelectorAll('[data-row]')];
 }
 
 /** Shows what depends on the rows. */
