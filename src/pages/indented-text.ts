@@ -58,7 +58,7 @@ function isXml(xml: string, isCut: boolean): boolean {
   }
 }
 
-/** A string, which may be cut; what is empty; a mark; anything else up to the next mark or white space. */
+/** A string, which may be cut; an empty object or array; a mark; anything else up to the next mark or white space. */
 const JSON_TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\],:"]+/gs;
 
 /** Indents valid JSON, of which the end may be missing; numbers keep their digits and members their order. */

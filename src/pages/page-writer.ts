@@ -2,18 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Eta } from 'eta';
-import helmet from 'helmet';
 import { BUILD } from '../config/package-info';
 import type { Contract } from '../contract/contract';
-
-/** Sets the security headers of all documents. Each page adds a Content-Security-Policy, which depends on its scripts. */
-export const SECURITY_HEADERS = helmet({
-  contentSecurityPolicy: false,
-  // Whether a host may be reached over plain HTTP is for the operator to decide.
-  strictTransportSecurity: false,
-  // With `no-referrer` the forms of the pages would send `Origin: null`.
-  referrerPolicy: { policy: 'same-origin' },
-});
 
 export interface HtmlPage {
   readonly contentType: string;

@@ -2,6 +2,7 @@ import { BUILD } from '../../config/package-info';
 import { EventData } from '../../events/payload';
 import { sequenceOf, type StoredEvent } from '../../events/stored-event';
 import { receivedRequest } from '../received-request';
+import { command, SAFE } from '../shell-command';
 import type { Contract } from '../../contract/contract';
 import type { Filter } from './list-query';
 
@@ -12,16 +13,6 @@ export interface EndpointAddress {
   readonly path: string;
   /** Whether recording needs a key, for which a request has `KEY`. */
   readonly needsKey: boolean;
-}
-
-/** Characters that need no escape between double quotes in POSIX shells, PowerShell and cmd. */
-const SAFE = /^[A-Za-z0-9 \-._~:/?&=,;@+*()#]*$/;
-
-/** A command in one line for any shell. Undefined if a word of it would mean something else in one of them. */
-export function command(program: string, words: readonly string[], safe = SAFE): string | undefined {
-  // Options and names stand for themselves.
-  const quoted = words.map((word) => (/^-{0,2}[A-Za-z][A-Za-z-]*$/.test(word) ? word : `"${word}"`));
-  return words.every((word) => safe.test(word)) ? [program, ...quoted].join(' ') : undefined;
 }
 
 /** Returns the command of the tool that posts an event, or all that a search finds, to an address, unless no command fits every shell. */

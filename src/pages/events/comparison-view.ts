@@ -5,7 +5,7 @@ import { letOthersRun } from '../../util/promises';
 import { dataTypeOf } from '../received-request';
 import { dataText, MAX_BYTES, type ShownText } from './data-view';
 import { eventLink, type Filter } from './list-query';
-import { counted, countText, longMarkup, timeView } from './markup';
+import { countText, longMarkup, timeView } from './markup';
 
 /** Most lines of each text that are compared, and most characters of a text that is not data. */
 const MAX_LINES = 20_000;
@@ -101,7 +101,7 @@ async function differenceView(before: string, after: string, maxBytes: number) {
     const tail = lines.length - (i === changes.length - 1 ? 0 : CONTEXT);
     const skipped = isEqual ? tail - head : 0;
     for (const [n, part] of (skipped > 0 ? [lines.slice(0, head), lines.slice(tail)] : [lines]).entries()) {
-      if (n === 1) pieces.push(`<span class="comment">${counted(skipped, 'equal line')}</span>\n`);
+      if (n === 1) pieces.push(`<span class="comment">${countText(skipped, 'equal line')}</span>\n`);
       const text = part.map((line) => `${isEqual ? ' ' : sign} ${line}\n`).join('');
       // Lines that differ show their carriage returns.
       const { html, isCut } = await longMarkup(isEqual ? text : text.replaceAll('\r\n', '\u240D\n'), left);

@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { Endpoint } from '../../call/incoming-call';
 import { ArchiveLine } from '../../events/archive-line';
@@ -8,14 +9,13 @@ import type { EventLog } from '../../log/event-log';
 import { Semaphore } from '../../util/promises';
 import { shortened } from '../../util/text';
 import { CHUNK, EMPTY_LINE, EventFeed, piecesOf, type Reserve } from './event-feed';
-import { downloadHeaders } from './event-view';
 import { isNarrowed, listQuery } from './list-query';
 
 /** Events change all the time and are private. */
 export const NO_STORE = { 'Cache-Control': 'no-store' };
 
-/** One event, of which only the position is used. */
-export const ONE = { limit: 1, maxBytes: 1 };
+/** Reads one event, without its data: only its position is wanted. */
+export const POSITION_ONLY = { limit: 1, maxBytes: 1 };
 
 /** Most downloads of what a search finds at a time: each of them searches all the time. */
 const MAX_SEARCHES = 2;
@@ -117,7 +117,7 @@ export class Downloads {
   /** Holds nothing of an event but its position while its lines are sent. */
   async *#named(id: string, start: number, limit: number, reserve: Reserve): AsyncGenerator<Buffer> {
     for (let [after, left] = [start, limit]; left > 0; left--) {
-      const position = (await this.log.read({ id, after, ...ONE }))[0]?.position;
+      const position = (await this.log.read({ id, after, ...POSITION_ONLY }))[0]?.position;
       if (position === undefined) return;
       yield* this.#feed.between(position - 1, position, reserve);
       after = position;
@@ -148,4 +148,15 @@ export class Downloads {
       yield piece;
     }
   }
+}
+
+/** The header fields of a download. A browser neither guesses its type nor shows it; if it did, nothing in it would run. */
+export function downloadHeaders(name: string): OutgoingHttpHeaders {
+  const encoded = `*=UTF-8''${encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, '_')}`;
+  return {
+    // RFC 6266, section 4.3.
+    'Content-Disposition': `attachment; filename${/^[\w.-]+$/.test(name) ? `="${name}"` : encoded}`,
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'X-Content-Type-Options': 'nosniff',
+  };
 }

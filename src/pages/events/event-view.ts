@@ -1,4 +1,3 @@
-import type { OutgoingHttpHeaders } from 'node:http';
 import { KeyConflict } from '../../events/key-conflict';
 import { sequenceOf, StoredEvent } from '../../events/stored-event';
 import type { EventLog } from '../../log/event-log';
@@ -17,7 +16,7 @@ import { bindingView, type Pair, pairs, PAIRS_BYTES, shownText, timeView } from 
 const HEADERS_BYTES = 40_000;
 
 /** Finds the neighbours of a position in the list of a filter, and the event of its type before it, as queries of links. */
-export async function neighbours(log: EventLog, position: number, type: string | undefined, filter: Filter) {
+export async function neighbourLinks(log: EventLog, position: number, type: string | undefined, filter: Filter) {
   const values = filterValues(filter);
   const find = async (place: 'after' | 'before') => {
     const { events, reached, more } = await log.search({ ...filter, [place]: position, limit: 1 });
@@ -122,17 +121,6 @@ export function downloadOf(what: string, event: StoredEvent) {
   const file = files?.[number];
   const name = replaceInvisible(file?.filename || `${names.data}-${what}`, () => '_').replace(/[/\\\s]/g, '_');
   return file && { name, contentType, body: Buffer.from(file.base64, 'base64') };
-}
-
-/** The header fields of a download. A browser neither guesses its type nor shows it; if it did, nothing in it would run. */
-export function downloadHeaders(name: string): OutgoingHttpHeaders {
-  const encoded = `*=UTF-8''${encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, '_')}`;
-  return {
-    // RFC 6266, section 4.3.
-    'Content-Disposition': `attachment; filename${/^[\w.-]+$/.test(name) ? `="${name}"` : encoded}`,
-    'Content-Security-Policy': "default-src 'none'; sandbox",
-    'X-Content-Type-Options': 'nosniff',
-  };
 }
 
 const ENDINGS = { json: 'json', text: 'txt', bytes: 'bin' } as const;

@@ -5,17 +5,18 @@ import { positionIn, StoredEvent } from '../../events/stored-event';
 import type { HttpResponse } from '../../http/response';
 import { HTTP_ERRORS, RequestError } from '../../http/errors';
 import { letOthersRun } from '../../util/promises';
-import { pageWriter, SECURITY_HEADERS } from '../page-writer';
+import { parametersOf, SECURITY_HEADERS } from '../page-request';
+import { pageWriter } from '../page-writer';
 import type { Endpoint } from '../../call/incoming-call';
 import { comparisonView } from './comparison-view';
-import { downloadHeaders, downloadOf, eventView, neighbours } from './event-view';
-import { eventLink, listQuery, parametersOf, type ListQuery } from './list-query';
-import { Downloads, NO_STORE, ONE } from './downloads';
+import { downloadOf, eventView, neighbourLinks } from './event-view';
+import { eventLink, listQuery, type ListQuery } from './list-query';
+import { downloadHeaders, Downloads, NO_STORE, POSITION_ONLY } from './downloads';
 import { listView } from './list-view';
 import type { EndpointAddress } from './commands';
 import { rateView, refusedInLastHour } from './rate-view';
 import { refusalsView } from './refusal-view';
-import { counted } from './markup';
+import { countText } from './markup';
 
 /**
  * Serves the pages of the events over `GET` and `HEAD`: `?events` lists and searches them, `?events=rate` counts them,
@@ -116,7 +117,7 @@ export function eventsPages(endpoint: Endpoint): Router {
     const values = {
       ...list,
       named: named.map((position) => eventLink(position, filter)),
-      count: counted(stats.events, 'event'),
+      count: countText(stats.events, 'event'),
       refused,
       needsKey: address.needsKey,
     };
@@ -130,8 +131,9 @@ export function eventsPages(endpoint: Endpoint): Router {
     const text = query.filter.text?.trim();
     if (query.problem !== undefined || text === undefined) return showList(response, query);
     const position = positionIn(text);
-    const at = position === undefined ? [] : await log.read({ position, ...ONE });
-    const named = [...new Set([...at, ...(await log.read({ id: text, ...ONE }))].map((event) => event.position))];
+    const at = position === undefined ? [] : await log.read({ position, ...POSITION_ONLY });
+    const withId = await log.read({ id: text, ...POSITION_ONLY });
+    const named = [...new Set([...at, ...withId].map((event) => event.position))];
     const [first] = named;
     if (first === undefined || /^\d{1,19}$/.test(text)) return showList(response, query, named);
     const { href } = eventLink(first, query.filter);
@@ -158,7 +160,7 @@ export function eventsPages(endpoint: Endpoint): Router {
       return send(response, 'comparison', title, view);
     }
     const view = await log.whole.run(async () => eventView(await event(), filter, addressOf(response)));
-    const around = await neighbours(log, view.position, view.ofType, filter);
+    const around = await neighbourLinks(log, view.position, view.ofType, filter);
     await send(response, 'event', `Event ${String(view.position)}`, { ...view, ...around });
   }
 
@@ -169,7 +171,8 @@ export function eventsPages(endpoint: Endpoint): Router {
    */
   async function readEvent({ destroyed }: HttpResponse, text: string, id: string | null = text): Promise<StoredEvent> {
     if (destroyed) throw HTTP_ERRORS.noSuchEvent();
-    const position = positionIn(text) ?? (id === null ? undefined : (await log.read({ id, ...ONE }))[0]?.position);
+    const position =
+      positionIn(text) ?? (id === null ? undefined : (await log.read({ id, ...POSITION_ONLY }))[0]?.position);
     const [event] = position === undefined ? [] : await log.scan({ position, limit: 1 });
     // Taking over a large event takes as long as parsing it.
     if (event !== undefined) await letOthersRun();

@@ -9,12 +9,6 @@ export type Filter = Pick<SearchQuery, 'text' | 'binding' | 'type' | 'sender' | 
 
 export type ListQuery = ReturnType<typeof listQuery>;
 
-/** The parameters in the query of a page's address, under their names in lower case: these are case-insensitive. */
-export function parametersOf(query: string): URLSearchParams {
-  const given = [...new URLSearchParams(query)];
-  return new URLSearchParams(given.map(([name, value]): [string, string] => [name.toLowerCase(), value]));
-}
-
 /** Reads the query of a list's address, and why it cannot be used. Forms send empty parameters, which count as absent. */
 export function listQuery(parameters: URLSearchParams) {
   const given = (name: string): string | undefined => parameters.get(name) || undefined;

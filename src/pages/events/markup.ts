@@ -126,13 +126,10 @@ export function timeView(milliseconds: number) {
   return { time: timeText(milliseconds), dateTime: new Date(milliseconds).toISOString() };
 }
 
-export function countText(count: number): string {
-  return count.toLocaleString('en');
-}
-
-/** Writes a number with what is counted: `1 event`, `1,000 events`. */
-export function counted(count: number, what: string): string {
-  return `${countText(count)} ${what}${count === 1 ? '' : 's'}`;
+/** Writes a number, perhaps with what is counted: `1,000`, `1 event`, `1,000 events`. */
+export function countText(count: number, what?: string): string {
+  const number = count.toLocaleString('en');
+  return what === undefined ? number : `${number} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** Writes the day of a time for a person, in UTC: `Sun, 22 Nov 2026`. */

@@ -1,13 +1,10 @@
-import type { HttpRequest } from '../../http/request';
-import { Caller } from '../../access/caller';
-import type { Endpoint } from '../../call/incoming-call';
 import { HTTP_ERRORS } from '../../http/errors';
 import type { EventLog } from '../../log/event-log';
-import { within } from '../../util/promises';
 import type { Refusals } from '../../telemetry/refused-calls';
+import { inTime } from '../page-request';
 import { addressQuery } from './list-query';
 import { timeText } from '../../util/time';
-import { counted, countText } from './markup';
+import { countText } from './markup';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -54,9 +51,9 @@ export async function rateView(log: EventLog, per: string, refusals: Refusals) {
       };
     }),
     top,
-    total: counted(total, 'event'),
+    total: countText(total, 'event'),
     isEmpty: total + totalRefused === 0,
-    refused: totalRefused === 0 ? undefined : counted(totalRefused, 'refused call'),
+    refused: totalRefused === 0 ? undefined : countText(totalRefused, 'refused call'),
     lines: [countText(top), '0'],
     times: [textOf(until - spans * span), textOf(until - (spans / 2) * span), 'now'],
     spans: [...RATE_SPANS].map(([name, { title }]) => ({
@@ -65,23 +62,6 @@ export async function rateView(log: EventLog, per: string, refusals: Refusals) {
       isThis: name === per,
     })),
   };
-}
-
-/** Longest that a page waits for a number beside what it shows, in milliseconds. */
-const NUMBER_TIMEOUT = 500;
-
-/** Resolves to undefined if there is no answer in time, or an error: a page works while the log or another process does not. */
-function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
-  return within(answer, NUMBER_TIMEOUT, () => new Error('too late')).catch(() => undefined);
-}
-
-/** Counts the events, for callers who may look at them: the service page is for everybody. */
-export function eventCount(request: HttpRequest, { log, access }: Endpoint): Promise<number | undefined> {
-  const count = async () => {
-    Caller.checkViewer(request, access);
-    return (await log.stats()).events;
-  };
-  return inTime(count());
 }
 
 /** How many calls were refused or failed in the hour up to a time. */

@@ -1,14 +1,14 @@
 import { Router, type Request } from 'express';
 import { create } from 'xmlbuilder2';
+import { Caller } from '../../access/caller';
 import { HTTP_ERRORS, type RequestError } from '../../http/errors';
 import type { Contract } from '../../contract/contract';
 import type { Endpoint } from '../../call/incoming-call';
 import { SoapVersion } from '../../soap/soap-version';
 import { shortened } from '../../util/text';
 import { builderText } from '../../xml/characters';
-import { pageWriter, SECURITY_HEADERS, type HtmlPage } from '../page-writer';
-import { parametersOf } from '../events/list-query';
-import { eventCount } from '../events/rate-view';
+import { inTime, parametersOf, SECURITY_HEADERS } from '../page-request';
+import { pageWriter, type HtmlPage } from '../page-writer';
 import { samplesOf, type Soap } from './samples';
 
 /** With a refusal it stands in for the one that was asked for. */
@@ -64,7 +64,6 @@ export function documents(endpoint: Endpoint, soap: Soap): Router {
 /** Returns a function that writes the document for which a request asks. */
 function documentWriter(endpoint: Endpoint, soap: Soap) {
   const { contract, path, operations, proxies, access } = endpoint;
-  const { bindings: on } = contract.protocols;
   const page = pageWriter(contract, 'operations', ['style.css']);
   const [servicePage, unknownPage] = [page('service', ['copy.js']), page('unknown-operation')];
   const [operationPage, invokingPage] = [page('operation', ['copy.js']), page('operation', ['copy.js', 'invoke.js'])];
@@ -78,7 +77,7 @@ function documentWriter(endpoint: Endpoint, soap: Soap) {
     const credentials = access.rules.credentials[operation.access];
     const needsKey = credentials.includes('key');
     // A page cannot sign what it sends, and its form is a call over HTTP POST.
-    const canInvoke = on.has('httppost') && (needsKey || credentials.length === 0);
+    const canInvoke = contract.protocols.bindings.has('httppost') && (needsKey || credentials.length === 0);
     return (canInvoke ? invokingPage : operationPage)(name, url, {
       operation,
       credentials,
@@ -96,8 +95,14 @@ function documentWriter(endpoint: Endpoint, soap: Soap) {
     if (fields.has('disco')) return { contentType: XML, body: discoveryDocument(contract, url) };
     const operation = fields.get('op');
     if (operation !== null) return operationDocument(operation, url);
-    return servicePage(undefined, url, { events: await eventCount(request, endpoint) });
+    return servicePage(undefined, url, { events: await inTime(eventCount(request, endpoint)) });
   };
+}
+
+/** Counts the events, for callers who may look at them: the service page is for everybody. */
+async function eventCount(request: Request, { log, access }: Endpoint): Promise<number> {
+  Caller.checkViewer(request, access);
+  return (await log.stats()).events;
 }
 
 function discoveryDocument({ namespace, serviceName, protocols }: Contract, endpointUrl: string): string {

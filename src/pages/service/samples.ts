@@ -4,7 +4,7 @@ import { indentedXml } from '../indented-text';
 import { Binding } from '../../config/values';
 import type { soapBindings } from '../../soap/soap-call';
 import { SoapVersion } from '../../soap/soap-version';
-import { command } from '../events/commands';
+import { command, SAFE_XML } from '../shell-command';
 import { MediaType } from '../../http/content/media-type';
 import { stringReply } from '../../get-post/reply-format';
 
@@ -88,20 +88,17 @@ function message(start: string, headers: Readonly<Record<string, unknown>>, body
   return [start, ...lines, '', body].join('\n');
 }
 
-/** In a command for any shell, between double quotes. */
-const SAFE = /^[A-Za-z0-9 \-._~:/?&=,;@+*()#<>']*$/;
-
 function curlOf({ url, headers, body }: SampleRequest): string | undefined {
   // The service also takes a SOAPAction without its quotation marks.
   const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value.replaceAll('"', '')}`]);
-  if (body === undefined) return command('curl', [url, ...fields], SAFE);
+  if (body === undefined) return command('curl', [url, ...fields], SAFE_XML);
   // Attributes between apostrophes, and all in one line.
   const line = body
     .replace(/\n */g, '')
     .replace(/="([^"]*)"/g, (_, value: string) => `='${value.replaceAll("'", '&apos;')}'`);
   // PowerShell leaves out an empty word.
   const sent = line === '' ? ['-X', 'POST'] : ['--data-raw', line];
-  return command('curl', [url, ...fields, ...sent], SAFE);
+  return command('curl', [url, ...fields, ...sent], SAFE_XML);
 }
 
 /**
