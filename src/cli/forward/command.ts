@@ -51,10 +51,11 @@ export function forwardCommand(): ToolCommand {
         throw misuse('Say what to forward: give --follow, --since, --position, --event or a search.');
       const asReceived = await receivedForm(values);
       const { forwardSecrets: secrets } = ProcessConfig.ofTool('forwardSecrets');
-      const { forwardEvents } = await import('./forward.js');
-      await withSource(values, (log, stop) =>
-        forwardEvents(log, url, { secrets, asReceived }, selection, values, stop),
-      );
+      const { forwardAfter, forwardSelected } = await import('./forward.js');
+      await withSource(values, (log, stop) => {
+        const forwarding = { log, url, form: { secrets, asReceived }, values, stop };
+        return selection === undefined ? forwardAfter(forwarding) : forwardSelected(selection, forwarding);
+      });
     });
 }
 

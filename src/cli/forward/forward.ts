@@ -5,7 +5,16 @@ import { LogChange, type ReadableLog } from '../../log/readable-log';
 import type { EventSelection, Values } from '../events-options';
 import { matcherOf, positionBefore, selectedEvents } from '../tool-log';
 import { counted, eventLine } from '../terminal';
-import { missingBetween, PositionFile, refuseChange } from './position';
+import { type ForwardPosition, missingBetween, PositionFile, refuseChange } from './position';
+
+/** What is forwarded, to which address and how. The signal ends it after the attempt that is under way. */
+interface Forwarding {
+  readonly log: ReadableLog;
+  readonly url: URL;
+  readonly form: PostedForm;
+  readonly values: Values;
+  readonly stop: AbortSignal;
+}
 
 /** Returns the error for an event that a target does not take and never will; the text is one line and says what to do. */
 const refused = (text: string) => Object.assign(new Error(text), { exitCode: 3 });
@@ -14,26 +23,43 @@ const refused = (text: string) => Object.assign(new Error(text), { exitCode: 3 }
 const LONGEST_PAUSE = 60_000;
 
 /**
- * Posts events to an address, in the order of the log, and each until the target takes it: at least once, since an event whose answer
- * was lost is posted again.
+ * Forwards selected events, once each, past those that the target refuses; leaves the position alone.
  *
- * @param selection - only some events, once each; leaves the position alone.
- * @param stop - ends it after the attempt that is under way.
- * @throws the target refused an event, or answered with a redirect: with an exit code of its own.
- * @throws it took one in none of the tries, or selected events are missing or refused.
+ * @throws some of them were not found or not taken, or the target redirected one.
  */
-export async function forwardEvents(
-  log: ReadableLog,
-  url: URL,
-  form: PostedForm,
-  selection: EventSelection | undefined,
-  values: Values,
-  stop: AbortSignal,
-): Promise<void> {
+export async function forwardSelected(selection: EventSelection, forwarding: Forwarding): Promise<void> {
+  let missing = 0;
+  const events = selectedEvents(forwarding.log, selection, forwarding.stop, (problem) => {
+    missing++;
+    console.error(problem);
+  });
+  const values = { ...forwarding.values, skipRefused: true };
+  const { delivered, skipped } = await postEach(events, 'selected events', { ...forwarding, values });
+  if (missing + skipped > 0) throw new Error('Some of the events were not found or not taken.');
+  if (delivered === 0) throw new Error('No event was found.');
+}
+
+/**
+ * Forwards the events after a position, which goes on with each, and keeps other forwarders from it.
+ *
+ * @throws another forwarder has the position, its file is damaged, or it is not one of this log: nothing was posted.
+ * @throws the target took an event in none of the tries, or refused or redirected it: with an exit code of its own.
+ */
+export async function forwardAfter(forwarding: Forwarding): Promise<void> {
+  const { log, values } = forwarding;
+  const file = values.position === undefined ? undefined : new PositionFile(values.position);
+  const lock = await file?.lock();
+  try {
+    const position = await startingPosition(log, values, file);
+    await postEach(eventsAfter(position, file, forwarding), `events after ${String(position.sequence)}`, forwarding);
+  } finally {
+    lock?.close();
+  }
+}
+
+/** Posts events one after the other, each until the target takes it: one whose answer is lost is posted again. */
+async function postEach(events: AsyncIterable<StoredEvent>, what: string, { url, form, values, stop }: Forwarding) {
   const { follow = false, skipRefused = false } = values;
-  // Nothing is posted if the position is not of this log.
-  const source = selection ?? (await keptPosition(log, values));
-  const kept = 'position' in source ? source : undefined;
   const isTerminal = process.stderr.isTTY;
   const isWatched = follow && isTerminal;
   const target = new Target(url, form, {
@@ -41,15 +67,8 @@ export async function forwardEvents(
     longestPause: isTerminal ? SHORT_PAUSE : LONGEST_PAUSE,
     report: (problem, pause) => console.error(`${problem} Trying again in ${(pause / 1000).toFixed(1)} s.`),
   });
-  const what = kept === undefined ? 'selected events' : `events after ${String(kept.position.sequence)}`;
   console.error(`Forwarding the ${what} to ${url.origin}.`);
-  let [delivered, skipped, missing] = [0, 0, 0];
-  const leaveOut = (problem: string): void => {
-    missing++;
-    console.error(problem);
-  };
-  const events =
-    'position' in source ? eventsAfter(log, source, values, stop) : selectedEvents(log, source, stop, leaveOut);
+  let [delivered, skipped] = [0, 0];
   try {
     for await (const event of events) {
       const { outcome, text } = await target.post(event, stop);
@@ -60,7 +79,7 @@ export async function forwardEvents(
         continue;
       }
       if (outcome === 'redirected' && !isWatched) throw refused(text);
-      if (outcome === 'refused' && kept !== undefined && !isWatched && !skipRefused)
+      if (outcome === 'refused' && !isWatched && !skipRefused)
         throw refused(`${text} (--skip-refused passes over such events.)`);
       skipped++;
       console.error(text);
@@ -68,24 +87,15 @@ export async function forwardEvents(
   } catch (error) {
     if (!stop.aborted) throw error;
   } finally {
-    kept?.lock?.close();
     const passedOver = skipped === 0 ? '' : `, ${String(skipped)} passed over`;
     console.error(`${counted(delivered, 'event')} forwarded${passedOver}.`);
   }
   if (stop.aborted && !follow) throw stop.reason;
-  if (kept !== undefined) return;
-  if (missing + skipped > 0) throw new Error('Some of the events were not found or not taken.');
-  if (delivered === 0) throw new Error('No event was found.');
+  return { delivered, skipped };
 }
 
-/**
- * Reads the position after which forwarding begins, and keeps other forwarders from it.
- *
- * @throws another forwarder goes on from it, the file is damaged, or its position is not one of this log.
- */
-async function keptPosition(log: ReadableLog, { position: name, since }: Values) {
-  const file = name === undefined ? undefined : new PositionFile(name);
-  const lock = await file?.lock();
+/** Returns the position in the file or, if there is none yet, that of `--since` or of the end of the log. */
+async function startingPosition(log: ReadableLog, { since }: Values, file: PositionFile | undefined) {
   let position = await file?.read();
   if (position === undefined) {
     const sequence = await positionBefore(log, since);
@@ -95,15 +105,14 @@ async function keptPosition(log: ReadableLog, { position: name, since }: Values)
   if (change !== undefined) refuseChange(change, position.sequence);
   // A forwarder that is killed before its first event must not begin later the next time.
   await file?.write(position);
-  return { file, lock, position };
+  return position;
 }
 
 /** Reads the chosen events after a position, and keeps that of each once the next one is asked for: then it has been posted. */
 async function* eventsAfter(
-  log: ReadableLog,
-  { file, position: { sequence: after, event } }: Awaited<ReturnType<typeof keptPosition>>,
-  { follow = false, ...filter }: Values,
-  stop: AbortSignal,
+  { sequence: after, event }: ForwardPosition,
+  file: PositionFile | undefined,
+  { log, values: { follow = false, ...filter }, stop }: Forwarding,
 ): AsyncGenerator<StoredEvent> {
   const isChosen = matcherOf(filter);
   let reached = after;

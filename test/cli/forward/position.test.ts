@@ -3,7 +3,7 @@ import promises, { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import timers from 'node:timers/promises';
 import { PositionFile } from '../../../src/cli/forward/position';
-import { forwardEvents } from '../../../src/cli/forward/forward';
+import { forwardAfter } from '../../../src/cli/forward/forward';
 import type { EventLog } from '../../../src/log/event-log';
 import { MemoryStore, openMemoryLog } from '../../../src/log/memory/event-log';
 import * as files from '../../../src/util/files';
@@ -90,7 +90,7 @@ describe('the file of a position', () => {
     async function forwarded(values: object, react?: () => number, { signal } = new AbortController()) {
       const target = await startTarget(react);
       const all = { since: { after: 0 }, position: path('p.json'), ...values };
-      const problem = await forwardEvents(log, new URL(target.url), {}, undefined, all, signal).catch(
+      const problem = await forwardAfter({ log, url: new URL(target.url), form: {}, values: all, stop: signal }).catch(
         ({ message, exitCode = 1 }: Error & { exitCode?: number }) => `${String(exitCode)}: ${message}`,
       );
       await target.close();
@@ -177,12 +177,13 @@ describe('the file of a position', () => {
     it.each([
       ['another event stands there', 2, 'is not the one that was forwarded. Name the log'],
       ['no event is there yet', 1, 'This event log ends before event 2, after which'],
-    ])('is refused for a log in which %s', async (_what, last, problem) => {
+    ])('is refused for a log in which %s, and then free for other forwarders', async (_what, last, problem) => {
       await forwarded({});
       const events = store.events.slice(0, last).map((each) => ({ ...each, id: 'other' }));
       Object.assign(store, { events, last });
       expect(await forwarded({})).toEqual([0, expect.stringContaining(problem)]);
       expect(await new PositionFile(path('p.json')).read()).toMatchObject({ sequence: 2 });
+      (await new PositionFile(path('p.json')).lock()).close();
     });
 
     it('is gone on from past events that retention took, which are named, and past holes, which are not', async () => {
