@@ -94,7 +94,8 @@ function startOf(name: string): (text: string) => Start {
     if (after !== undefined) return { after };
     const ago = parseDuration(text);
     const time = ago === undefined ? parseTime(DAY.test(text) ? `${text}T00:00:00Z` : text) : Date.now() - ago;
-    if (time !== undefined) return { after: 0, since: time };
+    // No event is older than 1970, and RFC 3339 cannot write a year before 0.
+    if (time !== undefined) return { after: 0, since: Math.max(0, time) };
     throw misuse(`--${name} ${quoted(text)} is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.`);
   };
 }

@@ -47,6 +47,11 @@ describe('the arguments of the tool', () => {
     expect(errors).toBe(`Forwarding the events after 0 to ${origin}.\n0 events forwarded.\n`);
   });
 
+  it('may name a time before the year 0', async () => {
+    const { errors } = await run(['print', '--since', '999999d', '--from', service.url]);
+    expect(errors).toBe('There are no events.\n');
+  });
+
   it('may begin with a hyphen after --', async () => {
     const { errors } = await run(['import', '--', '-x']);
     expect(errors).toBe('-x cannot be read: there is no such file or folder.\n');
