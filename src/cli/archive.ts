@@ -15,19 +15,19 @@ import { matcherOf, positionBefore } from './tool-log';
 import { counted, eventLine, fileError, linesOf, print, quoted } from './terminal';
 
 /** Prints the events from a start on, by default all, or says that there are none. @throws the signal came before the end. */
-export async function printEvents(log: ReadableLog, form: Values, stop: AbortSignal): Promise<void> {
-  const { printed, read } = await printPages(log.pages(form.since ?? { after: 0 }), form, stop);
+export async function printEvents(log: ReadableLog, values: Values, stop: AbortSignal): Promise<void> {
+  const { printed, read } = await printPages(log.pages(values.since ?? { after: 0 }), values, stop);
   if (printed === 0)
     console.error(read === 0 ? 'There are no events.' : `None of ${counted(read, 'event')} was printed.`);
 }
 
 /** Prints the events from a start on, by default the end, until the signal. Says what it waits for, and how many it printed. */
-export async function followEvents(log: ReadableLog, form: Values, stop: AbortSignal): Promise<void> {
-  const after = await positionBefore(log, form.since);
+export async function followEvents(log: ReadableLog, values: Values, stop: AbortSignal): Promise<void> {
+  const after = await positionBefore(log, values.since);
   console.error(`Waiting for events after ${String(after)}.`);
   const counts = { printed: 0, read: 0 };
   try {
-    await printPages(log.follow({ after }, stop, sayChange), form, stop, counts);
+    await printPages(log.follow({ after }, stop, sayChange), values, stop, counts);
   } catch (error) {
     if (!stop.aborted) throw error;
   } finally {
@@ -37,12 +37,12 @@ export async function followEvents(log: ReadableLog, form: Values, stop: AbortSi
 
 async function printPages(
   pages: AsyncIterable<readonly StoredEvent[]>,
-  form: Values,
+  values: Values,
   stop: AbortSignal,
   counts = { printed: 0, read: 0 },
 ) {
-  const lineOf = process.stdout.isTTY && form.json !== true ? eventLine : jsonLine();
-  const isChosen = matcherOf(form);
+  const lineOf = process.stdout.isTTY && values.json !== true ? eventLine : jsonLine();
+  const isChosen = matcherOf(values);
   for await (const page of pages) {
     const chosen = page.filter((event) => isChosen(event) && isWhole(event));
     await print(pageText(chosen, lineOf), stop);
@@ -75,11 +75,11 @@ function sayChange(change: LogChange, position: number, newest: number): number 
  *
  * @throws the file exists or cannot be written, or the signal came before the end.
  */
-export async function exportEvents(file: string, log: ReadableLog, form: Values, stop: AbortSignal): Promise<boolean> {
+export async function exportEvents(file: string, log: ReadableLog, values: Values, stop: AbortSignal) {
   let [events, damaged] = [0, 0];
   const lineOf = file === '-' ? jsonLine() : ArchiveLine.of;
   const lines = async function* (): AsyncGenerator<string> {
-    for await (const page of log.pages(form.since ?? { after: 0 })) {
+    for await (const page of log.pages(values.since ?? { after: 0 })) {
       const whole = page.filter(isWhole);
       yield pageText(whole, lineOf);
       damaged += page.length - whole.length;

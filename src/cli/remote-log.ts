@@ -32,7 +32,7 @@ interface Query extends Readonly<Record<string, string | number | undefined>> {
 /**
  * Reads the log of a service over HTTP, with `?events=export` of its events' pages: one download for all events, or for all that a
  * search finds. Once the service has answered, a download that ends early goes on after the last event, for as long as it takes.
- * Holds the events of a chunk at a time.
+ * Holds the events of a chunk at a time. Its own signal ends every method, and is the one that methods are given.
  */
 export class RemoteLog implements ReadableLog {
   readonly #http = new HttpClient();
@@ -73,10 +73,9 @@ export class RemoteLog implements ReadableLog {
       yield* page;
   }
 
-  follow(...[start, stop, changed]: Parameters<ReadableLog['follow']>) {
+  readonly follow: ReadableLog['follow'] = (start, stop, changed) =>
     // An answer that was cut off is left at that: the service may have another log when it is back.
-    return ReadableLog.followed(this, start, stop, changed, (after) => this.#answer({ after, wait: this.wait }));
-  }
+    ReadableLog.followed(this, start, stop, changed, (after) => this.#answer({ after, wait: this.wait }));
 
   /** Goes on after the last event if it is cut off. */
   async *#download(query: Query): AsyncGenerator<readonly StoredEvent[]> {

@@ -27,8 +27,7 @@ export async function withSource(
   }
   const key = ProcessConfig.readKey(keyFile === undefined ? undefined : await textOf(keyFile));
   const { RemoteLog } = await import('./remote-log.js');
-  const log = new RemoteLog({ url, key }, stop);
-  if ((await work(log, stop)) === false) process.exitCode = 1;
+  if ((await work(new RemoteLog({ url, key }, stop), stop)) === false) process.exitCode = 1;
 }
 
 /**
