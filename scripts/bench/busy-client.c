@@ -1,9 +1,9 @@
 // A load generator that never sleeps: it polls its connections, so the server never pays for waking it (5 to 20 us a call otherwise).
 //   busy-client ROUNDS MILLISECONDS CONNECTIONS MODE PID:PORT ...
 // MODE: soap11, the same HelloWorld again and again; vary, each envelope different; get, HelloWorld over HTTP GET; record, RecordEvent.
-// The servers take turns, a burst each, in reversed order every other round. A line for each burst: round, server, calls, calls not
-// answered with 200, microseconds of processor time a call of all threads and of the main thread, calls a second, and the median, 99th
-// percentile, 99.9th percentile and longest answer time in milliseconds.
+// The servers take turns in random order, a burst each. A line for each burst: round, server, calls, calls not answered with 200,
+// microseconds of processor time a call of all threads and of the main thread, calls a second, and the median, 99th percentile, 99.9th
+// percentile and longest answer time in milliseconds.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dirent.h>

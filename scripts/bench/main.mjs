@@ -7,7 +7,7 @@ import { mkdir, mkdtemp } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { run, SERVICE } from '../support.mjs';
+import { median, run, SERVICE } from '../support.mjs';
 
 const BURST = 100;
 const CONNECTIONS = 32;
@@ -48,23 +48,24 @@ for (const [mode, title] of Object.entries(LOADS)) {
   const measured = servers.filter(({ name }) => mode !== 'record' || name !== 'bare node:http');
   const bursts = await measure(mode, measured);
   for (const name of new Set(measured.map((server) => server.name))) {
-    const of = (build) => bursts.filter(({ server }) => measured[server].name === build);
-    const own = of(name);
-    const at = (column, share) =>
+    const burstsOf = (build) => bursts.filter(({ server }) => measured[server].name === build);
+    const own = burstsOf(name);
+    const quantile = (column, share) =>
       own.map((burst) => burst[column]).sort((a, b) => a - b)[Math.floor(own.length * share)];
     // Of the bursts of one round, since the machine may be slower in another.
-    const inRound = (build, round) => of(build).reduce((sum, one) => sum + (one.round === round ? one.all : 0), 0);
-    const ratios = own.map(({ round }) => inRound(name, round) / inRound('this build', round)).sort((a, b) => a - b);
+    const inRound = (build, round) =>
+      burstsOf(build).reduce((sum, one) => sum + (one.round === round ? one.all : 0), 0);
+    const ratio = median(own.map(({ round }) => inRound(name, round) / inRound('this build', round)));
     const worst = (column) => Math.max(...own.map((burst) => burst[column]));
     const figures = [
-      at('all', 0.5).toFixed(1),
-      ratios[ratios.length >> 1].toFixed(3),
-      at('all', 0.15).toFixed(1),
-      at('main', 0.5).toFixed(1),
-      at('rate', 0.5).toFixed(0),
-      at('p50', 0.5).toFixed(2),
-      at('p99', 0.5).toFixed(2),
-      at('p999', 0.5).toFixed(2),
+      quantile('all', 0.5).toFixed(1),
+      ratio.toFixed(3),
+      quantile('all', 0.15).toFixed(1),
+      quantile('main', 0.5).toFixed(1),
+      quantile('rate', 0.5).toFixed(0),
+      quantile('p50', 0.5).toFixed(2),
+      quantile('p99', 0.5).toFixed(2),
+      quantile('p999', 0.5).toFixed(2),
       worst('longest').toFixed(1),
       own.reduce((sum, { bad }) => sum + bad, 0),
     ];

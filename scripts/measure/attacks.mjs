@@ -85,11 +85,9 @@ async function measure() {
 async function outcome(folder, transport, what, variables) {
   const cwd = await mkdtemp(join(folder, 'service-'));
   const { NODE = process.execPath, WORKERS = '1' } = process.env;
-  const service = await startService(
-    cwd,
-    { MALLOC_MMAP_THRESHOLD_: '131072', WORKERS, RETENTION: 'none', ...variables },
-    [NODE, '--max-semi-space-size=16', process.env.SERVICE ?? SERVICE],
-  );
+  const settings = { MALLOC_MMAP_THRESHOLD_: '131072', WORKERS, ...variables };
+  const command = [NODE, '--max-semi-space-size=16', process.env.SERVICE ?? SERVICE];
+  const service = await startService(cwd, settings, command);
   const { url } = service;
   for (const source of ['/1', '/2', '/3']) {
     const headers = { 'ce-specversion': '1.0', 'ce-type': 'large', 'ce-id': 'large', 'ce-source': source };

@@ -18,7 +18,7 @@ else process.once('message', follow);
 async function measure() {
   const [followers = 900, rate = 50, bytes = 2000, seconds = 20] = process.argv.slice(2).map(Number);
   const cwd = await mkdtemp(join(tmpdir(), 'webhook-followers-'));
-  const service = await startService(cwd, { RETENTION: 'none' });
+  const service = await startService(cwd);
   const { url } = service;
   const { pid } = service.child;
   const readers = fork(fileURLToPath(import.meta.url), [], { execArgv: [] });

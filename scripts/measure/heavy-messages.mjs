@@ -212,13 +212,10 @@ function nested(bytes) {
 
 function security(bytes) {
   const names = range(16, (i) => `${String.fromCharCode(97 + i)}${'x'.repeat(1000)}`);
-  const inside = filled('<a/>', bytes - 34_000);
-  const header =
-    `<s:Header><w:Security xmlns:w="${WSSE}">${names.map((name) => `<${name}>`).join('')}${inside}` +
-    `${names
-      .reverse()
-      .map((name) => `</${name}>`)
-      .join('')}</w:Security></s:Header>`;
+  const opened = names.map((name) => `<${name}>`).join('');
+  const closed = names.map((name) => `</${name}>`).reverse();
+  const inside = opened + filled('<a/>', bytes - 34_000) + closed.join('');
+  const header = `<s:Header><w:Security xmlns:w="${WSSE}">${inside}</w:Security></s:Header>`;
   return soap('HelloWorld', '', { header });
 }
 

@@ -25,7 +25,6 @@ const pattern = new RegExp(process.argv[2] ?? '', 'i');
 const over = new RegExp(process.env.OVER ?? '');
 const each = Number(process.env.EACH ?? 1);
 const log = process.env.EVENT_LOG === undefined ? {} : { EVENT_LOG: process.env.EVENT_LOG };
-const options = process.env.NODE_ARGUMENTS?.split(' ') ?? [];
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-hold-ups-'));
 process.on('exit', () => rmSync(folder, { recursive: true }));
@@ -40,13 +39,12 @@ async function measure(transport, variables) {
   const turns = join(place, 'turns');
   await mkdir(turns, { recursive: true });
   const preload = ['--require', join(import.meta.dirname, 'turns.cjs')];
-  const command = [process.execPath, ...options, ...preload, service];
+  const command = [process.execPath, ...preload, service];
   const start = () => startService(place, { TURNS: turns, ...log, ...variables }, command);
   let server = await start();
-  const messages = MESSAGES.filter(({ what }, i) => i % each === 0 && pattern.test(what));
-  for (const { what, request: make } of messages.flatMap((one, i) =>
-    i % PLAIN_EACH === 0 ? [MESSAGES[0], one] : [one],
-  )) {
+  const chosen = MESSAGES.filter(({ what }, i) => i % each === 0 && pattern.test(what));
+  const messages = chosen.flatMap((one, i) => (i % PLAIN_EACH === 0 ? [MESSAGES[0], one] : [one]));
+  for (const { what, request: make } of messages) {
     const message = make();
     if (message.recorded) message.path = await pageOf(server.url, message.recorded);
     const outcomes = [];

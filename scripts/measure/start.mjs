@@ -19,16 +19,16 @@ const HELLO = {
 };
 
 const WHAT = {
-  'WORKERS=1': (build) => startService(build, 1),
-  'WORKERS=2': (build) => startService(build, 2),
-  'WORKERS=3': (build) => startService(build, 3),
-  'events --help': runTool,
+  'WORKERS=1': (build) => measureStart(build, 1),
+  'WORKERS=2': (build) => measureStart(build, 2),
+  'WORKERS=3': (build) => measureStart(build, 3),
+  'events --help': measureTool,
 };
 const rows = builds.flatMap((build) =>
-  Object.entries(WHAT).map(([what, measure]) => ({ build, what, run: () => measure(build), results: [] })),
+  Object.entries(WHAT).map(([what, measure]) => ({ build, what, measure: () => measure(build), results: [] })),
 );
 for (let i = 0; i < Number(starts); i++) {
-  for (const { run, results } of rows) results.push(await run());
+  for (const { measure, results } of rows) results.push(await measure());
 }
 console.table(
   rows.map(({ build, what, results }) => {
@@ -39,7 +39,7 @@ console.table(
 );
 
 /** Starts the service on a new log, calls it as soon as it says that it answers, and stops it. */
-async function startService(build, workers) {
+async function measureStart(build, workers) {
   const cwd = await mkdtemp(join(tmpdir(), 'webhook-start-'));
   const variables = { PORT: String(await freePort()), WORKERS: String(workers) };
   const begun = performance.now();
@@ -73,7 +73,7 @@ async function startService(build, workers) {
 }
 
 /** Runs the tool for events; all of its time counts as that to the first answer. */
-async function runTool(build) {
+async function measureTool(build) {
   const begun = performance.now();
   await run([process.execPath, resolve(build, 'cli', 'events.js'), '--help']).ended;
   return { 'first ms': performance.now() - begun };
