@@ -8,13 +8,13 @@ import { xmlText } from '../../src/xml/characters';
 import { ask, BINDINGS, envelope11, NAMESPACE, resultOf, type BindingName } from '../support/bindings';
 import { startEndpoint, type TestEndpoint } from '../support/endpoint';
 import { send, type Answer } from '../support/http';
-import { contractWith, OPERATIONS, SERVICE, wsdlWith } from '../support/operations-with-parameters';
+import { contractWith, OPERATIONS, ECHO_SERVICE, wsdlWith } from '../support/operations-with-parameters';
 import { parsedText } from '../support/xml';
 
 /** The operations that ran, in order. */
 const ran: string[] = [];
 const service: Service = Object.fromEntries(
-  Object.entries(SERVICE).map(([name, operation]) => [
+  Object.entries(ECHO_SERVICE).map(([name, operation]) => [
     name,
     { ...operation, run: (...given) => (ran.push(name), operation.run(...given)) },
   ]),

@@ -3,7 +3,7 @@ import { EventLogError, type Retention } from '../../src/log/engine';
 import type { EventLog } from '../../src/log/event-log';
 import { type EventQuery, type LogStats, SearchQuery, type SearchResult } from '../../src/log/queries';
 import { eventually } from '../support/eventually';
-import { everyEvent, forgetAll, outcome, newEvent } from '../support/events';
+import { EVERY_EVENT, forgetAll, outcome, newEvent } from '../support/events';
 import { watching } from '../support/watching';
 
 /** A log that the suite opens and closes as often as it likes; its events stay until `remove`. */
@@ -57,7 +57,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       await under.remove();
     });
     const ids = async (query: Partial<EventQuery> = {}) =>
-      (await log.read({ ...everyEvent, ...query })).map((event) => event.id);
+      (await log.read({ ...EVERY_EVENT, ...query })).map((event) => event.id);
     /** Records events by their ids. */
     const record = (events: Readonly<Record<string, Partial<NewEvent>>>) =>
       log.append(...Object.entries(events).map(([id, event]) => newEvent({ id, ...event })));
@@ -129,13 +129,13 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       const readOn = async () => {
         for (let wasWriting = true, found = 1; wasWriting || found > 0;) {
           wasWriting = isWriting;
-          const page = await log.read({ ...everyEvent, after: seen.at(-1) ?? 0, limit: 7 });
+          const page = await log.read({ ...EVERY_EVENT, after: seen.at(-1) ?? 0, limit: 7 });
           seen.push(...page.map(({ position }) => position));
           found = page.length;
         }
       };
       await Promise.all([readOn(), ended]);
-      expect(seen).toEqual((await log.read(everyEvent)).map(({ position }) => position));
+      expect(seen).toEqual((await log.read(EVERY_EVENT)).map(({ position }) => position));
       expect(seen).toHaveLength(170);
     });
 
@@ -156,7 +156,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       };
       await Promise.all([
         forgetting(),
-        goOn((after) => log.read({ ...everyEvent, after, limit: 2 })),
+        goOn((after) => log.read({ ...EVERY_EVENT, after, limit: 2 })),
         goOn((after) => log.scan({ after, limit: 2 })),
         goOn((after) => log.scan({ after, limit: 2, since: 1 })),
       ]);
@@ -165,10 +165,10 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
     it('keeps everything, and knows repetitions, when it is opened again', async () => {
       const data = '"data":"\\u0000 \u{1F600} </a>"';
       await log.append(newEvent({ id: 'before', idempotencyKey: 'k', webhookId: 'w', data }));
-      const before = await log.read(everyEvent);
+      const before = await log.read(EVERY_EVENT);
       await log.close();
       log = await under.open();
-      expect(await log.read(everyEvent)).toEqual(before);
+      expect(await log.read(EVERY_EVENT)).toEqual(before);
       for (const same of [{ id: 'before' }, { idempotencyKey: 'k', data }, { webhookId: 'w', data }]) {
         expect(await outcome(log.append(newEvent(same)))).toEqual({ id: 'before', recorded: false });
       }
@@ -178,7 +178,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
     });
 
     describe('forgets', () => {
-      const positionOf = async (id: string) => (await log.read({ ...everyEvent, id }))[0]?.position ?? -1;
+      const positionOf = async (id: string) => (await log.read({ ...EVERY_EVENT, id }))[0]?.position ?? -1;
 
       it('the given events, and no other', async () => {
         await log.append(...['a', 'b', 'c', 'd'].map((id) => newEvent({ id, data: `"data":"x${id}x"` })));
@@ -300,16 +300,16 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       );
       expect(appended.filter(({ recorded }) => recorded)).toHaveLength(12);
       for (const event of events) expect(await outcome(log.append(event))).toEqual({ id: 'x', recorded: false });
-      const logged = await log.read({ ...everyEvent, id: 'x' });
+      const logged = await log.read({ ...EVERY_EVENT, id: 'x' });
       expect(logged.map(({ attributes }) => attributes).sort()).toEqual(events.map((e) => e.attributes).sort());
       const third = logged[2]?.position ?? 0;
-      expect(await log.read({ ...everyEvent, id: 'x', after: third, limit: 2 })).toEqual(logged.slice(3, 5));
-      expect(await log.read({ ...everyEvent, id: 'x', limit: 2 })).toEqual(logged.slice(-2));
+      expect(await log.read({ ...EVERY_EVENT, id: 'x', after: third, limit: 2 })).toEqual(logged.slice(3, 5));
+      expect(await log.read({ ...EVERY_EVENT, id: 'x', limit: 2 })).toEqual(logged.slice(-2));
     });
 
     it('reads the newest or the next events, oldest first, or those with an id', async () => {
       await record({ a: {}, b: {}, c: {}, d: {} });
-      const [first] = await log.read({ ...everyEvent, limit: 1, after: 0 });
+      const [first] = await log.read({ ...EVERY_EVENT, limit: 1, after: 0 });
       expect(first).toMatchObject({ id: 'a', position: start + 1 });
       expect(await ids({ limit: 2 })).toEqual(['c', 'd']);
       expect(await ids({ after: start + 1, limit: 2 })).toEqual(['b', 'c']);
@@ -320,10 +320,10 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
     it('reads events before a position', async () => {
       for (const source of ['/1', '/2', '/3', '/4']) await log.append(newEvent({ id: 'same', source }));
-      const [first, second, third, fourth] = await log.read(everyEvent);
+      const [first, second, third, fourth] = await log.read(EVERY_EVENT);
       const before = fourth?.position ?? 0;
       for (const id of [undefined, 'same']) {
-        const read = (query: Partial<EventQuery>) => log.read({ ...everyEvent, id, ...query });
+        const read = (query: Partial<EventQuery>) => log.read({ ...EVERY_EVENT, id, ...query });
         expect(await read({ before, limit: 2 })).toEqual([second, third]);
         expect(await read({ before, after: first?.position })).toEqual([second, third]);
         expect(await read({ before: first?.position })).toEqual([]);
@@ -346,11 +346,11 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       it('returns no more events once they have more bytes in UTF-8', async () => {
         const attributes = JSON.stringify({ type: 'é'.repeat(100) });
         for (let i = 0; i < 10; i++) await log.append(newEvent({ attributes, data }));
-        const all = await log.read(everyEvent);
+        const all = await log.read(EVERY_EVENT);
         const maxBytes = all.slice(-3).reduce((sum, event) => sum + bytes(event), 0);
-        expect(await log.read({ ...everyEvent, maxBytes })).toEqual(all.slice(-4));
-        expect(await log.read({ ...everyEvent, maxBytes: maxBytes - 1 })).toEqual(all.slice(-3));
-        expect(await log.read({ ...everyEvent, maxBytes, after: 0 })).toEqual(all.slice(0, 4));
+        expect(await log.read({ ...EVERY_EVENT, maxBytes })).toEqual(all.slice(-4));
+        expect(await log.read({ ...EVERY_EVENT, maxBytes: maxBytes - 1 })).toEqual(all.slice(-3));
+        expect(await log.read({ ...EVERY_EVENT, maxBytes, after: 0 })).toEqual(all.slice(0, 4));
       });
 
       it('returns an event that is too large by itself without its data, also if it is named', async () => {
@@ -358,7 +358,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         const large = newEvent({ id: 'large', data: `"data":"${'é'.repeat(1000)}"` });
         await log.append(large);
         const read = async (query: Partial<EventQuery>) =>
-          (await log.read({ ...everyEvent, ...query })).map((event) => [event.id, event.data, event.dataOmitted]);
+          (await log.read({ ...EVERY_EVENT, ...query })).map((event) => [event.id, event.data, event.dataOmitted]);
         const cut = ['large', undefined, Buffer.byteLength(large.data ?? '')];
         expect(await read({ maxBytes: bytes(large) })).toContainEqual(['large', large.data, undefined]);
         expect(await read({ maxBytes: bytes(large) - 1 })).toContainEqual(cut);
@@ -477,7 +477,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       withLog({ maxEvents: 5 }, async (own) => {
         for (let i = 0; i < 12; i++) await own.append(newEvent({ id: String(i) }));
         await eventually('the others are forgotten', async () => (await own.stats()).events <= 5);
-        const kept = (await own.read(everyEvent)).map(({ id, position }) => [id, position]);
+        const kept = (await own.read(EVERY_EVENT)).map(({ id, position }) => [id, position]);
         expect(kept).toEqual([7, 8, 9, 10, 11].map((i) => [String(i), i + 1]));
       }));
 
@@ -487,7 +487,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
           const record = () => outcome(own.append(newEvent(same)));
           const first = await record();
           expect(await record()).toEqual({ id: first.id, recorded: false });
-          const [event] = await own.read({ ...everyEvent, id: first.id });
+          const [event] = await own.read({ ...EVERY_EVENT, id: first.id });
           for (let i = 0; i < 5; i++) await own.append(newEvent());
           const position = event?.position ?? 0;
           await eventually('it is forgotten', async () => (await own.read({ position, limit: 1 })).length === 0);
@@ -516,7 +516,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
         // As many as it may have: only their age says which to forget.
         own.retain({ maxEvents: 7, maxAge: 3_600_000 });
         await eventually('the others are forgotten', async () => (await own.stats()).events <= 3);
-        expect((await own.read(everyEvent)).map(({ id }) => id)).toEqual(['b', 'd', 'e']);
+        expect((await own.read(EVERY_EVENT)).map(({ id }) => id)).toEqual(['b', 'd', 'e']);
       }),
     );
 
@@ -554,7 +554,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
       const appended = outcome(log.append(newEvent()));
       const asked = [log.search({ limit: 1, text: 'nowhere' }), log.counts([0, 1]), log.check()];
       const closed = log.close();
-      for (const late of [log.append(newEvent()), log.read(everyEvent), log.search({ limit: 1 }), log.counts([0, 1])])
+      for (const late of [log.append(newEvent()), log.read(EVERY_EVENT), log.search({ limit: 1 }), log.counts([0, 1])])
         await expect(late).rejects.toThrow(EventLogError);
       await Promise.all([...asked, closed]);
       watching(log).end();
@@ -569,7 +569,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
       it('lists the newest events first', async () => {
         await record({ old: { recordedAt: 1_700_000_000_000 }, new: { recordedAt: 1_700_000_000_001 } });
-        const positions = (await log.read(everyEvent)).map(({ position }) => position);
+        const positions = (await log.read(EVERY_EVENT)).map(({ position }) => position);
         expect(await search()).toMatchObject({
           events: [
             { position: positions[1], id: 'new', recordedAt: 1_700_000_000_001, type: 'test' },
@@ -608,7 +608,7 @@ export function describeEventLog(name: string, make: () => Promise<LogUnderTest>
 
       it('goes towards newer events after a position, and lists them newest first', async () => {
         await record({ a: {}, b: {}, c: { data: '"data":"x"' }, d: {}, e: { data: '"data":"x"' } });
-        const [a, b, , d, e] = (await log.read(everyEvent)).map(({ position }) => position);
+        const [a, b, , d, e] = (await log.read(EVERY_EVENT)).map(({ position }) => position);
         const after = await search({ after: a, limit: 2 });
         expect(after.events.map(({ id }) => id)).toEqual(['c', 'b']);
         expect(after).toMatchObject({ reached: { position: b === undefined ? b : b + 1 }, more: true });

@@ -4,7 +4,7 @@ import { EventTooLargeError, type Appended, type Engine } from '../../src/log/en
 import { EventLog, type LocalSettings } from '../../src/log/event-log';
 import type { FoundEvent } from '../../src/log/queries';
 import { Deferred } from '../../src/util/promises';
-import { everyEvent, newEvent } from '../support/events';
+import { EVERY_EVENT, newEvent } from '../support/events';
 import { watching } from '../support/watching';
 
 const logs: EventLog[] = [];
@@ -24,7 +24,7 @@ it('asks the engine for few answers at once, since each may be large', async () 
     return answer.promise;
   };
   const log = logOn({ readsAtOnce: 3, read: ask });
-  const settled = Promise.allSettled(Array.from({ length: 20 }, () => log.read(everyEvent)));
+  const settled = Promise.allSettled(Array.from({ length: 20 }, () => log.read(EVERY_EVENT)));
   await turn();
   expect(answers).toHaveLength(3);
 
@@ -43,7 +43,7 @@ it('lets other calls run between two answers of many bytes', async () => {
   const event = { ...newEvent({ data: `"data":"${'x'.repeat(1_000_000)}"` }), position: 1 };
   const log = logOn({ read: () => turn().then(() => [event]) });
   const answer = async () => {
-    await log.read(everyEvent);
+    await log.read(EVERY_EVENT);
     order.push('answer');
     setImmediate(() => order.push('other call'));
   };
@@ -133,7 +133,7 @@ it('ends a search after half a second, and says how far it came, also if its las
   jest.restoreAllMocks();
 });
 
-it('takes one step of a search at a time, and those of several searches in turns', async () => {
+it('a log takes one step of a search at a time, and those of several searches in turns', async () => {
   const steps: string[] = [];
   let running = 0;
   const log = logOn({
@@ -156,7 +156,7 @@ it('forgets nothing if another process is to, and says why it could not', async 
   expect([step.mock.calls.length, retained.mock.calls]).toEqual([1, [[new Error('locked')]]]);
 });
 
-it.each([{ after: 1 }, { before: 9 }])('reads on past pages with damaged events alone: %j', async (place) => {
+it.each([{ after: 1 }, { before: 9 }])('a log reads on past pages with damaged events alone: %j', async (place) => {
   const event = (position: number) => ({ ...newEvent(position === 5 ? {} : { data: '"data":{' }), position });
   const log = logOn({
     read: ({ after, before = 9 }) => Promise.resolve([event(after === undefined ? before - 1 : after + 1)]),
@@ -164,7 +164,7 @@ it.each([{ after: 1 }, { before: 9 }])('reads on past pages with damaged events 
   expect(await log.read({ ...place, limit: 1 })).toMatchObject([{ position: 5 }]);
 });
 
-it('says that an event is larger than the engine takes', async () => {
+it('a log says that an event is larger than its engine takes', async () => {
   const log = logOn({ append: () => Promise.reject(new EventTooLargeError('id', 2, 1)) });
   await expect(log.append(newEvent())).rejects.toThrow(EventTooLargeError);
 });
@@ -217,7 +217,7 @@ it('closes the engine once the last call has ended, and looks at it no more', as
   const log = logOn({ read: () => answer.promise, counts: () => Promise.resolve([]), close, ...looks });
   log.observe({ lost });
   await watching(log).reaches(1);
-  const calls = [log.read(everyEvent), log.counts([])];
+  const calls = [log.read(EVERY_EVENT), log.counts([])];
   const closed = log.close();
   await turn();
   expect(close).not.toHaveBeenCalled();

@@ -1,5 +1,5 @@
 import type { EventLog } from '../../src/log/event-log';
-import { everyEvent, newEvent, outcome } from '../support/events';
+import { EVERY_EVENT, newEvent, outcome } from '../support/events';
 import { eventually, succeeds } from '../support/eventually';
 import { failureOf } from '../support/jetstream';
 import { startTcpProxy } from '../support/tcp-proxy';
@@ -48,7 +48,7 @@ export function describeServedLog(
       await eventually('an event is refused', async () => !(await succeeds(log.append(newEvent()))));
       const began = performance.now();
       for (const failure of await Promise.all(
-        [log.append(newEvent()), log.read(everyEvent), log.check()].map(failureOf),
+        [log.append(newEvent()), log.read(EVERY_EVENT), log.check()].map(failureOf),
       ))
         expect(failure).toMatch(/not? answer in time|no NATS server can be reached/);
       expect(performance.now() - began).toBeLessThan(4000);
@@ -75,7 +75,7 @@ export function describeServedLog(
       await eventually('the log takes events again', () => succeeds(log.check()));
       expect(await log.append(...events)).toEqual(events.map(({ id }) => ({ id, recorded: false })));
       await log.append(newEvent({ id: 'after' }));
-      expect((await log.read(everyEvent)).map(({ id }) => id)).toEqual([...events.map(({ id }) => id), 'after']);
+      expect((await log.read(EVERY_EVENT)).map(({ id }) => id)).toEqual([...events.map(({ id }) => id), 'after']);
     });
   });
 }

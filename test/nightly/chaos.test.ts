@@ -1,7 +1,7 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { everyEvent, Load, Reader, verdict, WHOLE } from '../support/load';
+import { readEveryEvent, Load, Reader, verdict, WHOLE } from '../support/load';
 import { startProcess, type ServiceProcess } from '../support/process';
 import { randomOf } from '../support/program.cjs';
 import { openDirectly } from '../support/sqlite';
@@ -74,7 +74,7 @@ it(
     const read = await reader.stop();
     await accidents.verify?.();
     console.log(`${String(load.answered.length)} events answered; ${happened.join(', ')}`);
-    expect(verdict(load, await everyEvent(service.url), read)).toEqual(WHOLE);
+    expect(verdict(load, await readEveryEvent(service.url), read)).toEqual(WHOLE);
     await service.end('SIGTERM');
   },
   60_000 + MINUTES * 120_000,

@@ -5,7 +5,7 @@ import { jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { eventually, succeeds } from '../support/eventually';
 import { send } from '../support/http';
-import { everyEvent, Load, verdict, WHOLE } from '../support/load';
+import { readEveryEvent, Load, verdict, WHOLE } from '../support/load';
 import { startNats } from '../support/nats';
 import { NGINX, startNginx } from '../support/nginx';
 import { startProcess } from '../support/process';
@@ -160,7 +160,7 @@ describeWith({ 'nats-server': 'nats-server', ...NGINX }, 'three servers, two ins
     }
     await load.stop();
     console.table(rows);
-    expect(verdict(load, await everyEvent(cluster.url))).toEqual(WHOLE);
+    expect(verdict(load, await readEveryEvent(cluster.url))).toEqual(WHOLE);
     expect(load.answered.length).toBeGreaterThan(1000);
   }, 300_000);
 });

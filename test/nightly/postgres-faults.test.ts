@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { openPostgresLog } from '../../src/log/postgres/event-log';
 import type { EventLog } from '../../src/log/event-log';
-import { everyEvent, outcome, newEvent } from '../support/events';
+import { EVERY_EVENT, outcome, newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { failureOf } from '../support/jetstream';
 import { certificateIn, freePort, run } from '../support/program.cjs';
@@ -15,7 +15,7 @@ import { runTool } from '../support/tool';
 import { describeWith, itUnless, missingMount, whileMounted } from '../support/tools';
 import { watching } from '../support/watching';
 
-const idsIn = async (log: EventLog) => (await log.read(everyEvent)).map(({ id }) => id);
+const idsIn = async (log: EventLog) => (await log.read(EVERY_EVENT)).map(({ id }) => id);
 
 describeWithPostgres('a PostgreSQL server', () => {
   // Nothing here crashes the machine.
@@ -228,7 +228,7 @@ describeWithPostgres('a PostgreSQL server', () => {
       const active = `SELECT FROM pg_stat_activity WHERE application_name = 'asmx-webhook' AND state = 'active'`;
       await eventually('no statement waits there', async () => (await sql('postgres', active)).length === 0);
       await unlock();
-      expect((await log.read(everyEvent)).length).toBe(0);
+      expect((await log.read(EVERY_EVENT)).length).toBe(0);
       expect((await outcome(log.append(newEvent()))).recorded).toBe(true);
     }, 30_000);
 

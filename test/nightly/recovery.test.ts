@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { callOperation } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { send } from '../support/http';
-import { everyEvent, Load, verdict, WHOLE } from '../support/load';
+import { readEveryEvent, Load, verdict, WHOLE } from '../support/load';
 import { startProcess } from '../support/process';
 import { useTemporaryFolder } from '../support/temporary-folder';
 import { runToolHere } from '../support/tool-here';
@@ -31,7 +31,7 @@ describeUnless(missingMount, 'the service on a disk that gets full', () => {
         await calls.goesOn();
         await eventually('the service is ready', async () => (await ready()).status === 200);
         await calls.stop();
-        expect(verdict(calls, await everyEvent(service.url))).toEqual(WHOLE);
+        expect(verdict(calls, await readEveryEvent(service.url))).toEqual(WHOLE);
         for (const fault of calls.faults) {
           expect(fault).toMatch(/^503: [\s\S]*The event could not be recorded/);
           expect(fault).not.toMatch(/\/tmp|node_modules|\n\s+at /);

@@ -6,9 +6,9 @@ import type { EventQuery } from '../../src/log/queries';
 import type { Call } from '../../src/service/call';
 import { EventReader, readPage, type PageQuery } from '../../src/service/event-reader';
 import { Deferred, Semaphore } from '../../src/util/promises';
-import { everyEvent, newEvent } from '../support/events';
+import { EVERY_EVENT, newEvent } from '../support/events';
 
-const QUERY: PageQuery = { ...everyEvent, referenceBytes: 100 };
+const QUERY: PageQuery = { ...EVERY_EVENT, referenceBytes: 100 };
 
 const event = (position: number): StoredEvent => ({ ...newEvent({ id: String(position) }), position });
 
@@ -206,7 +206,7 @@ describe('a page of events', () => {
 
   it('has as many events as fit, measured as XML text', async () => {
     for (let i = 0; i < 10; i++) await log.append(newEvent({ data: `"data":"${'<'.repeat(100)}"` }));
-    const all = await log.read(everyEvent);
+    const all = await log.read(EVERY_EVENT);
     const maxBytes = all.slice(-3).reduce((sum, event) => sum + written(event), 0);
     expect(await positions({ maxBytes })).toEqual([8, 9, 10]);
     expect(await positions({ maxBytes: maxBytes - 1 })).toEqual([9, 10]);
@@ -253,7 +253,7 @@ describe('a page of events', () => {
       const attributes = JSON.stringify({ id: String(i), source: '/test', type: random(3) === 0 ? 'a' : 'b' });
       await log.append(newEvent({ id: String(i), attributes, data: `"data":"${text}"` }));
     }
-    const all = await log.read(everyEvent);
+    const all = await log.read(EVERY_EVENT);
     const events = { a: all.filter(({ attributes }) => attributes.includes('"type":"a"')), undefined: all };
     for (let i = 0; i < 300; i++) {
       const after = random(2) === 0 ? undefined : random(70);

@@ -21,7 +21,7 @@ export function newEvent(given: Partial<NewEvent> = {}): NewEvent {
 }
 
 /** The query for the events of a log, as long as those are few. */
-export const everyEvent = { limit: 1000, maxBytes: 10_000_000 } satisfies EventQuery;
+export const EVERY_EVENT = { limit: 1000, maxBytes: 10_000_000 } satisfies EventQuery;
 
 /** How the one event of a call was recorded. */
 export async function outcome<T>(appended: Promise<readonly [T]>): Promise<T> {

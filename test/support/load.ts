@@ -24,10 +24,10 @@ interface Answered {
   readonly at: number;
 }
 
-const running = new Set<Load>();
+const runningLoads = new Set<Load>();
 
 // Stops what a failed test left running.
-afterAll(() => Promise.all([...running].map((load) => load.stop())));
+afterAll(() => Promise.all([...runningLoads].map((load) => load.stop())));
 
 /**
  * Records events from several callers at once, each over all four bindings in turn, until it is stopped. What has a key is sent again
@@ -47,7 +47,7 @@ export class Load {
     readonly urlOf: (caller: number) => string,
     readonly options: LoadOptions = {},
   ) {
-    running.add(this);
+    runningLoads.add(this);
     this.#calling = Promise.all(Array.from({ length: options.callers ?? 1 }, (_, caller) => this.#call(caller)));
   }
 
@@ -108,7 +108,7 @@ export class Load {
   /** Resolves once no call is under way. */
   async stop(): Promise<void> {
     this.#isOver = true;
-    running.delete(this);
+    runningLoads.delete(this);
     await this.#calling;
     this.#agent.destroy();
   }
@@ -151,7 +151,7 @@ export class Reader {
 }
 
 /** Reads the whole log over HTTP, page by page. */
-export function everyEvent(url: string): Promise<CloudEvent[]> {
+export function readEveryEvent(url: string): Promise<CloudEvent[]> {
   return new Reader(() => url).stop();
 }
 

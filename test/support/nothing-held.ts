@@ -2,7 +2,7 @@ import { MessageMemory } from '../../src/http/request';
 import { eventually } from './eventually';
 import { closeIdle } from './http';
 import { metricOf } from './metrics';
-import { running, type TestService } from './service';
+import { runningServices, type TestService } from './service';
 import { destroyWires } from './wire';
 
 /** What an earlier test file has left open in this process is not looked for again. */
@@ -47,7 +47,7 @@ export async function expectNothingHeld(service: TestService): Promise<void> {
 export function expectNothingHeldAfterEach(): void {
   afterEach(async () => {
     destroyWires();
-    const [service, ...others] = running;
+    const [service, ...others] = runningServices;
     await Promise.all(others.map((other) => other.stop()));
     if (service !== undefined) await expectNothingHeld(service);
   });

@@ -60,7 +60,7 @@ const echo: Operation = {
 };
 
 /** The service object of {@link OPERATIONS}. */
-export const SERVICE: Service = {
+export const ECHO_SERVICE: Service = {
   RecordEvent: echo,
   GetEvents: echo,
   HelloWorld: echo,

@@ -9,11 +9,11 @@ const { join } = require('node:path');
 const DIST = join(__dirname, '..', '..', 'dist');
 
 /** @type {Set<import('node:child_process').ChildProcess>} */
-const running = new Set();
+const runningPrograms = new Set();
 
 /** Kills what a failed test left running. */
 function killPrograms() {
-  for (const child of running) child.kill('SIGKILL');
+  for (const child of runningPrograms) child.kill('SIGKILL');
 }
 if (globalThis.afterAll) globalThis.afterAll(killPrograms);
 else process.on('exit', killPrograms);
@@ -28,7 +28,7 @@ function run([program = '', ...args], { variables = {}, ...options } = {}) {
   const { PATH = '' } = process.env;
   const env = { PATH: `${PATH}:/usr/sbin`, ...variables };
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options, env });
-  running.add(child);
+  runningPrograms.add(child);
   let output = '';
   /** What it has printed so far on standard output, and on standard error. */
   const printed = { out: '', errors: '' };
@@ -45,7 +45,7 @@ function run([program = '', ...args], { variables = {}, ...options } = {}) {
   const ended = /** @type {Promise<number | NodeJS.Signals | null>} */ (
     new Promise((resolve) => {
       child.on('close', (code, signal) => {
-        running.delete(child);
+        runningPrograms.delete(child);
         resolve(code ?? signal);
         add('out', '');
       });
@@ -66,7 +66,7 @@ function run([program = '', ...args], { variables = {}, ...options } = {}) {
       for (;;) {
         const found = pattern.exec(output);
         if (found) return found;
-        if (!running.has(child)) throw new Error(`it ended and did not print ${String(pattern)}: ${output}`);
+        if (!runningPrograms.has(child)) throw new Error(`it ended and did not print ${String(pattern)}: ${output}`);
         await once(child, 'printed');
       }
     },

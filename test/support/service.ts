@@ -15,10 +15,10 @@ export interface TestService {
 }
 
 /** The services that were started and not stopped. */
-export const running = new Set<TestService>();
+export const runningServices = new Set<TestService>();
 
 afterAll(async () => {
-  await Promise.all([...running].map((service) => service.stop()));
+  await Promise.all([...runningServices].map((service) => service.stop()));
 });
 
 /** Starts a service before the first test of a file or a `describe`. */
@@ -48,11 +48,11 @@ export async function startService(
     log,
     app,
     async stop() {
-      running.delete(service);
+      runningServices.delete(service);
       await app.close();
       await log.close();
     },
   };
-  running.add(service);
+  runningServices.add(service);
   return service;
 }

@@ -16,7 +16,7 @@ export function directly(file: string, sql: string): void {
  * Reads from the file of a log past the log. Lets go of the file at once, which a connection with statements does not do
  * before these are collected.
  */
-export function rowsOf(file: string, sql: string): unknown[] {
+export function select(file: string, sql: string): unknown[] {
   const database = new DatabaseSync(':memory:', { defensive: false });
   database.prepare('ATTACH ? AS file').run(file);
   const rows: unknown[] = database.prepare(sql).all();

@@ -28,10 +28,10 @@ class Output extends Socket {
   }
 }
 
-let running: Pick<ToolHere, 'end'> | undefined;
+let runningTool: Pick<ToolHere, 'end'> | undefined;
 
 // Stops what a failed test left running.
-afterAll(() => running?.end('SIGTERM'));
+afterAll(() => runningTool?.end('SIGTERM'));
 
 /**
  * Runs the tool for the event log in this process, with arguments and variables, of which EVENT_LOG names the log. One can run at a
@@ -69,7 +69,7 @@ function start(
   cwd: string,
   isTerminal: boolean,
 ) {
-  if (running !== undefined) throw new Error('another tool runs in this process');
+  if (runningTool !== undefined) throw new Error('another tool runs in this process');
   const output = new Output(isTerminal);
   const errors = new Output(isTerminal);
   const input = Object.assign(new PassThrough(), { isTTY: isTerminal });
@@ -80,7 +80,7 @@ function start(
   const ended = run(args).then(() => {
     for (const name of SIGNALS)
       for (const react of reactions(name)) process.removeListener(name, react as NodeJS.SignalsListener);
-    running = undefined;
+    runningTool = undefined;
     return restore();
   });
   const tool = {
@@ -94,7 +94,7 @@ function start(
       return ended;
     },
   };
-  running = tool;
+  runningTool = tool;
   return tool;
 }
 

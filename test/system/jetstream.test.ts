@@ -5,7 +5,7 @@ import { nanos } from '@nats-io/transport-node';
 import { openJetStreamLog } from '../../src/log/jetstream/event-log';
 import { describeEventLog } from '../log/event-log-suite';
 import { describeServedLog } from '../log/served-log-suite';
-import { everyEvent, outcome, newEvent } from '../support/events';
+import { EVERY_EVENT, outcome, newEvent } from '../support/events';
 import { eventually } from '../support/eventually';
 import { failureOf, useJetStream } from '../support/jetstream';
 import { startNats } from '../support/nats';
@@ -91,7 +91,7 @@ describeWith({ 'nats-server': 'nats-server' }, 'with nats-server', () => {
     expect([events > 0, events < 500]).toEqual([true, true]);
     const appended = await log.append(...batch);
     expect(appended.map(({ id }) => id)).toEqual(batch.map(({ id }) => id));
-    expect((await log.read(everyEvent)).map(({ id }) => id).sort()).toEqual(batch.map(({ id }) => id).sort());
+    expect((await log.read(EVERY_EVENT)).map(({ id }) => id).sort()).toEqual(batch.map(({ id }) => id).sort());
     expect(await log.append(...batch)).toEqual(batch.map(({ id }) => ({ id, recorded: false })));
   });
 

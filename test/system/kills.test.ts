@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { everyEvent, Load, verdict, WHOLE } from '../support/load';
+import { readEveryEvent, Load, verdict, WHOLE } from '../support/load';
 import { childrenOf, startProcess, type ServiceProcess } from '../support/process';
-import { rowsOf } from '../support/sqlite';
+import { select } from '../support/sqlite';
 import { useTemporaryFolder } from '../support/temporary-folder';
 
 const KILLS = Number(process.env.TIMES ?? 5);
@@ -28,7 +28,7 @@ describe.each([1, 2])('what a service with WORKERS=%i answered', (workers) => {
       }
       await load.goesOn();
       await load.stop();
-      expect(verdict(load, await everyEvent(service.url))).toEqual(WHOLE);
+      expect(verdict(load, await readEveryEvent(service.url))).toEqual(WHOLE);
       expect(await service.end('SIGTERM')).toBe(0);
       expectWhole(file);
     },
@@ -37,8 +37,8 @@ describe.each([1, 2])('what a service with WORKERS=%i answered', (workers) => {
 });
 
 function expectWhole(file: string): void {
-  expect(rowsOf(file, 'PRAGMA file.integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
-  const [totals] = rowsOf(file, 'SELECT events, (SELECT count(*) FROM events) AS counted FROM totals');
+  expect(select(file, 'PRAGMA file.integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
+  const [totals] = select(file, 'SELECT events, (SELECT count(*) FROM events) AS counted FROM totals');
   const { events, counted } = totals as { events: number; counted: number };
   expect(events).toBe(counted);
 }

@@ -1,7 +1,7 @@
 import { openPostgresLog } from '../../src/log/postgres/event-log';
 import { describeEventLog } from '../log/event-log-suite';
 import { describeServedLog } from '../log/served-log-suite';
-import { everyEvent, outcome, newEvent } from '../support/events';
+import { EVERY_EVENT, outcome, newEvent } from '../support/events';
 import { eventually, succeeds } from '../support/eventually';
 import { failureOf } from '../support/jetstream';
 import { describeWithPostgres, usePostgres } from '../support/postgres';
@@ -31,7 +31,7 @@ describeWithPostgres('with PostgreSQL', () => {
     const log = await opened(under);
     await log.append(newEvent(), newEvent({ id: 'repeated' }), newEvent({ id: 'repeated' }));
     await eventually('an event is past retention', async () => (await log.stats()).events === 1);
-    await log.read(everyEvent);
+    await log.read(EVERY_EVENT);
     await log.search({ limit: 10, text: 'x' });
     await log.counts(Array.from({ length: 61 }, (_, minutes) => Date.now() + (minutes - 60) * 60_000));
     expect(postgres.output().includes('UPDATE webhook_log')).toBe(true);
@@ -52,7 +52,7 @@ describeWithPostgres('with PostgreSQL', () => {
       expect(await outcome(log.append(newEvent({ id: 'half \ud800', data: '"data":"\ud800"' })))).toMatchObject({
         recorded,
       });
-    expect((await log.read(everyEvent)).map(({ data }) => data)).toEqual([
+    expect((await log.read(EVERY_EVENT)).map(({ data }) => data)).toEqual([
       event.data,
       '"data":{"price":1.10}',
       '"data":"\ufffd"',

@@ -3,7 +3,7 @@ import { chmod } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { eventually, succeeds } from '../support/eventually';
-import { everyEvent, Load, Reader, verdict, WHOLE } from '../support/load';
+import { readEveryEvent, Load, Reader, verdict, WHOLE } from '../support/load';
 import { describeWithPostgres, initPostgres, postgres, sqlAt, startPostgres } from '../support/postgres';
 import { startProcess } from '../support/process';
 import { freePort } from '../support/program.cjs';
@@ -65,7 +65,7 @@ describeWithPostgres('two instances on a PostgreSQL primary and its synchronous 
       console.log(
         `${String(load.answered.length)} answered, ${String(load.failed)} failed; longest pause after the crash ${restarted}; after the promotion ${promoted}`,
       );
-      expect(verdict(load, await everyEvent(urlOf(1)), read)).toEqual(WHOLE);
+      expect(verdict(load, await readEveryEvent(urlOf(1)), read)).toEqual(WHOLE);
       expect(load.answered.length).toBeGreaterThan(50);
       await Promise.all(services.map((service) => service.end('SIGTERM')));
       await standby.end('SIGINT');

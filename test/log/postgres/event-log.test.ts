@@ -3,7 +3,7 @@ import { PostgresConnection } from '../../../src/log/postgres/connection';
 import { openPostgresLog } from '../../../src/log/postgres/event-log';
 import { searchEvents } from '../../../src/log/postgres/reader';
 import { Deferred } from '../../../src/util/promises';
-import { everyEvent } from '../../support/events';
+import { EVERY_EVENT } from '../../support/events';
 import { failureOf } from '../../support/jetstream';
 
 describe('the event log in PostgreSQL', () => {
@@ -18,7 +18,7 @@ describe('the event log in PostgreSQL', () => {
     const log = await opened();
     const answer = new Deferred<never[]>();
     query.mockClear().mockReturnValue(answer.promise);
-    const reads = Array.from({ length: 10 }, () => log.read(everyEvent));
+    const reads = Array.from({ length: 10 }, () => log.read(EVERY_EVENT));
     expect(query).toHaveBeenCalledTimes(4);
     answer.resolve([]);
     await Promise.all(reads);

@@ -6,7 +6,7 @@ import { openSqliteLog, restoreSqliteLog } from '../../../src/log/sqlite/event-l
 import { provideSchema } from '../../../src/log/sqlite/schema';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { outcome, newEvent } from '../../support/events';
-import { directly, openDirectly, rowsOf } from '../../support/sqlite';
+import { directly, openDirectly, select } from '../../support/sqlite';
 
 describe('the schema of a SQLite event log', () => {
   const folder = useTemporaryFolder();
@@ -54,7 +54,7 @@ describe('the schema of a SQLite event log', () => {
     expect(await log.counts([0, 1000, 2000, 3000])).toEqual([0, 3, 1]);
     expect(await log.verify()).toEqual([]);
     await log.close();
-    expect(rowsOf(file, 'PRAGMA file.user_version')).toEqual([{ user_version: 5 }]);
+    expect(select(file, 'PRAGMA file.user_version')).toEqual([{ user_version: 5 }]);
   });
 
   it.each([

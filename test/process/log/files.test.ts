@@ -3,7 +3,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSqliteLog } from '../../../src/log/sqlite/event-log';
 import { eventually } from '../../support/eventually';
-import { everyEvent, newEvent, outcome } from '../../support/events';
+import { EVERY_EVENT, newEvent, outcome } from '../../support/events';
 import { startProcess } from '../../support/process';
 import { openWire, request } from '../../support/wire';
 import { openDirectly } from '../../support/sqlite';
@@ -57,7 +57,7 @@ describe('the files of a SQLite event log', () => {
     // It waits for another two seconds.
     jest.spyOn(performance, 'now').mockReturnValueOnce(performance.now() - 3000);
     const recording = locked('append', log.append(newEvent()));
-    expect(await log.read(everyEvent)).toEqual([]);
+    expect(await log.read(EVERY_EVENT)).toEqual([]);
     await locked('check', log.check());
     await recording;
     expect(order).toEqual(['check', 'append']);

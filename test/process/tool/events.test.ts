@@ -6,7 +6,7 @@ import { startProcess } from '../../support/process';
 import { callOperation } from '../../support/bindings';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 import { runToolHere, startToolHere } from '../../support/tool-here';
-import { directly, rowsOf } from '../../support/sqlite';
+import { directly, select } from '../../support/sqlite';
 
 describe('the tool for the event log', () => {
   const folder = useTemporaryFolder();
@@ -156,7 +156,7 @@ describe('the tool for the event log', () => {
     const service = await startProcess({ EVENT_LOG: `sqlite:${file}` }, folder.path);
     const copy = join(folder.path, 'copy.db');
     expect(await run(['backup', copy])).toMatchObject({ code: 0, errors: `${copy} is a copy of the log.\n` });
-    expect(rowsOf(copy, 'PRAGMA file.integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
+    expect(select(copy, 'PRAGMA file.integrity_check')).toMatchObject([{ integrity_check: 'ok' }]);
     await callOperation(service.url, 'httpget', 'RecordEvent');
     const { code, errors } = await run(['restore', copy]);
     const [, before = ''] = /^Restored\. (.*) is a copy of the log as it was before\.\n$/.exec(errors) ?? [];
