@@ -21,7 +21,7 @@ const line = (id: number) => `${JSON.stringify({ specversion: '1.0', id: String(
 const folder = useTemporaryFolder();
 afterEach(() => jest.restoreAllMocks());
 
-it('says how far an import came before the log failed', async () => {
+it('an import says how far it came before the log failed', async () => {
   const said = jest.spyOn(console, 'error').mockReturnValue();
   const log = openMemoryLog();
   await log.append(newEvent({ id: '0', source: '/s' }));
@@ -65,7 +65,7 @@ it('leaves out only an event whose Idempotency-Key another one has, says so, and
   expect((await log.scan({ after: 0, limit: 9 })).map(({ id }) => id)).toEqual(['first', '1', 'w', 'delivery', '2']);
 });
 
-it('takes no more of a file at a time than 8 MiB and the line that goes over them', async () => {
+it('an import takes no more of a file at a time than 8 MiB and the line that goes over them', async () => {
   jest.spyOn(console, 'error').mockReturnValue();
   const sizes: number[] = [];
   const append = (...events: unknown[]) => Promise.resolve((sizes.push(events.length), []));

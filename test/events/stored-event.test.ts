@@ -18,7 +18,7 @@ it.each(['9007199254740992', '18446744073709551615', '9'.repeat(20)])(
   },
 );
 
-it.each(['', ' 1', '-1', '1.0', '1e3', '0x1', '1'.repeat(21), '١'])('reads no position in "%s"', (text) => {
+it.each(['', ' 1', '-1', '1.0', '1e3', '0x1', '1'.repeat(21), '١'])('there is no position in "%s"', (text) => {
   expect(positionIn(text)).toBeUndefined();
 });
 

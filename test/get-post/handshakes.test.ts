@@ -28,36 +28,49 @@ const outboundMessage = (namespace = 'http://soap.sforce.com/2005/09/outbound') 
     { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction: '""' },
   );
 
-/** How each sender asks, as it documents it, and what it waits for. */
+type Handshake = Readonly<{ asks: Asked; contentType: string; body: string | RegExp; type: string }>;
+
+/** How each sender asks, as it documents it, what it waits for, and the type of the event. */
 const HANDSHAKES = {
-  slack: [challenge(CHALLENGE), 'application/json', `{"challenge":"${CHALLENGE}"}`, 'com.slack.url_verification'],
-  websub: [
-    { query: '?hub.mode=subscribe&hub.topic=https%3A%2F%2Fa.example%2Ffeed&hub.challenge=a%2Bb+c&hub.lease_seconds=9' },
-    ...[TEXT, 'a+b c', 'org.w3.websub.subscribe'],
-  ],
-  msgraph: [
-    {
-      ...{ method: 'POST', headers: { 'Content-Type': TEXT } },
+  slack: {
+    asks: challenge(CHALLENGE),
+    contentType: 'application/json',
+    body: `{"challenge":"${CHALLENGE}"}`,
+    type: 'com.slack.url_verification',
+  },
+  websub: {
+    asks: { query: '?hub.mode=subscribe&hub.topic=https%3A%2F%2Fa.example&hub.challenge=a%2Bb+c&hub.lease_seconds=9' },
+    contentType: TEXT,
+    body: 'a+b c',
+    type: 'org.w3.websub.subscribe',
+  },
+  msgraph: {
+    asks: {
+      method: 'POST',
+      headers: { 'Content-Type': TEXT },
       query: '?validationToken=Validation%3a+Testing+client+application+%3cb%3e',
     },
-    ...[TEXT, 'Validation: Testing client application <b>', 'com.microsoft.graph.validation'],
-  ],
-  eventgrid: [
-    validation({ validationCode: '512d38b6-"', validationUrl: 'https://rp.example' }),
-    ...['application/json', '{"validationResponse":"512d38b6-\\""}', 'com.microsoft.eventgrid.validation'],
-  ],
-  salesforce: [
-    outboundMessage(),
-    'text/xml; charset=utf-8',
-    /<notificationsResponse xmlns="http:\/\/soap\.sforce\.com\/2005\/09\/outbound"><Ack>true<\/Ack>/,
-    'com.salesforce.outbound_message',
-  ],
-  trello: [{ method: 'HEAD' }, TEXT, '', 'com.trello.validation'],
-} as unknown as Readonly<Record<string, Handshake>>;
-type Handshake = readonly [asks: Asked, contentType: string, body: string | RegExp, type: string];
+    contentType: TEXT,
+    body: 'Validation: Testing client application <b>',
+    type: 'com.microsoft.graph.validation',
+  },
+  eventgrid: {
+    asks: validation({ validationCode: '512d38b6-"', validationUrl: 'https://rp.example' }),
+    contentType: 'application/json',
+    body: '{"validationResponse":"512d38b6-\\""}',
+    type: 'com.microsoft.eventgrid.validation',
+  },
+  salesforce: {
+    asks: outboundMessage(),
+    contentType: 'text/xml; charset=utf-8',
+    body: /<notificationsResponse xmlns="http:\/\/soap\.sforce\.com\/2005\/09\/outbound"><Ack>true<\/Ack>/,
+    type: 'com.salesforce.outbound_message',
+  },
+  trello: { asks: { method: 'HEAD' }, contentType: TEXT, body: '', type: 'com.trello.validation' },
+} satisfies Readonly<Record<string, Handshake>>;
+const SENDERS = Object.entries<Handshake>(HANDSHAKES);
 const NAMES = Object.keys(HANDSHAKES);
 const ALL = NAMES.join(',');
-const handshake = (name: string) => HANDSHAKES[name] as Handshake;
 
 const start = async (variables: Record<string, string>) => (await startService(variables)).url;
 const ask = (
@@ -67,33 +80,32 @@ const ask = (
   path = '/RecordEvent',
 ) => send(url + path + query, { ...question, headers: { ...question.headers, ...headers } });
 
-it.each(NAMES)(
+it.each(SENDERS)(
   'the handshake of %s is answered as documented, and recorded as its own type, whatever EVENT_TYPE says',
-  async (name) => {
-    const [asked, contentType, body, type] = handshake(name);
+  async (name, { asks, contentType, body, type }) => {
     const url = await start({ SENDER_HANDSHAKES: name, EVENT_TYPE: 'a.b' });
-    const answer = await ask(url, asked);
+    const answer = await ask(url, asks);
     const { 'content-type': answered, 'x-content-type-options': options } = answer.headers;
     expect([answer.status, answered, options]).toEqual([200, contentType, 'nosniff']);
     expect(answer.body).toEqual(typeof body === 'string' ? body : expect.stringMatching(body));
     if (contentType.startsWith('text/xml')) expect(parsedText(answer.body)).toBe('true');
-    const binding = asked.method === 'POST' ? 'httppost' : 'httpget';
+    const binding = asks.method === 'POST' ? 'httppost' : 'httpget';
     expect(await newestEvents(url)).toMatchObject([{ type, binding }]);
   },
 );
 
-describe.each(['slack', 'trello'])('the handshake of %s', (name) => {
-  const [asked, contentType, body, type] = handshake(name);
+describe.each(['slack', 'trello'] as const)('the handshake of %s', (name) => {
+  const { asks, contentType, body, type } = HANDSHAKES[name];
 
   it('is an ordinary call where it is not listed, and to other operations', async () => {
     const without = await start({ SENDER_HANDSHAKES: NAMES.filter((other) => other !== name).join(',') });
-    const answer = await ask(without, asked);
+    const answer = await ask(without, asks);
     if (name === 'trello') expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, OPTIONS, POST']);
     else expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('<string xmlns=')]);
     for (const event of await newestEvents(without)) expect(event.type).toBe('webhook.recorded');
     const url = await start({ SENDER_HANDSHAKES: ALL });
     for (const path of ['/HelloWorld', '/GetEvents']) {
-      const other = await ask(url, asked, {}, path);
+      const other = await ask(url, asks, {}, path);
       if (name === 'trello') expect(other.status).toBe(405);
       else expect(other.body).not.toMatch(body);
     }
@@ -102,12 +114,12 @@ describe.each(['slack', 'trello'])('the handshake of %s', (name) => {
 
   it('needs a key, in a header field or in the address, as what is delivered later', async () => {
     const url = await start({ SENDER_HANDSHAKES: ALL, RECORD_KEYS: KEY });
-    const withKey = (key: string) => ({ ...asked, query: `${asked.query ?? '?'}&access_token=${key}` });
+    const withKey = (key: string) => ({ ...asks, query: `?access_token=${key}` });
     for (const [question, headers, status] of [
-      [asked, {}, 401],
-      [asked, { 'X-API-Key': `${KEY}0` }, 401],
+      [asks, {}, 401],
+      [asks, { 'X-API-Key': `${KEY}0` }, 401],
       [withKey(`${KEY}0`), {}, 401],
-      [asked, { 'X-API-Key': KEY }, 200],
+      [asks, { 'X-API-Key': KEY }, 200],
       [withKey(KEY), {}, 200],
     ] as const) {
       const answer = await ask(url, question, headers);
@@ -119,43 +131,43 @@ describe.each(['slack', 'trello'])('the handshake of %s', (name) => {
 
   it('is answered below RecordEvent/, where RECORD_PATHS records any path', async () => {
     const url = await start({ SENDER_HANDSHAKES: name, RECORD_PATHS: 'true' });
-    const answer = await ask(url, asked, {}, '/RecordEvent/shops/17');
+    const answer = await ask(url, asks, {}, '/RecordEvent/shops/17');
     expect([answer.status, answer.headers['content-type']]).toEqual([200, contentType]);
     expect(await newestEvents(url)).toMatchObject([{ type }]);
   });
 
   it('is limited like a call', async () => {
     const limited = await start({ SENDER_HANDSHAKES: ALL, RATE_LIMIT: '1/1h' });
-    expect([(await ask(limited, asked)).status, (await ask(limited, asked)).status]).toEqual([200, 429]);
+    expect([(await ask(limited, asks)).status, (await ask(limited, asks)).status]).toEqual([200, 429]);
   });
 });
 
-it('of Microsoft Graph may have its parameter in lower case, as SharePoint writes it, with 2,048 characters', async () => {
+it('the handshake of Microsoft Graph may have its parameter in lower case, as SharePoint writes it, with 2,048 characters', async () => {
   const url = await start({ SENDER_HANDSHAKES: ALL });
   const token = 'b'.repeat(2048);
   expect((await ask(url, { method: 'POST', query: `?validationtoken=${token}` })).body).toBe(token);
 });
 
-it('a body needs a key, whatever the query asks, and is recorded as itself', async () => {
+it('what has a body and the query of a handshake needs a key, and is recorded as itself', async () => {
   const url = await start({ SENDER_HANDSHAKES: ALL, RECORD_KEYS: KEY });
-  const posted = { ...handshake('msgraph')[0], headers: JSON_TYPE, body: '{"order":19}' };
+  const posted = { ...HANDSHAKES.msgraph.asks, headers: JSON_TYPE, body: '{"order":19}' };
   expect((await ask(url, posted)).status).toBe(401);
   expect((await ask(url, posted, { 'X-API-Key': KEY })).body).toContain('<string');
   expect(await newestEvents(url)).toMatchObject([{ type: 'webhook.recorded', data: { order: 19 } }]);
 });
 
-it('of Slack is signed, and not answered to the signature of another sender', async () => {
+it('the handshake of Slack is signed, and not answered to the signature of another sender', async () => {
   const GITLAB_TOKENS = 'a token of GitLab';
   const url = await start({ SENDER_HANDSHAKES: ALL, SLACK_SECRETS: SLACK_SECRET, GITLAB_TOKENS });
-  const [asked] = handshake('slack');
+  const { asks } = HANDSHAKES.slack;
   const time = String(Math.floor(Date.now() / 1000));
-  const signed = `v0:${time}:${String(asked.body)}`;
+  const signed = `v0:${time}:${String(asks.body)}`;
   const digest = createHmac('sha256', SLACK_SECRET).update(signed).digest('hex');
   const askSigned = (signature: string) =>
-    ask(url, asked, { 'X-Slack-Request-Timestamp': time, 'X-Slack-Signature': `v0=${signature}` });
-  expect([(await ask(url, asked)).status, (await askSigned(digest.replace(/^./, 'x'))).status]).toEqual([401, 401]);
+    ask(url, asks, { 'X-Slack-Request-Timestamp': time, 'X-Slack-Signature': `v0=${signature}` });
+  expect([(await ask(url, asks)).status, (await askSigned(digest.replace(/^./, 'x'))).status]).toEqual([401, 401]);
   expect((await askSigned(digest)).body).toBe(JSON.stringify({ challenge: CHALLENGE }));
-  expect((await ask(url, asked, { 'X-Gitlab-Token': GITLAB_TOKENS })).body).toContain('<string');
+  expect((await ask(url, asks, { 'X-Gitlab-Token': GITLAB_TOKENS })).body).toContain('<string');
 });
 
 describe('only a short printable text is sent back', () => {

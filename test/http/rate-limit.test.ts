@@ -33,7 +33,7 @@ it('RATE_LIMIT counts in periods that are longer than a timer of Node', () => {
   expect(refusalOf(limit)).toBeUndefined();
 });
 
-it('says to come back once the period is over, rounded up to a second; the next one begins with its first request', () => {
+it('a limit says to come back once the period is over, rounded up to a second; the next one begins with its first request', () => {
   const limit = limitOf(1);
   expect(refusalOf(limit)).toBeUndefined();
   for (const [passed, after] of [
@@ -64,7 +64,7 @@ it.each([
   expect(refusalOf(limit) === undefined ? 2 : 1).toBe(clients);
 });
 
-it('keeps a bounded number of clients: one more begins a new period', () => {
+it('a limit keeps a bounded number of clients: one more begins a new period', () => {
   const limit = limitOf(1, 60_000, 3);
   const refusals = ['0', '1', '2', '2', '3', '2', '1', '1'].map((client) => {
     address = client;

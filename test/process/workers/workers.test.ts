@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { callOperation } from '../../support/bindings';
 import { eventually, succeeds } from '../../support/eventually';
 import { send } from '../../support/http';
-import { everyEvent, Load, verdict, WHOLE } from '../../support/load';
+import { readEveryEvent, Load, verdict, WHOLE } from '../../support/load';
 import { metricsAt } from '../../support/metrics';
 import { childrenOf, kill, killProcesses, preloaded, startProcess, type ServiceProcess } from '../../support/process';
 import { useTemporaryFolder } from '../../support/temporary-folder';
@@ -53,7 +53,7 @@ describe('with several workers', () => {
     const file = join(folder.path, 'data', 'events.db');
     const lines = () => ['was lost', 'are back'].map((words) => count(service, words));
     await rename(file, `${file}-away`);
-    // By then each worker has noticed.
+    // Each worker notices within a second: that is the promise.
     await setTimeout(1000);
     expect([lines(), await statuses()]).toEqual([
       [1, 0],
@@ -74,7 +74,7 @@ describe('with several workers', () => {
     await load.stop();
     await eventually('the workers have ended', () => !workers.some((pid) => kill(pid, 0)));
     const again = await start();
-    expect(verdict(load, await everyEvent(again.url))).toEqual(WHOLE);
+    expect(verdict(load, await readEveryEvent(again.url))).toEqual(WHOLE);
     expect(await again.end('SIGTERM')).toBe(0);
   });
 
