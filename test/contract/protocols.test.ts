@@ -147,10 +147,9 @@ describe('a SOAP version that is off', () => {
     ['soap12', 'urn:x', SOAP_12_NAMESPACE, SOAP_12_NAMESPACE, ['soap12:Envelope']],
   ] as const)('with %s alone a message in %s is told so: %s, in %s', async (on, given, expected, told, upgrade) => {
     const { url, reports } = await start([on]);
-    const { status, headers, body } = await send(url, {
-      ...{ method: 'POST', headers: { 'Content-Type': 'text/xml' } },
-      body: `<e:Envelope xmlns:e="${given}"><e:Body/></e:Envelope>`,
-    });
+    const envelope = `<e:Envelope xmlns:e="${given}"><e:Body/></e:Envelope>`;
+    const asked = { method: 'POST', headers: { 'Content-Type': 'text/xml' }, body: envelope };
+    const { status, headers, body } = await send(url, asked);
     const type = told === SOAP_11_NAMESPACE ? 'text/xml' : 'application/soap+xml';
     expect([status, headers['content-type']]).toEqual([500, `${type}; charset=utf-8`]);
     expect(body).toContain(`<soap:Envelope xmlns:soap="${told}"`);

@@ -93,8 +93,11 @@ describe('the base URL', () => {
   });
 
   const FORWARDED = {
-    ...{ host: 'inner', 'x-forwarded-host': 'outer', 'x-forwarded-proto': 'https' },
-    ...{ 'x-forwarded-prefix': '/p', 'x-forwarded-port': '8443' },
+    host: 'inner',
+    'x-forwarded-host': 'outer',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-prefix': '/p',
+    'x-forwarded-port': '8443',
   };
 
   it('follows trusted proxies alone', () => {

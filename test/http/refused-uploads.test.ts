@@ -115,10 +115,8 @@ it.each([
 });
 
 describe('callers who have proved nothing share a quarter', () => {
-  const variables = {
-    ...{ RECORD_KEYS: KEY, WEBHOOK_SECRETS: KEY },
-    ...{ MAX_REQUEST_BYTES: '1000000', MAX_BODY_MEMORY: '1048576', MAX_CONNECTIONS: '24' },
-  };
+  const limits = { MAX_REQUEST_BYTES: '1000000', MAX_BODY_MEMORY: '1048576', MAX_CONNECTIONS: '24' };
+  const variables = { RECORD_KEYS: KEY, WEBHOOK_SECRETS: KEY, ...limits };
 
   it.each([
     { what: 'large bodies', bytes: 60_000, admitted: 4 },

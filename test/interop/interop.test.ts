@@ -13,12 +13,11 @@ const SIDE_BY_SIDE = 2;
 /** The largest message that a WCF client accepts by default, in bytes. */
 const WCF_LIMIT = 65_536;
 
+/** A namespace that does not end with a slash. */
+const SHOP = { namespace: 'urn:shop:hooks', unknown: 'urn:shop:hooks/Unknown' };
 const RUNS = [
   ...CLIENTS.map((client) => ({ client, namespace: NAMESPACE, unknown: `${NAMESPACE}Unknown` })),
-  // Made from the WSDLs of a namespace that does not end with a slash.
-  ...CLIENTS.filter(({ folder }) => ['zeep', 'php', 'jax-ws'].includes(folder)).map((client) => ({
-    ...{ client, namespace: 'urn:shop:hooks', unknown: 'urn:shop:hooks/Unknown' },
-  })),
+  ...CLIENTS.filter(({ folder }) => ['zeep', 'php', 'jax-ws'].includes(folder)).map((client) => ({ client, ...SHOP })),
 ].map((run) => ({ ...run, missing: missingFor(run.client) }));
 type Run = (typeof RUNS)[number];
 

@@ -81,7 +81,6 @@ it('a list shortens what else is long', () => {
   const long = 'z'.repeat(1_000_000);
   const attributes = JSON.stringify({ type: long, binding: long });
   const cut = `${'z'.repeat(200)}…`;
-  expect(shown({ id: long, attributes, arrival: JSON.stringify({ remoteAddress: long }) })).toMatchObject({
-    ...{ id: cut, type: cut, binding: cut, remoteAddress: cut },
-  });
+  const shortened = { id: cut, type: cut, binding: cut, remoteAddress: cut };
+  expect(shown({ id: long, attributes, arrival: JSON.stringify({ remoteAddress: long }) })).toMatchObject(shortened);
 });

@@ -9,7 +9,7 @@ import { startService } from '../support/service';
 describe('a known sender', () => {
   it('has a signed example if it signs', () => {
     const signing = Sender.all.flatMap(({ name, signature }) => (signature ? name : []));
-    expect(new Set(DELIVERIES.map(({ signedBy }) => signedBy))).toEqual(new Set([undefined, ...signing]));
+    expect(new Set(DELIVERIES.map(({ event }) => event.signedBy))).toEqual(new Set([undefined, ...signing]));
   });
 
   it.each([

@@ -39,9 +39,9 @@ function signed(name: string, id: string, body: string, secrets = KNOWN): Fields
   return signature?.sign(id, Buffer.from(body), own?.slice(-1) ?? []) ?? {};
 }
 
-describe.each(DELIVERIES.filter(({ signedBy, isNamedByFields }) => signedBy !== undefined && !isNamedByFields))(
+describe.each(DELIVERIES.filter(({ event, isNamedByFields }) => event.signedBy !== undefined && !isNamedByFields))(
   'the signature of $what',
-  ({ signedBy = '', fields, body }) => {
+  ({ event: { signedBy = '' }, fields, body }) => {
     const setting = Sender.named(signedBy)?.signature?.setting ?? 'webhookSecrets';
     let headers: Fields;
     beforeEach(() => {

@@ -73,8 +73,10 @@ it('a webhook-id that comes with different data is told to the operator', async 
 
 describe('where callers have keys of their own', () => {
   const KEYS = {
-    ...{ shop: 'key-of-the-shop-00', billing: 'key-of-billing-000' },
-    ...{ unnamed: 'unnamed-key-000001', other: 'unnamed-key-000002' },
+    shop: 'key-of-the-shop-00',
+    billing: 'key-of-billing-000',
+    unnamed: 'unnamed-key-000001',
+    other: 'unnamed-key-000002',
   };
   const SECRETS = ['a', 'b'].map((letter) => `whsec_${Buffer.alloc(24, letter).toString('base64')}`);
   const service = useService({

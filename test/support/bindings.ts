@@ -56,10 +56,8 @@ export function ask(
 ): Promise<Answer & { readonly bytes: Buffer }> {
   const { path, ...question } = requestOf(binding, operation, inside, namespace);
   const own = binding === 'httppost' ? { body: fields } : blocks && { body: withHeader(String(question.body), blocks) };
-  return send(url + path + (binding === 'httpget' ? fields : ''), {
-    ...{ ...question, ...own },
-    headers: { ...question.headers, ...headers },
-  });
+  const address = url + path + (binding === 'httpget' ? fields : '');
+  return send(address, { ...question, ...own, headers: { ...question.headers, ...headers } });
 }
 
 interface Sent {

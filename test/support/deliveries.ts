@@ -12,25 +12,17 @@ export const SECRETS = {
 };
 const [STANDARD = '', HUB = ''] = SECRETS.WEBHOOK_SECRETS.split(',');
 
-/** Names of header fields with the ids of deliveries that no known sender has. */
-export const ID_FIELDS = [
-  'X-Request-UUID',
-  'X-Atlassian-Webhook-Identifier',
-  'I-Twilio-Idempotency-Token',
-  'PAYPAL-TRANSMISSION-ID',
-  'X-WC-Webhook-Delivery-ID',
-];
+/** Header fields with the ids of deliveries that no known sender has. */
+export const ID_FIELDS =
+  'X-Request-UUID,X-Atlassian-Webhook-Identifier,I-Twilio-Idempotency-Token,PAYPAL-TRANSMISSION-ID,X-WC-Webhook-Delivery-ID';
 
 export type Fields = Record<string, string>;
 
 /** A delivery as its sender's documentation shows it. */
 export interface Delivery {
   readonly what: string;
-  /** Those of the event. */
-  readonly type: string;
-  readonly sender?: string;
-  /** Whose signature is verified; the others come with a key in the address. */
-  readonly signedBy?: string;
+  /** What its event has. Without `signedBy` no signature is verified: it comes with a key in the address. */
+  readonly event: { readonly type: string; readonly sender?: string; readonly signedBy?: string };
   /** Only header fields, which that signature does not cover, say who sends. */
   readonly isNamedByFields?: true;
   /** A field that is neither signed nor a key. */
@@ -49,23 +41,22 @@ export interface Delivery {
 const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text);
 const now = () => String(Math.floor(Date.now() / 1000));
 
-const github = (event: string) => (body: string, id: string) => ({
-  'User-Agent': 'GitHub-Hookshot/044aadd',
-  'X-GitHub-Delivery': id,
-  'X-GitHub-Event': event,
-  'X-GitHub-Hook-ID': '292430182',
-  'X-GitHub-Hook-Installation-Target-ID': '79929171',
-  'X-GitHub-Hook-Installation-Target-Type': 'repository',
-  'X-Hub-Signature': `sha1=${createHmac('sha1', HUB).update(body).digest('hex')}`,
-  'X-Hub-Signature-256': `sha256=${hmac(HUB, body).digest('hex')}`,
-});
-
-const githubDelivery = (event: string, type: string, body: (value: string) => string): Delivery => ({
+const github = (event: string, type: string, bodyWith: (value: string) => string): Delivery => ({
   what: `GitHub: ${event}`,
-  ...{ type, sender: 'github', signedBy: 'GitHub', fields: github(event) },
+  event: { type, sender: 'github', signedBy: 'GitHub' },
+  fields: (body, id) => ({
+    'User-Agent': 'GitHub-Hookshot/044aadd',
+    'X-GitHub-Delivery': id,
+    'X-GitHub-Event': event,
+    'X-GitHub-Hook-ID': '292430182',
+    'X-GitHub-Hook-Installation-Target-ID': '79929171',
+    'X-GitHub-Hook-Installation-Target-Type': 'repository',
+    'X-Hub-Signature': `sha1=${createHmac('sha1', HUB).update(body).digest('hex')}`,
+    'X-Hub-Signature-256': `sha256=${hmac(HUB, body).digest('hex')}`,
+  }),
   hidden: ['x-hub-signature', 'x-hub-signature-256'],
-  body: body('1'),
-  changed: body('2'),
+  body: bodyWith('1'),
+  changed: bodyWith('2'),
 });
 
 const gitlab = (version: string, event: string, id: string) => ({
@@ -94,33 +85,37 @@ function slack(body: string): Fields {
   };
 }
 
-const slackForm = (what: string, type: string, body: (value: string) => string): Delivery => ({
+const slackForm = (what: string, type: string, bodyWith: (value: string) => string): Delivery => ({
   what: `Slack: ${what}`,
-  ...{ type, sender: 'slack', signedBy: 'Slack', fields: slack, hidden: ['x-slack-signature'] },
+  event: { type, sender: 'slack', signedBy: 'Slack' },
+  fields: slack,
+  hidden: ['x-slack-signature'],
   id: 'body',
-  body: body('1'),
-  changed: body('2'),
-  next: body('3'),
+  body: bodyWith('1'),
+  changed: bodyWith('2'),
+  next: bodyWith('3'),
 });
 
 export const DELIVERIES: readonly Delivery[] = [
-  githubDelivery('push', 'com.github.push', (value) => `{"ref":"refs/heads/${value}"}`),
-  githubDelivery('issues', 'com.github.issues.opened', (value) => `{"action":"opened","issue":{"number":${value}}}`),
-  githubDelivery(
+  github('push', 'com.github.push', (value) => `{"ref":"refs/heads/${value}"}`),
+  github('issues', 'com.github.issues.opened', (value) => `{"action":"opened","issue":{"number":${value}}}`),
+  github(
     'repository_dispatch',
     'com.github.repository_dispatch',
     (value) => `{"action":"deploy to production, now!","branch":"${value}"}`,
   ),
   {
     what: 'GitLab 18',
-    ...{ type: 'com.gitlab.push', sender: 'gitlab', signedBy: 'GitLab', hidden: ['x-gitlab-token'] },
+    event: { type: 'com.gitlab.push', sender: 'gitlab', signedBy: 'GitLab' },
+    hidden: ['x-gitlab-token'],
     fields: (_body, id) => gitlab('18.3.0-ee', 'Push Hook', id),
     body: '{"object_kind":"push","ref":"refs/heads/main"}',
     changed: '{"object_kind":"push","ref":"refs/heads/other"}',
   },
   {
     what: 'GitLab 19 with a signing token',
-    ...{ type: 'com.gitlab.merge_request', sender: 'gitlab', signedBy: 'Standard Webhooks', isNamedByFields: true },
+    event: { type: 'com.gitlab.merge_request', sender: 'gitlab', signedBy: 'Standard Webhooks' },
+    isNamedByFields: true,
     fields: (body, id) => ({ ...gitlab('19.0.0-ee', 'Merge Request Hook', id), ...standard('webhook', body, id) }),
     hidden: ['x-gitlab-token', 'webhook-signature'],
     body: '{"object_kind":"merge_request","object_attributes":{"iid":1}}',
@@ -128,7 +123,8 @@ export const DELIVERIES: readonly Delivery[] = [
   },
   {
     what: 'Stripe',
-    ...{ type: 'com.stripe.invoice.paid', sender: 'stripe', signedBy: 'Stripe', hidden: ['stripe-signature'] },
+    event: { type: 'com.stripe.invoice.paid', sender: 'stripe', signedBy: 'Stripe' },
+    hidden: ['stripe-signature'],
     fields(body) {
       const time = now();
       return {
@@ -144,7 +140,8 @@ export const DELIVERIES: readonly Delivery[] = [
   },
   {
     what: 'Shopify',
-    ...{ type: 'com.shopify.orders.create', sender: 'shopify', signedBy: 'Shopify', hidden: ['x-shopify-hmac-sha256'] },
+    event: { type: 'com.shopify.orders.create', sender: 'shopify', signedBy: 'Shopify' },
+    hidden: ['x-shopify-hmac-sha256'],
     fields: (body, id) => ({
       'User-Agent': 'Shopify-Captain-Hook',
       'X-Shopify-Topic': 'orders/create',
@@ -160,7 +157,8 @@ export const DELIVERIES: readonly Delivery[] = [
   },
   {
     what: 'Slack: an event',
-    ...{ type: 'com.slack.app_mention', sender: 'slack', signedBy: 'Slack', hidden: ['x-slack-signature'] },
+    event: { type: 'com.slack.app_mention', sender: 'slack', signedBy: 'Slack' },
+    hidden: ['x-slack-signature'],
     fields: slack,
     body: '{"type":"event_callback","api_app_id":"A1","event_id":"Ev1","event":{"type":"app_mention","text":"a"}}',
     changed: '{"type":"event_callback","api_app_id":"A1","event_id":"Ev1","event":{"type":"app_mention","text":"b"}}',
@@ -172,7 +170,7 @@ export const DELIVERIES: readonly Delivery[] = [
   ),
   {
     what: 'Bitbucket',
-    ...{ type: 'webhook.recorded', sender: 'x-hub-signature-256', signedBy: 'X-Hub-Signature-256' },
+    event: { type: 'webhook.recorded', sender: 'x-hub-signature-256', signedBy: 'X-Hub-Signature-256' },
     isNamedByFields: true,
     fields: (body, id) => ({
       'User-Agent': 'Bitbucket-Webhooks/2.0',
@@ -189,7 +187,7 @@ export const DELIVERIES: readonly Delivery[] = [
   },
   {
     what: 'Jira',
-    ...{ type: 'webhook.recorded', sender: 'x-hub-signature-256', signedBy: 'X-Hub-Signature-256' },
+    event: { type: 'webhook.recorded', sender: 'x-hub-signature-256', signedBy: 'X-Hub-Signature-256' },
     isNamedByFields: true,
     fields: (body, id) => ({
       'User-Agent': 'Atlassian Webhook HTTP Client',
@@ -203,7 +201,9 @@ export const DELIVERIES: readonly Delivery[] = [
   },
   {
     what: 'GoCardless',
-    ...{ type: 'webhook.recorded', hidden: ['webhook-signature'], id: 'none' },
+    event: { type: 'webhook.recorded' },
+    hidden: ['webhook-signature'],
+    id: 'none',
     fields: (body) => ({
       'User-Agent': 'gocardless-webhook-service/1.1',
       Origin: 'https://api.gocardless.com',
@@ -214,7 +214,8 @@ export const DELIVERIES: readonly Delivery[] = [
   },
   {
     what: 'Twilio',
-    ...{ type: 'webhook.recorded', hidden: ['x-twilio-signature'] },
+    event: { type: 'webhook.recorded' },
+    hidden: ['x-twilio-signature'],
     fields: (body, id) => ({
       'User-Agent': 'TwilioProxy/1.1',
       'I-Twilio-Idempotency-Token': id,
@@ -225,7 +226,8 @@ export const DELIVERIES: readonly Delivery[] = [
   },
   {
     what: 'PayPal',
-    ...{ type: 'webhook.recorded', hidden: ['paypal-transmission-sig'] },
+    event: { type: 'webhook.recorded' },
+    hidden: ['paypal-transmission-sig'],
     fields: (_body, id) => ({
       'User-Agent': 'PayPal/AUHD-1.0-1',
       'PAYPAL-AUTH-ALGO': 'SHA256withRSA',
@@ -240,7 +242,8 @@ export const DELIVERIES: readonly Delivery[] = [
   },
   {
     what: 'WooCommerce',
-    ...{ type: 'webhook.recorded', hidden: ['x-wc-webhook-signature'] },
+    event: { type: 'webhook.recorded' },
+    hidden: ['x-wc-webhook-signature'],
     fields: (body, id) => ({
       'User-Agent': 'WooCommerce/9.8.1 Hookshot (WordPress/6.8)',
       Referer: 'https://hooks.example.com/woocommerce',
@@ -257,14 +260,16 @@ export const DELIVERIES: readonly Delivery[] = [
   },
   {
     what: 'Standard Webhooks',
-    ...{ type: 'a.b', sender: 'standard-webhooks', signedBy: 'Standard Webhooks', hidden: ['webhook-signature'] },
+    event: { type: 'a.b', sender: 'standard-webhooks', signedBy: 'Standard Webhooks' },
+    hidden: ['webhook-signature'],
     fields: (body, id) => standard('webhook', body, id),
     body: '{"type":"a.b","data":1}',
     changed: '{"type":"a.b","data":2}',
   },
   {
     what: 'Svix',
-    ...{ type: 'a.b', sender: 'svix', signedBy: 'Svix', hidden: ['svix-signature'] },
+    event: { type: 'a.b', sender: 'svix', signedBy: 'Svix' },
+    hidden: ['svix-signature'],
     fields: (body, id) => ({ 'User-Agent': 'Svix-Webhooks/1.84.0', ...standard('svix', body, id) }),
     body: '{"type":"a.b","data":1}',
     changed: '{"type":"a.b","data":2}',

@@ -27,14 +27,10 @@ export async function startEndpoint(operations: Service, given?: Contract) {
   jest.spyOn(telemetry, 'createObserver').mockImplementationOnce((...all) => ({
     ...createObserver(...all),
     hint: (key, message) => void hints.push({ key, message }),
-    ended: ({ binding, operation, response }, error) =>
-      void reports.push({
-        binding,
-        operation,
-        status: response.statusCode,
-        isAnswered: Reflect.get(response, 'headersSent'),
-        error,
-      }),
+    ended: ({ binding, operation, response }, error) => {
+      const isAnswered: unknown = Reflect.get(response, 'headersSent');
+      reports.push({ binding, operation, status: response.statusCode, isAnswered, error });
+    },
   }));
   return { ...(await startService()), reports, hints };
 }

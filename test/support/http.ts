@@ -29,10 +29,7 @@ export function closeIdle(): void {
   for (const sockets of Object.values(kept.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
 }
 
-/**
- * Sends one request, with `Content-Length` if it has a body or is a POST. Takes any certificate over
- * HTTPS.
- */
+/** Sends one request, with `Content-Length` if it has a body, or is a POST or PUT. Takes any certificate over HTTPS. */
 export function send(
   url: string,
   { method = 'GET', headers = {}, body, agent }: Question = {},

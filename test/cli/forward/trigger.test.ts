@@ -21,7 +21,7 @@ describe('a sample that is triggered', () => {
     const arrival = JSON.parse(event?.arrival ?? '') as { headers: object };
     expect(arrival).toMatchObject({ signedBy: Sender.named(name)?.name, 'webhook-sender': name });
     // Libraries of senders refuse a request without their own fields.
-    const { fields, hidden = [] } = DELIVERIES.find(({ sender }) => sender === name) ?? {};
+    const { fields, hidden = [] } = DELIVERIES.find(({ event }) => event.sender === name) ?? {};
     const own = Object.keys(fields?.('', '') ?? {}).filter((field) => /^x-/i.test(field));
     expect([...Object.keys(arrival.headers), ...hidden]).toEqual(
       expect.arrayContaining(own.map((field) => field.toLowerCase())),

@@ -62,10 +62,8 @@ it.each([10071, 10164])('NATS says in old and new versions that a subject is tak
   expect(isSubjectTaken(refusal(10077))).toBe(false);
 });
 
-const optionsFor = (stream: string, given: Partial<JetStreamOptions> = {}): JetStreamOptions => ({
-  ...{ servers: ['127.0.0.1:1'], tls: false, login: undefined, replicas: 1, timeout: 100, retention: {}, stream },
-  ...given,
-});
+const SILENT = { servers: ['127.0.0.1:1'], tls: false, login: undefined, replicas: 1, timeout: 100, retention: {} };
+const optionsFor = (stream: string, given: Partial<JetStreamOptions> = {}) => ({ ...SILENT, stream, ...given });
 
 it('no server that answers is named without the login', async () => {
   const options = optionsFor('E', { login: { user: 'u', password: 'Geheim' } });

@@ -41,7 +41,11 @@ describe('the upkeep of a log in SQLite', () => {
     // In no order: their indexes split pages all over, and move what is in them.
     const marks = Array.from({ length: 600 }, (_, i) => `mark-${String((i * 7919) % 600).padStart(4, '0')}-`);
     const events = marks.map((mark, i) => ({
-      ...{ id: mark, source: mark, idempotencyKey: mark, webhookId: mark, arrival: `{"path":"${mark}"}` },
+      id: mark,
+      source: mark,
+      idempotencyKey: mark,
+      webhookId: mark,
+      arrival: `{"path":"${mark}"}`,
       data: `"data":"${mark}${'x'.repeat(i % 100 === 0 ? 30_000 : (i * 37) % 900)}${mark}"`,
     }));
     await log.append(...events.map(newEvent));
