@@ -142,16 +142,12 @@ it('without secrets a delivery is a CloudEvent where its header fields say so', 
   expect(await open.log.stats()).toMatchObject({ events: 1 });
 });
 
-const KEPT = [
-  ...['X-Event-Key', 'I-Twilio-Idempotency-Token', 'PAYPAL-AUTH-ALGO', 'PAYPAL-AUTH-VERSION', 'X-Author', 'X-Passage'],
-  ...['Idempotency-Key', 'X-Compass-Region', 'X-Monkey', 'X-Authored-By', 'Sec-WebSocket-Key', 'X-Design'],
-];
-const NOT_KEPT = [
-  ...['Authorization', 'Proxy-Authorization', 'Cookie', 'Cookie2', 'Set-Cookie', 'X-Amzn-Oidc-Data', 'X-WSSE'],
-  ...['Plaid-Verification', 'X-API-Key', 'X_API_KEY', 'ApiKey', 'X-Auth', 'X-Auth-Token', 'X-Gitlab-Token', 'X-Secret'],
-  ...['X-Amz-Security-Token', 'X-Goog-IAP-JWT-Assertion', 'Ocp-Apim-Subscription-Key', 'X-Functions-Key', 'Password'],
-  ...['X-MS-Token-AAD-Access-Token', 'X-MS-Client-Principal', 'X-Session-ID', 'X-CSRF-Token', 'X-Hub-Signature'],
-];
+const KEPT = `X-Event-Key I-Twilio-Idempotency-Token PAYPAL-AUTH-ALGO PAYPAL-AUTH-VERSION X-Author X-Passage
+  Idempotency-Key X-Compass-Region X-Monkey X-Authored-By Sec-WebSocket-Key X-Design`.split(/\s+/);
+const NOT_KEPT = `Authorization Proxy-Authorization Cookie Cookie2 Set-Cookie X-Amzn-Oidc-Data X-WSSE
+  Plaid-Verification X-API-Key X_API_KEY ApiKey X-Auth X-Auth-Token X-Gitlab-Token X-Secret X-Amz-Security-Token
+  X-Goog-IAP-JWT-Assertion Ocp-Apim-Subscription-Key X-Functions-Key Password X-MS-Token-AAD-Access-Token
+  X-MS-Client-Principal X-Session-ID X-CSRF-Token X-Hub-Signature`.split(/\s+/);
 
 it('by their names header fields are kept, or may hold a secret', () => {
   const mayBeSecret = [...KEPT, ...NOT_KEPT].filter((name) => Secrets.mayBeIn(name.toLowerCase()));
