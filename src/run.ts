@@ -4,11 +4,11 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { startApp } from './app';
 import type { Config } from './config/config';
-import { BUILD } from './config/package-info';
+import { BUILD, STOP_SIGNALS } from './config/package-info';
 import { ProcessConfig } from './config/process-config';
 import { ConfigError } from './config/variable';
 import { AccessControl } from './access/access-control';
-import { ServiceManager, STOP_SIGNALS } from './config/service-manager';
+import { ServiceManager } from './config/service-manager';
 import { plainReason } from './util/errors';
 import { createLogger, type Logger } from './telemetry/logger';
 

@@ -2,9 +2,6 @@ import { execFile } from 'node:child_process';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 
-/** The signals that end the service. SIGBREAK is Ctrl-Break in a console of Windows, and never comes elsewhere. */
-export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGBREAK'] as const;
-
 /** The service manager that started this process, if one did and wants to be notified (sd_notify(3)). */
 export class ServiceManager {
   readonly #environment: NodeJS.ProcessEnv | undefined;

@@ -1,8 +1,9 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AccessControl } from '../access/access-control';
+import { STOP_SIGNALS } from '../config/package-info';
 import { ProcessConfig } from '../config/process-config';
-import { STOP_SIGNALS, type ServiceManager } from '../config/service-manager';
+import type { ServiceManager } from '../config/service-manager';
 import { AdminPages } from '../http/admin';
 import { Proxies } from '../http/proxies';
 import { RateLimit } from '../http/rate-limit';
