@@ -5,7 +5,8 @@ import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { HTTP_ERRORS, type RequestError } from './errors';
 import { Turns } from './content/unstreamed-message';
-import type { HttpRequest, MessageMemory } from './request';
+import type { MessageMemory } from './content/message-memory';
+import type { HttpRequest } from './request';
 
 /** A cache may keep a reply for one caller, and asks before it uses it again. */
 const CACHE_CONTROL = 'private, max-age=0';

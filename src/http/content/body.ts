@@ -1,7 +1,8 @@
 import { createInflateRaw, createUnzip } from 'node:zlib';
 import type { Config } from '../../config/config';
 import { HTTP_ERRORS, RequestError } from '../errors';
-import { MessageMemory, SMALL_MESSAGE, type HttpRequest } from '../request';
+import type { HttpRequest } from '../request';
+import { MessageMemory, SMALL_MESSAGE } from './message-memory';
 import { GrowingBuffer, Turns } from './unstreamed-message';
 import type { HttpResponse } from '../response';
 import { Semaphore } from '../../util/promises';
