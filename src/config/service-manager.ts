@@ -7,7 +7,7 @@ export class ServiceManager {
   readonly #environment: NodeJS.ProcessEnv | undefined;
   #sent = Promise.resolve();
 
-  /** Takes `NOTIFY_SOCKET` out of the environment of this process. `failed` learns why a message could not be sent. */
+  /** Takes `NOTIFY_SOCKET` out of the environment of this process. `failed` is called with the reason if a message cannot be sent. */
   constructor(private readonly failed: (reason: string) => void) {
     const { NOTIFY_SOCKET, PATH } = process.env;
     delete process.env.NOTIFY_SOCKET;
