@@ -93,7 +93,7 @@ export const HTTP_ERRORS = {
 
   // Load
   notAccepted: (why: string) => busy(`A connection could not be accepted: ${why}`),
-  notTaken: (timeout: number) => tooLate(`A caller did not read its answer within ${seconds(timeout)}.`),
+  answerNotRead: (timeout: number) => tooLate(`A caller did not read its answer within ${seconds(timeout)}.`),
   tooSlow: () => tooLate('A caller that follows the events is too far behind.'),
   connections: (max: number) => busy(`Too many connections: more than ${String(max)} (MAX_CONNECTIONS).`),
   pipelined: () => busy('Too many requests wait for the answers before theirs.'),

@@ -25,10 +25,10 @@ export class HttpRequest extends UnstreamedMessage {
   /** Set once the rate limit has counted it. */
   isCounted = false;
 
-  /** @param isOneTooMany - whether its connection takes no further request. */
+  /** @param connectionRefuses - the connection ends before this request, or too many wait. */
   constructor(
     socket: Socket,
-    private readonly isOneTooMany = false,
+    private readonly connectionRefuses = false,
   ) {
     super(socket);
   }
@@ -38,10 +38,10 @@ export class HttpRequest extends UnstreamedMessage {
    * in the bytes that it has, and leaves the socket to the listener of 'connect' or 'upgrade'.
    */
   get upgrade(): boolean {
-    return this.isOneTooMany || this.rawHeaders.length > 2 * MAX_FIELDS || this.method === 'CONNECT';
+    return this.connectionRefuses || this.rawHeaders.length > 2 * MAX_FIELDS || this.method === 'CONNECT';
   }
 
-  // Node sets it if another protocol is asked for. Such a request is answered as one that does not.
+  // Node sets it if another protocol is asked for. Such a request is answered like any other.
   set upgrade(_isAskedFor: boolean) {
     return;
   }
@@ -49,7 +49,7 @@ export class HttpRequest extends UnstreamedMessage {
   /** Why it is refused unread. */
   refusal(): RequestError {
     if (this.method === 'CONNECT') return HTTP_ERRORS.tunnel();
-    return this.isOneTooMany ? HTTP_ERRORS.pipelined() : HTTP_ERRORS.headerTooLarge(MAX_FIELDS);
+    return this.connectionRefuses ? HTTP_ERRORS.pipelined() : HTTP_ERRORS.headerTooLarge(MAX_FIELDS);
   }
 
   /**
