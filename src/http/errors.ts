@@ -170,10 +170,10 @@ export const HTTP_ERRORS = {
         `${HOW_TO_SEND_A_KEY}or as X-API-Key.`,
     ),
   signature: (problem: string) => unauthorized(problem, 'signature'),
-  /** @param shownBy - the header field that says so. */
-  otherSite: (shownBy: string) =>
+  /** @param sign - the header field that shows it, perhaps with advice. */
+  otherSite: (sign: string) =>
     crossSite(
-      `A page of another site may not call operations with what a browser adds by itself (${shownBy}). ` +
+      `A page of another site may not call operations with what a browser adds by itself (${sign}). ` +
         'Send a key as X-API-Key or Authorization: Bearer.',
     ),
   otherSiteLink: () =>
