@@ -155,7 +155,7 @@ export class Supervisor {
       const { ready } = place;
       const began = performance.now();
       const end = await (ready?.ended ?? place.start ?? this.#startIn(place));
-      // One has become ready, or had handed over.
+      // A new worker is ready, or the one that ended had been replaced.
       if (end === undefined || place.ready !== ready || this.#stopping) continue;
       place.ready = undefined;
       this.logger.error({ worker: ready?.pid, cause: end.cause }, 'a worker ended, another one takes its place');
