@@ -68,7 +68,7 @@ export const HTTP_ERRORS = {
   repeatedHost: () => closing(400, 'The request has more than one Host header.'),
   invalidHost: () => new RequestError(400, 'The Host header is not a valid authority.'),
   tunnel: () => new RequestError(405, 'CONNECT is not supported.', 'invalid', { Allow: 'GET, HEAD, OPTIONS, POST' }),
-  /** One text for both: only Node 20 distinguishes them. */
+  /** One text for fields and bytes: only Node 20 distinguishes them. */
   headerTooLarge: (maxFields: number) =>
     new RequestError(
       431,
@@ -214,6 +214,7 @@ export const HTTP_ERRORS = {
   /** A failure of the service. Callers get the reason, as from ASP.NET. A log that cannot be used may work again soon. */
   failed: (error: unknown, message = messageChain(error)) => {
     const [status, headers] = error instanceof EventLogError ? [503, RETRY] : [500];
+    // The category is not used: the observer gets the error itself.
     return new RequestError(status, message, 'invalid', headers);
   },
 } as const;

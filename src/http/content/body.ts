@@ -118,7 +118,7 @@ function codingIn(field: string): string {
   return names.filter((name) => !NOT_CODINGS.has(name) && !Charset.named(name).isKnown).join(', ') || 'identity';
 }
 
-/** Undoes a content coding. Undefined: something else follows. Throws for other bytes, and what `checkSize` returns for a length. */
+/** Undoes a content coding. Returns undefined if bytes follow the coded ones; throws if it is not this coding, or what `checkSize` returns. */
 async function decoded(coded: Buffer, coding: string, checkSize: CheckSize): Promise<Buffer | undefined> {
   // Senders confuse the three formats. The first byte tells gzip (RFC 1952), and the method in it zlib (RFC 1950).
   const [first = 0] = coded;

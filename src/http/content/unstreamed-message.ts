@@ -72,7 +72,7 @@ export class UnstreamedMessage extends IncomingMessage {
     return !this.#isBypassed && this.hasBody;
   }
 
-  /** Called by Node's parser with each piece of the body, then with null. False: Node pauses the socket, until it is resumed. */
+  /** Called by Node's parser with each piece of the body, then with null. After false, Node pauses the socket until it is resumed. */
   override push(piece: Buffer | null): boolean {
     if (this.#isStream) return super.push(piece);
     this.#add(piece);
