@@ -100,8 +100,8 @@ export class Caller {
     }
     const key = keyFor(this.#keys, needs);
     if (guards[needs] && key === undefined) throw this.#passwordProblem ?? missing(needs, this.#keys.length > 0);
-    const shownBy = key === undefined || key.from === 'browser' ? otherSite(this.request) : undefined;
-    if (shownBy !== undefined) throw HTTP_ERRORS.otherSite(shownBy);
+    const sign = key === undefined || key.from === 'browser' ? otherSite(this.request) : undefined;
+    if (sign !== undefined) throw HTTP_ERRORS.otherSite(sign);
     if (guards[needs]) {
       this.keyName = key?.name || undefined;
       this.isUnproved = false;
