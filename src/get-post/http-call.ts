@@ -158,7 +158,7 @@ class HttpCall extends IncomingCall {
 
   /** The answer of a call that records, if it is another than the id of the event. */
   #ownAnswer(): Representation | undefined {
-    if (this.mediaType?.isForm && Sender.of(this.headers)?.wantsFormsUnanswered) return EMPTY_200;
+    if (this.mediaType?.isForm && Sender.of(this.headers)?.wantsEmptyAnswerToForms) return EMPTY_200;
     const { recordAnswer } = this.endpoint.config;
     return recordAnswer === 'empty' && this.binding === 'httppost' ? NO_CONTENT_204 : undefined;
   }
