@@ -130,7 +130,7 @@ class HttpCall extends IncomingCall {
     else if (body.length > 0 && this.operation?.access === 'record') throw HTTP_ERRORS.bodyOfGet();
   }
 
-  /** Method and path, where the path may be anything: the same key under another path is another delivery. */
+  /** Method and path of a call with a record path: the same key under another path is another delivery. */
   get keyScope(): string | undefined {
     const { isRecordPath, name } = this.#operationPath;
     if (!isRecordPath) return undefined;
