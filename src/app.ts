@@ -10,7 +10,7 @@ import { routeOperations } from './get-post/http-call';
 import { eventsPages } from './pages/events/events-pages';
 import { documents } from './pages/service/documents';
 import { Fault } from './soap/fault';
-import { soapBindings, SoapCall } from './soap/soap-call';
+import { SoapCall } from './soap/soap-call';
 import type { Config } from './config/config';
 import type { EventLog } from './log/event-log';
 import { Proxies } from './http/proxies';
@@ -46,7 +46,7 @@ type Handler = (request: HttpRequest, response: HttpResponse, next: (error?: unk
 
 /** Returns the handler of the endpoint: bindings and documents on one path, which is case-insensitive, as in IIS. */
 async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
-  const soap = await soapBindings(endpoint);
+  const soap = await SoapCall.shared(endpoint);
   const router = Router({ strict: true });
   routeOperations(router, endpoint);
   router.use(eventsPages(endpoint));

@@ -19,9 +19,7 @@ export class HttpRequest extends UnstreamedMessage {
   /** When its header had arrived, in the time of `performance.now()`. */
   receivedAt = 0;
   /** The call that it makes, once that has begun. */
-  call:
-    | { readonly binding: string; readonly operation: string | undefined; readonly ticket: { readonly waited: number } }
-    | undefined;
+  call: Readonly<{ binding: string; operation: { name: string } | undefined; ticket: { waited: number } }> | undefined;
   /** Set once the rate limit has counted it. */
   isCounted = false;
 

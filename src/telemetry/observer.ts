@@ -61,7 +61,7 @@ export function createObserver(
       complete: response.writableFinished && !hasLeft,
       userAgent: cut(request.headers['user-agent'] ?? '') || undefined,
       binding,
-      operation,
+      operation: operation?.name,
     };
     logger.info(fields, 'answered');
   };
@@ -76,10 +76,10 @@ export function createObserver(
      */
     ended: ({ request, response, binding, operation, ticket }: EndedCall, error?: unknown): void => {
       const milliseconds = performance.now() - request.receivedAt - ticket.waited;
-      metrics.calls.add(binding, operation ?? 'unknown', outcomeOf(error), milliseconds / 1000);
+      metrics.calls.add(binding, operation?.name ?? 'unknown', outcomeOf(error), milliseconds / 1000);
       if (error === undefined) return;
       const { statusCode: status } = response;
-      notServed(error, { ...requestFields(request), binding, operation, status }, request);
+      notServed(error, { ...requestFields(request), binding, operation: operation?.name, status }, request);
     },
 
     refused: (error: unknown, status: number | undefined, from: HttpRequest | string | undefined): void => {
