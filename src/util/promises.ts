@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** A promise that its holder settles (`Promise.withResolvers`, which Node has since version 22). */
 export class Deferred<T = void> {
@@ -57,7 +57,7 @@ export async function letOthersRun(): Promise<void> {
   let round: number;
   do {
     const began = performance.now();
-    await setImmediate();
+    await nextTurn();
     round = performance.now() - began;
   } while (round > QUIET && performance.now() < until);
 }

@@ -29,7 +29,7 @@ export async function startEndpoint(operations: Service, given?: Contract) {
     hint: (key, message) => void hints.push({ key, message }),
     ended: ({ binding, operation, response }, error) => {
       const isAnswered: unknown = Reflect.get(response, 'headersSent');
-      reports.push({ binding, operation, status: response.statusCode, isAnswered, error });
+      reports.push({ binding, operation: operation?.name, status: response.statusCode, isAnswered, error });
     },
   }));
   return { ...(await startService()), reports, hints };

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../events/stored-event';
-import type { PostedForm } from './message';
+import type { PostingMode } from './message';
 import { SHORT_PAUSE, Target, TRIES } from './target';
 import { LogChange, type ReadableLog } from '../../log/readable-log';
 import type { EventSelection, Values } from '../events-options';
@@ -11,7 +11,7 @@ import { type ForwardPosition, missingBetween, PositionFile, refuseChange } from
 interface Forwarding {
   readonly log: ReadableLog;
   readonly url: URL;
-  readonly form: PostedForm;
+  readonly mode: PostingMode;
   readonly values: Values;
   readonly stop: AbortSignal;
 }
@@ -58,11 +58,11 @@ export async function forwardAfter(forwarding: Forwarding): Promise<void> {
 }
 
 /** Posts events one after the other, each until the target takes it: one whose answer is lost is posted again. */
-async function postEach(events: AsyncIterable<StoredEvent>, what: string, { url, form, values, stop }: Forwarding) {
+async function postEach(events: AsyncIterable<StoredEvent>, what: string, { url, mode, values, stop }: Forwarding) {
   const { follow = false, skipRefused = false } = values;
   const isTerminal = process.stderr.isTTY;
   const isWatched = follow && isTerminal;
-  const target = new Target(url, form, {
+  const target = new Target(url, mode, {
     most: follow ? Infinity : TRIES,
     longestPause: isTerminal ? SHORT_PAUSE : LONGEST_PAUSE,
     report: (problem, pause) => console.error(`${problem} Trying again in ${(pause / 1000).toFixed(1)} s.`),

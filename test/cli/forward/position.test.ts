@@ -90,7 +90,7 @@ describe('the file of a position', () => {
     async function forwarded(values: object, react?: () => number, { signal } = new AbortController()) {
       const target = await startTarget(react);
       const all = { since: { after: 0 }, position: path('p.json'), ...values };
-      const problem = await forwardAfter({ log, url: new URL(target.url), form: {}, values: all, stop: signal }).catch(
+      const problem = await forwardAfter({ log, url: new URL(target.url), mode: {}, values: all, stop: signal }).catch(
         ({ message, exitCode = 1 }: Error & { exitCode?: number }) => `${String(exitCode)}: ${message}`,
       );
       await target.close();
