@@ -12,14 +12,14 @@ export type Access = 'open' | 'record' | 'read';
 /** A key that a request shows. */
 export interface ShownKey {
   readonly digest: Buffer;
-  /** `browser`: one adds it by itself, also to what a page of another site sends. `address`: it opens recording alone. */
-  readonly from: 'caller' | 'browser' | 'address';
+  /** `browser`: one adds it by itself, also to what a page of another site sends. `query`: it opens recording alone. */
+  readonly from: 'caller' | 'browser' | 'query';
 }
 
-/** As many characters as a key has at least. */
+/** The fewest characters that a key may have. */
 const SHORTEST_SECRET = 16;
 
-/** Who may call, by the settings of the moment. */
+/** Who may call, by the current settings. */
 export class AccessControl {
   rules: ReturnType<typeof rulesOf>;
 
@@ -81,7 +81,7 @@ function rulesOf(config: LocalConfig, otherSite: ReturnType<typeof otherSites>) 
         let name: string | undefined;
         for (const key of keys)
           if (timingSafeEqual(key.digest, digest) && (key.opens === needs || !guards[needs])) name = key.name;
-        if (name !== undefined && (from !== 'address' || needs === 'record')) return { name, from };
+        if (name !== undefined && (from !== 'query' || needs === 'record')) return { name, from };
       }
       return undefined;
     },
@@ -106,6 +106,4 @@ function withoutName(key: string): string {
   return key.replace(/^.* /, '');
 }
 
-export function digestOf(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
-}
+export const digestOf = (text: string): Buffer => hash('sha256', text, 'buffer');

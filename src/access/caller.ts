@@ -4,6 +4,9 @@ import type { HttpRequest } from '../http/request';
 import { LARGE_MESSAGE } from '../util/promises';
 import { digestOf, type Access, type AccessControl, type ShownKey } from './access-control';
 
+/** Most bytes of a message whose caller has proved nothing, unless it is signed. It is read at once, not in another thread. */
+const MAX_UNPROVED = LARGE_MESSAGE;
+
 /**
  * Who makes a call, if that is proved: the holder of a key, or the sender whose secret signed the body. Made once, from the header
  * fields, and completed by the bytes of the body. Everything that depends on who calls asks here.
@@ -13,7 +16,7 @@ export class Caller {
   keyName: string | undefined;
   /** The sender whose secret signed the body, and the name of that secret. */
   signedBy: { readonly sender: Sender; readonly secret: string; body: Buffer } | undefined;
-  /** The caller has not yet proved who it is. All such callers share a quarter of memory, slots and connections. */
+  /** The caller has not proved who it is, although some callers must. Such callers share a quarter of memory, slots and connections. */
   isUnproved = false;
   #keys = NO_KEYS;
   /** The signature in its header fields, which matters if it records. */
@@ -40,23 +43,24 @@ export class Caller {
   }
 
   /**
-   * Refuses what the header fields alone rule out, as {@link Caller.require} would. Lets no call through.
+   * Refuses, as {@link Caller.require} would, what the header fields alone rule out: a wrong key only if the message can have no other.
    *
    * @param needs - undefined if the header fields name no operation: the one with large bodies records.
    * @param hasEnvelope - whether the message may contain a key, and name another operation.
-   * @returns undefined if the caller has a key, or needs none. Otherwise the maximum bytes of the body, in which a key may be: with a
-   * signature that can be valid `Infinity`, since it covers all of the body.
+   * @returns undefined if the caller has a key, or records where that needs none. Otherwise the maximum bytes of the body, in which a key
+   * may be: with a signature that can be valid `Infinity`, since it covers all of the body.
    */
   checkHeader(needs: Access | undefined, hasEnvelope: boolean): number | undefined {
     const { hasGuards, guards, keyFor } = this.access.rules;
     const likely = needs ?? 'record';
     if (!hasGuards || (likely === 'record' && !guards.record)) return undefined;
-    this.isUnproved = keyFor(this.#keys, likely) === undefined;
+    const key = keyFor(this.#keys, likely);
+    this.isUnproved = key === undefined;
     const signature = likely === 'record' ? this.signature : undefined;
     if (needs !== undefined && signature?.problem !== undefined) throw HTTP_ERRORS.signature(signature.problem);
-    if (needs !== undefined && signature === undefined && (this.#keys.length > 0 || !hasEnvelope)) this.require(needs);
+    if (signature === undefined && !(this.isUnproved && hasEnvelope)) this.require(likely, key);
     if (!this.isUnproved) return undefined;
-    return signature === undefined || signature.problem !== undefined ? LARGE_MESSAGE : Infinity;
+    return signature === undefined || signature.problem !== undefined ? MAX_UNPROVED : Infinity;
   }
 
   /** Verifies the signature before the body is put to use. A wrong one is refused even if there is a valid key. */
@@ -71,13 +75,13 @@ export class Caller {
       return;
     }
     this.#signatureProblem = found;
-    if (needs === 'record' || (needs === undefined && body.length > LARGE_MESSAGE)) throw HTTP_ERRORS.signature(found);
+    if (needs === 'record' || (needs === undefined && body.length > MAX_UNPROVED)) throw HTTP_ERRORS.signature(found);
   }
 
-  /** Adds the password of a WS-Security UsernameToken, or why the header yields none. */
-  addPassword(password: string | undefined, problem: string | undefined): void {
+  /** Adds the password of a WS-Security header, or why that yields none. */
+  addPassword({ password, problem }: { password: string | undefined; problem: { message: string } | undefined }): void {
     if (password !== undefined) this.#keys = [{ digest: digestOf(password), from: 'caller' }, ...this.#keys];
-    if (problem !== undefined) this.#passwordProblem = HTTP_ERRORS.key(problem);
+    if (problem !== undefined) this.#passwordProblem = HTTP_ERRORS.key(problem.message);
   }
 
   /** Lets go of the body that was signed. */
@@ -91,27 +95,26 @@ export class Caller {
    * @throws {RequestError} 401: no key, a wrong key, or a signature that is not valid; 403: a page of another site sent it with what its
    * browser adds by itself, or it came under a name that is not this machine's.
    */
-  require(needs: Access): void {
-    const { isGuarded, guards, keyFor, missing, otherSite, checkHost } = this.access.rules;
+  require(needs: Access, key = this.access.rules.keyFor(this.#keys, needs)): void {
+    const { isGuarded, guards, missing, otherSite, checkNameOfUnguardedCall } = this.access.rules;
     if (needs === 'open' && !isGuarded) return;
     if (needs === 'record' && this.signature !== undefined) {
       if (this.signedBy === undefined) throw HTTP_ERRORS.signature(this.#signatureProblem);
       return;
     }
-    const key = keyFor(this.#keys, needs);
     if (guards[needs] && key === undefined) throw this.#passwordProblem ?? missing(needs, this.#keys.length > 0);
     const sign = key === undefined || key.from === 'browser' ? otherSite(this.request) : undefined;
     if (sign !== undefined) throw HTTP_ERRORS.otherSite(sign);
     if (guards[needs]) {
       this.keyName = key?.name || undefined;
       this.isUnproved = false;
-    } else if (needs !== 'open') checkHost(this.request);
+    } else if (needs !== 'open') checkNameOfUnguardedCall(this.request);
   }
 }
 
 const NO_KEYS: readonly ShownKey[] = [];
 
-/** Lists the keys in `X-API-Key`, `Authorization: Bearer` (RFC 6750), the address and, as a password, `Authorization: Basic` (RFC 7617). */
+/** Lists the keys in `X-API-Key`, `Authorization: Bearer` (RFC 6750), the query and, as a password, `Authorization: Basic` (RFC 7617). */
 function keysIn({ headers, accessTokens }: HttpRequest): ShownKey[] {
   const { authorization = '', 'x-api-key': apiKey } = headers;
   const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+) *$/i.exec(authorization) ?? [];
@@ -120,7 +123,7 @@ function keysIn({ headers, accessTokens }: HttpRequest): ShownKey[] {
   const keys: ShownKey[] = [];
   if (typeof apiKey === 'string') keys.push({ digest: digestOf(apiKey), from: 'caller' });
   if (value !== '' && !isBasic) keys.push({ digest: digestOf(value), from: 'caller' });
-  for (const token of accessTokens) keys.push({ digest: digestOf(token), from: 'address' });
+  for (const token of accessTokens) keys.push({ digest: digestOf(token), from: 'query' });
   // Last: a key that no browser adds by itself is preferred.
   if (password !== undefined) keys.push({ digest: digestOf(password), from: 'browser' });
   return keys;

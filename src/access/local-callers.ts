@@ -32,17 +32,17 @@ export function localChecks({ host: listens, admin, baseUrl, trustProxy, allowed
     .map((name) => name.toLowerCase());
   const isAllowed = memoized((host: string) => {
     const name = hostName(host);
-    return [...own, ...allowedHosts].includes(name) || placeOf(name) !== undefined;
+    return [...own, ...allowedHosts].includes(name) || placeOf(name) !== 'unsafe';
   });
-  /** For a name that is neither loopback's, nor an address, nor set: it may have been pointed here (DNS rebinding). */
+  /** Refuses a `Host` that is neither loopback's, nor an address, nor set: its name may have been pointed here (DNS rebinding). */
   const checkName = ({ headers: { host } }: IncomingMessage): void => {
     if (host !== undefined && !isAllowed(host)) throw HTTP_ERRORS.unknownHost(hostName(host));
   };
   const isLocal = isLoopback(listens) && baseUrl === undefined && trustProxy === 0;
   return {
     checkName,
-    /** Checks nothing behind a proxy or with TLS: the proxy, or the certificate, already rejects foreign names. */
-    checkHost: trustProxy === 0 && tls === undefined ? checkName : () => undefined,
+    /** For calls that need no key. Checks nothing behind a proxy or with TLS: the proxy, or the certificate, rejects foreign names. */
+    checkNameOfUnguardedCall: trustProxy === 0 && tls === undefined ? checkName : () => undefined,
 
     /**
      * Who may look at the pages of the events: none unless the service listens on a loopback address, no proxy is in front of it, and the
@@ -62,12 +62,12 @@ export function localChecks({ host: listens, admin, baseUrl, trustProxy, allowed
 /** Further header fields that proxies add. They are not used, but show that the caller is another machine. */
 const SENT_ON = /^(?:via|x-real-ip|x-client-ip|x-forwarded-server|x-forwarded-by|true-client-ip|cf-connecting-ip)$/;
 
-/** Where a name in `Host` leads; undefined if a page of another site may reach this machine under it, without Fetch Metadata. */
-function placeOf(name: string): 'loopback' | 'elsewhere' | undefined {
+/** Where a name in `Host` leads. `unsafe`: a page of another site may reach this machine under it, without Fetch Metadata. */
+function placeOf(name: string): 'loopback' | 'elsewhere' | 'unsafe' {
   const address = new URL(`http://${name || '0.0.0.0'}`).hostname.replace(/^\[|\]$/g, '');
-  if (/^(?:0\.0\.0\.0|::|::ffff:.*)$/.test(address)) return undefined;
+  if (/^(?:0\.0\.0\.0|::|::ffff:.*)$/.test(address)) return 'unsafe';
   if (isLoopback(address)) return 'loopback';
-  return isIP(address) === 0 ? undefined : 'elsewhere';
+  return isIP(address) === 0 ? 'unsafe' : 'elsewhere';
 }
 
 /** The name in `Host`, which the server has checked, without its port. */

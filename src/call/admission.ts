@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { Config } from '../config/config';
 import { HTTP_ERRORS } from '../http/errors';
-import { BodyReader } from '../http/content/body';
+import { unprovedShare } from '../http/content/message-memory';
 
 /** The calls that are admitted to a service: those in progress and, counted apart from them, those that wait for events. */
 export class Admission {
-  /** How many calls are in progress, how many of them of callers who have proved nothing, and the most that may be. */
+  /** How many calls are in progress, how many of them are of callers who have proved nothing, and the most that may be. */
   inFlight = 0;
   unproved = 0;
   readonly maxInFlight: number;
@@ -13,6 +13,7 @@ export class Admission {
   readonly maxWaiting: number;
   /** The calls that wait. Each controller is aborted when the service stops. */
   readonly waits = new Set<AbortController>();
+  unprovedWaits = 0;
   isStopping = false;
 
   constructor({ maxInFlight, maxConnections }: Pick<Config['limits'], 'maxInFlight' | 'maxConnections'>) {
@@ -49,7 +50,7 @@ export class Ticket {
   takeSlot(isUnproved = false): void {
     const { maxInFlight, inFlight, unproved } = this.calls;
     if (inFlight >= maxInFlight) throw HTTP_ERRORS.callsInFlight(maxInFlight);
-    if (isUnproved && unproved >= BodyReader.shareOf(maxInFlight)) throw HTTP_ERRORS.unproved('calls in flight');
+    if (isUnproved && unproved >= unprovedShare(maxInFlight)) throw HTTP_ERRORS.unproved('calls in flight');
     this.#hasSlot = true;
     this.#isUnproved = isUnproved;
     this.#count(1);
@@ -59,8 +60,9 @@ export class Ticket {
   async whileIdle<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (!this.#hasSlot || this.#isWaiting)
       throw new Error('A call can wait only while it is in progress, and once at a time.');
-    const { waits, maxWaiting, isStopping } = this.calls;
+    const { waits, maxWaiting, unprovedWaits, isStopping } = this.calls;
     if (waits.size >= maxWaiting) throw HTTP_ERRORS.callsWaiting(maxWaiting);
+    if (this.#isUnproved && unprovedWaits >= unprovedShare(maxWaiting)) throw HTTP_ERRORS.unproved('waiting calls');
     const { response } = this;
     const { socket } = response.req;
     const waiting = new AbortController();
@@ -70,6 +72,7 @@ export class Ticket {
     socket.once('end', stop);
     if (isStopping || response.closed || socket.destroyed || socket.readableEnded) stop();
     waits.add(waiting);
+    if (this.#isUnproved) this.calls.unprovedWaits++;
     this.#count(-1);
     this.#isWaiting = true;
     const began = performance.now();
@@ -81,6 +84,7 @@ export class Ticket {
       this.waited += performance.now() - began;
       this.#isWaiting = false;
       waits.delete(waiting);
+      if (this.#isUnproved) this.calls.unprovedWaits--;
       if (this.#hasSlot) this.#count(1);
     }
   }

@@ -56,7 +56,8 @@ function refusalOf(error: unknown): RequestError | undefined {
 }
 
 /**
- * One call, from the header of its request to its reply. Every call takes the same steps in the same order:
+ * One call, from the header of its request to its reply. Calls take these steps, but a caller who has proved nothing before `read` takes
+ * its slot after the second `access`:
  *
  *     header ─► rate ─► route ─► access ─► body ─► signature ─► slot ─► read ─► access ─► invoke ─► reply
  *                 │       │        │        │          │         │       │        │         │
@@ -64,36 +65,34 @@ function refusalOf(error: unknown): RequestError | undefined {
  *                                                         ▼
  *                                       refuse (any step throws)        ─► report, in either case
  *
- * The `Caller` is asked by the header fields before the body is read, by its bytes before they are put to use, and again when the message
- * has named the operation: only this lets a call through. GET without a body does without the first access; a caller whose key may be in
- * the message takes its slot after the last. A binding's subclass supplies route, read, invoke, reply and refuse.
+ * The `Caller`, made of the header fields with the call, is asked before the body is read, by its bytes before they are put to use, and
+ * again when the message has named the operation: only this lets a call through. A binding's subclass supplies route, read, invoke, reply
+ * and refuse. Steps that are often done at once return `void` or a promise, since awaiting costs a turn of the microtasks.
  */
 export abstract class IncomingCall implements Call {
   /** The binding; the version of a SOAP message is certain only once it has been read. */
   abstract readonly binding: Binding;
   /** The operation, once the header fields or the message have named one of the service. */
   operation: ServedOperation | undefined;
-  readonly request: HttpRequest;
   readonly method: string;
   readonly headers: HttpRequest['headers'];
-  readonly response: HttpResponse;
   /** The slot of the call, which is given back however it ends, and earlier while its operation waits. */
   readonly ticket: Ticket;
   readonly caller: Caller;
   readonly hint: Observer['hint'];
   /** The `Content-Type` of the request, if it has one that can be read. */
   mediaType: MediaType | undefined;
-  protected readonly endpoint: Endpoint;
 
-  constructor(request: HttpRequest, response: HttpResponse, endpoint: Endpoint) {
-    this.request = request;
+  constructor(
+    readonly request: HttpRequest,
+    readonly response: HttpResponse,
+    protected readonly endpoint: Endpoint,
+  ) {
     this.method = request.method ?? '';
     this.headers = request.headers;
     request.call = this;
-    this.response = response;
     this.ticket = endpoint.admission.ticket(response);
     this.caller = new Caller(request, endpoint.access);
-    this.endpoint = endpoint;
     this.hint = endpoint.observer.hint;
   }
 
@@ -129,13 +128,12 @@ export abstract class IncomingCall implements Call {
     this.mediaType = type === undefined ? undefined : this.endpoint.mediaType(type);
     this.route();
     const needs = this.operation?.access;
-    const mayHaveBody = this.binding !== 'httpget' || request.hasBody;
-    const unprovedLimit = mayHaveBody ? caller.checkHeader(needs, this.binding.startsWith('soap')) : undefined;
-    const body = mayHaveBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
+    const unprovedLimit = caller.checkHeader(needs, this.binding.startsWith('soap'));
+    const body = request.hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
     if (caller.signature !== undefined) await caller.verify(body, needs);
-    // A key may be in a message that is small enough to be read at once: its caller takes a slot below, when all proofs are known.
-    const { isUnproved: mayProveInMessage } = caller;
-    if (!mayProveInMessage) ticket.takeSlot();
+    // Without a proof so far, the message is small enough to be read at once, and may have a key in it.
+    const slotLater = caller.isUnproved;
+    if (!slotLater) ticket.takeSlot();
     const reading = this.read(body);
     if (reading !== undefined) {
       await reading;
@@ -145,7 +143,7 @@ export abstract class IncomingCall implements Call {
     const { operation } = this;
     if (operation === undefined) throw new Error('The call has been read, and names no operation.');
     caller.require(operation.access);
-    if (mayProveInMessage) ticket.takeSlot(caller.isUnproved);
+    if (slotLater) ticket.takeSlot(caller.isUnproved);
     if (unprovedLimit !== undefined && !caller.isUnproved) bodies.countAsProved(response);
     return operation;
   }

@@ -124,7 +124,7 @@ export class SoapCall extends IncomingCall {
     // SOAP 1.1, section 4.2.3; SOAP 1.2 part 1, section 5.2.3.
     if (mandatoryHeaders.length > 0) throw FAULTS.notUnderstood(mandatoryHeaders);
     if (security?.mandatory && security.problem !== undefined) throw FAULTS.security(security.problem);
-    this.caller.addPassword(security?.password, security?.problem?.message);
+    if (security !== undefined) this.caller.addPassword(security);
   }
 
   /** The operation of a message whose header fields name none. @throws {Fault} its element names none either, or may not. */

@@ -44,7 +44,7 @@ export class Semaphore {
   }
 }
 
-/** A message with more bytes or characters than this is read in another thread. */
+/** A message with more bytes or characters is read in another thread; work on more of it lets others run in between. */
 export const LARGE_MESSAGE = 64 * 1024;
 
 /** How long {@link letOthersRun} waits at most, and how long a round of the event loop takes in which nothing ran, in milliseconds. */

@@ -53,13 +53,14 @@ describe('with RECORD_KEYS and READ_KEYS', () => {
     const plain = `<wsse:UsernameToken><wsse:Username/><wsse:Password>${RECORD_KEY}</wsse:Password></wsse:UsernameToken>`;
     const MANDATORY = 'SOAP:mustUnderstand="1"';
 
-    it.each([
+    it.each<[string, string, string, Record<string, string>?]>([
       ['marked as mandatory', MANDATORY, usernameToken(RECORD_KEY)],
       ['without a type', '', plain],
       ['as CDATA beside a Timestamp', MANDATORY, expiring(60) + usernameToken(`<![CDATA[${RECORD_KEY}]]>`)],
       ['with a Timestamp that expired: clocks may differ by five minutes', '', expiring(-240) + plain],
-    ])('is taken %s, and is no part of the event', async (_how, attributes, token) => {
-      const answer = await call(securityHeader(token, attributes));
+      ['beside a key that is meant for a proxy', '', plain, { Authorization: 'Basic cHJveHk6b3RoZXI=' }],
+    ])('is taken %s, and is no part of the event', async (_how, attributes, token, ...[headers]) => {
+      const answer = await call(securityHeader(token, attributes), headers);
       expect(answer.status).toBe(200);
       const event = (await service.log.scan({ after: 0, limit: 10_000 })).at(-1);
       expect(event?.id).toBe(resultOf(answer));

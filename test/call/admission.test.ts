@@ -48,15 +48,16 @@ describe('the ticket of a call', () => {
     expect(counts()).toEqual([0, 0]);
   });
 
-  it('of a caller who has proved nothing is one of a quarter, until it waits or is given back', async () => {
+  it('of a caller who has proved nothing is one of a quarter, until it waits as one of another, or is given back', async () => {
     const unproved = others(2, true);
     expect(() => others(1, true)).toThrow('of callers without a valid key');
     others(1);
-    const end = waitWith(unproved[0] as Ticket);
-    unproved.push(...others(1, true));
-    await end();
-    for (const one of unproved) one.giveBack();
-    expect([calls.inFlight, calls.unproved]).toEqual([1, 0]);
+    const ends = unproved.map(waitWith);
+    const [third] = others(1, true) as [Ticket];
+    await expect(third.whileIdle(() => Promise.resolve())).rejects.toThrow('waiting calls of callers without');
+    for (const end of ends) await end();
+    for (const one of [third, ...unproved]) one.giveBack();
+    expect([calls.inFlight, calls.unproved, calls.unprovedWaits]).toEqual([1, 0, 0]);
   });
 
   it('gives back the slot while it waits, and takes it again although all of them are taken', async () => {

@@ -5,7 +5,7 @@ import { HttpRequest } from '../../src/http/request';
 import { openMemoryLog } from '../../src/log/memory/event-log';
 import { Deferred } from '../../src/util/promises';
 import { eventually } from '../support/eventually';
-import { ask, post } from '../support/bindings';
+import { ask, BINDINGS, post } from '../support/bindings';
 import { send, type Answer } from '../support/http';
 import { expectNothingHeldAfterEach } from '../support/nothing-held';
 import { slowLog } from '../support/slow-log';
@@ -162,13 +162,13 @@ describe('callers who have proved nothing share a quarter', () => {
     for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
   });
 
-  it('of the slots, also for operations that need no proof', async () => {
+  it.each(BINDINGS)('of the slots, over %s, also for operations that need no proof', async (binding) => {
     const { promise, resolve } = new Deferred<[]>();
     const read = jest.fn(() => promise);
     const { url } = await startService({ ...variables, MAX_IN_FLIGHT: '3' }, Object.assign(openMemoryLog(), { read }));
-    const first = ask(url, 'soap11', 'GetEvents');
+    const first = ask(url, binding, 'GetEvents');
     await eventually('the call is in flight', () => read.mock.calls.length === 1);
-    expect((await ask(url, 'soap11', 'GetEvents')).body).toContain('Too many calls in flight of callers without');
+    expect((await ask(url, binding, 'GetEvents')).body).toContain('Too many calls in flight of callers without');
     resolve([]);
     expect((await first).status).toBe(200);
   });

@@ -2,13 +2,11 @@ import { createInflateRaw, createUnzip } from 'node:zlib';
 import type { Config } from '../../config/config';
 import { HTTP_ERRORS, RequestError } from '../errors';
 import type { HttpRequest } from '../request';
-import { MessageMemory, SMALL_MESSAGE } from './message-memory';
+import { MessageMemory, SMALL_MESSAGE, unprovedShare } from './message-memory';
 import { GrowingBuffer, Turns } from './unstreamed-message';
 import type { HttpResponse } from '../response';
 import { Semaphore } from '../../util/promises';
 import { Charset } from './media-type';
-
-const EMPTY = Buffer.alloc(0);
 
 /** How many bodies are decoded at once: each decoder takes some 50 KB, which nothing counts. Node has four threads for them. */
 const DECODERS = 4;
@@ -23,11 +21,6 @@ type CheckSize = (bytes: number) => RequestError | undefined;
 
 /** Reads request bodies whole, within a limit for each and one for all large bodies that are held at the same time. */
 export class BodyReader {
-  /** The part of a limit that callers share who have proved nothing: they use up no more of what others need. */
-  static shareOf(this: void, limit: number): number {
-    return Math.ceil(limit / 4);
-  }
-
   readonly #memory: MessageMemory;
   /** Those of the same bodies whose callers have proved nothing. */
   readonly #unproved: MessageMemory;
@@ -39,12 +32,12 @@ export class BodyReader {
   constructor(private readonly config: Pick<Config, 'maxRequestBytes' | 'limits'>) {
     const { maxBodyMemory } = config.limits;
     this.#memory = new MessageMemory(maxBodyMemory);
-    this.#unproved = new MessageMemory(BodyReader.shareOf(maxBodyMemory));
+    this.#unproved = new MessageMemory(unprovedShare(maxBodyMemory));
   }
 
   /**
    * Resolves to the body after `Content-Encoding` is undone; a text that is not coded is left as it is. Sends `100 Continue` to a caller
-   * that waits for it, once the header fields are accepted. Call it once for each request.
+   * that waits for it, once the header fields are accepted. Call it once for each request with a body.
    *
    * @param unprovedLimit - most bytes of a caller who has proved nothing; such callers share a part of the memory and of the connections.
    * @throws {RequestError} the body is larger than allowed (413, or 401 for want of a proof), in an unknown content coding (415), broken or
@@ -52,7 +45,7 @@ export class BodyReader {
    */
   read(request: HttpRequest, response: HttpResponse, unprovedLimit?: number): Promise<Buffer> {
     if (unprovedLimit === undefined) return this.#read(request, response);
-    if (this.#awaited >= BodyReader.shareOf(this.config.limits.maxConnections))
+    if (this.#awaited >= unprovedShare(this.config.limits.maxConnections))
       return Promise.reject(HTTP_ERRORS.unproved('bodies that are awaited'));
     this.#awaited++;
     return this.#read(request, response, unprovedLimit).finally(() => this.#awaited--);
@@ -60,7 +53,6 @@ export class BodyReader {
 
   #read(request: HttpRequest, response: HttpResponse, unprovedLimit?: number): Promise<Buffer> {
     const { headers, bodyLength } = request;
-    if (!request.hasBody) return Promise.resolve(EMPTY);
     const error = this.#tooLarge(bodyLength, unprovedLimit);
     if (error !== undefined) return Promise.reject(error);
     const field = headers['content-encoding'];

@@ -3,6 +3,9 @@ import type { ServerResponse } from 'node:http';
 /** Messages of at most this many bytes do not count: a connection has one at a time. */
 export const SMALL_MESSAGE = 4096;
 
+/** The part of a limit that callers share who have proved nothing: they use up no more of what others need. */
+export const unprovedShare = (limit: number): number => Math.ceil(limit / 4);
+
 /** Counts the bytes of large messages that are held: bodies until their calls are answered, answers until they are sent. */
 export class MessageMemory {
   readonly #counted = new WeakMap<ServerResponse, number>();
