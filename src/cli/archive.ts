@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type NewEvent, sequenceOf, StoredEvent } from '../events/stored-event';
 import { ArchiveLine } from '../events/archive-line';
-import { KeyConflict } from '../events/key-conflict';
+import { EventFactory } from '../events/event';
 import type { EventLog } from '../log/event-log';
 import type { LogChange, ReadableLog } from '../log/readable-log';
 import { writeNewFile } from '../util/files';
@@ -140,7 +140,7 @@ export async function importEvents(file: string, stream: Readable, log: Pick<Eve
         const again: NewEvent[] = [];
         for (const [i, { id, recorded: isNew, conflict }] of appended.entries()) {
           const event = left[i] as NewEvent;
-          const next = conflict && KeyConflict.next(event, conflict);
+          const next = conflict && EventFactory.withOwnKey(event, conflict);
           if (isNew) recorded++;
           else if (next === undefined || next === 'known') known++;
           else if (next !== 'reused') again.push(next);

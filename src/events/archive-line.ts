@@ -12,8 +12,6 @@ const LOG_MEMBERS: readonly string[] = ['recordedAt', 'idempotencyKey', 'webhook
 /** The characters of header fields, after lines that say what a key applies to. Others would be replaced: two keys could become one. */
 const KEY = /^(?:[^\p{Cc}\p{Surrogate}]*\n){0,5}[\t\x20-\xff]*$/u;
 
-const NO_ATTRIBUTES: readonly string[] = ['sequence', 'data', 'data_base64', LOG];
-
 /** One line of an archive: an event with everything that the log keeps of it, or any other CloudEvent in the JSON format. */
 export const ArchiveLine = {
   /**
@@ -52,7 +50,7 @@ function archivedEvent(members: Members): NewEvent {
   const arrival = log.get('arrival')?.trim() ?? '';
   membersIn('The member arrival', arrival);
   // Those that the log added are within the rules for senders too.
-  const attributes = attributesIn(members, NO_ATTRIBUTES);
+  const attributes = attributesIn(members, ['sequence', 'data', 'data_base64', LOG]);
   const payload = payloadIn(members);
   return {
     id: attributes.id,

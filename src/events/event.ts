@@ -6,7 +6,7 @@ import { isMediaType, type SenderAttributes, traceAttributes, withoutReservedNam
 import { JsonText } from './cloudevents/json-text';
 import { SentEvent } from './cloudevents/sent-event';
 import type { SoapPart } from './arrival';
-import { shortDigestOf } from './key-conflict';
+import { KeyConflict, shortDigestOf } from './key-conflict';
 import type { NewEvent } from './stored-event';
 import { dataMember, type EventPayload } from './payload';
 
@@ -40,41 +40,23 @@ export interface EventContent {
   /** Set if the request is a sender's handshake; then there are no attributes. */
   readonly handshake?: { readonly type: string } | undefined;
   /** What the payload says about its sender, if that was looked for; without it `make` asks the header fields. */
-  readonly sender?: ReturnType<typeof senderFacts> | undefined;
-}
-
-/**
- * Returns the facts of a known sender about its event: its short name, the CloudEvents `type`, the key of the delivery. What was
- * signed decides; if it names neither, the sender's own header fields do.
- *
- * @param value - what the payload stands for, if that is JSON. A signature does not cover the content type, which is ignored then.
- */
-export function senderFacts(
-  { headers, keyScope, signedBy: { sender: signer, body: signed } = {} }: SenderCall,
-  value: unknown = signed && new JsonText(signed.toString()).parsed()?.value,
-) {
-  const members = Object(value) as Readonly<Record<string, unknown>>;
-  const ownType = signer?.typeOf(headers, members, signed);
-  const isOwn = signer !== undefined && (!signer.isScheme || ownType !== undefined);
-  const sender = isOwn ? signer : (Sender.of(headers) ?? signer);
-  return (
-    sender && {
-      name: sender.shortName,
-      type: ownType ?? sender.typeOf(headers, members, signed),
-      key: signer?.keyOf(headers, members, keyScope, signed) ?? sender.keyOf(headers, members, keyScope, signed),
-    }
-  );
+  readonly sender?: ReturnType<typeof EventFactory.senderFacts> | undefined;
 }
 
 type SenderCall = Pick<RecordedCall, 'headers' | 'keyScope'> & {
   readonly signedBy?: Partial<NonNullable<ProvedCaller['signedBy']>> | undefined;
 };
 
+/** The attributes that the service itself gives an event, besides `specversion`. */
+type OwnAttributes = Readonly<Record<'id' | 'source' | 'type' | 'time' | 'binding', string>> & {
+  readonly datacontenttype: string | undefined;
+};
+
 const DEFAULT_TYPE = 'webhook.recorded';
 
 /** Makes events from calls: CloudEvents 1.0 in the JSON format. */
 export class EventFactory {
-  /** The time of the last event, as a text and as ids begin with it: calls that arrive together share it, and to write it takes 0.4 µs. */
+  /** The time of the last event, as a text and as the start of ids: calls that arrive together share it, and writing it takes 0.4 µs. */
   #time = { milliseconds: NaN, text: '', idPrefix: '' };
   readonly #mayBeSecret = memoized(Secrets.mayBeIn);
   readonly #quoted = memoized((text) => JSON.stringify(text));
@@ -107,6 +89,40 @@ export class EventFactory {
     };
   }
 
+  /**
+   * Returns the facts of a known sender about its event: its short name, the CloudEvents `type`, the key of the delivery. What was
+   * signed decides; if it names neither, the sender's own header fields do.
+   *
+   * @param value - what the payload stands for, if that is JSON. A signature does not cover the content type, which is ignored then.
+   */
+  static senderFacts(
+    { headers, keyScope, signedBy: { sender: signer, body: signed } = {} }: SenderCall,
+    value: unknown = signed && new JsonText(signed.toString()).parsed()?.value,
+  ) {
+    const members = Object(value) as Readonly<Record<string, unknown>>;
+    const ownType = signer?.typeOf(headers, members, signed);
+    const isOwn = signer !== undefined && (!signer.isScheme || ownType !== undefined);
+    const sender = isOwn ? signer : (Sender.of(headers) ?? signer);
+    return (
+      sender && {
+        name: sender.shortName,
+        type: ownType ?? sender.typeOf(headers, members, signed),
+        key: signer?.keyOf(headers, members, keyScope, signed) ?? sender.keyOf(headers, members, keyScope, signed),
+      }
+    );
+  }
+
+  /**
+   * Returns the event with a key of its own, to be recorded next. `known`: it repeats the other, also by an id in the data itself.
+   * `reused`: its `Idempotency-Key` came with another type or other data.
+   */
+  static withOwnKey(event: NewEvent, { key, differs }: KeyConflict): NewEvent | 'known' | 'reused' {
+    // The same event, sent again with another part of the data changed.
+    if (key === 'webhookId' && Sender.isKeyInData(event.webhookId ?? '')) return 'known';
+    if (key === 'idempotencyKey' && differs === 'data') return 'reused';
+    return { ...event, [key]: KeyConflict.ownKey(event, key) };
+  }
+
   attributes() {
     const { source, type = DEFAULT_TYPE } = this.defaults;
     const { text: time, idPrefix } = this.#timeAt(Date.now());
@@ -118,7 +134,7 @@ export class EventFactory {
     const now = this.#timeAt(Date.now());
     const { binding, headers, keyScope, caller: { signedBy } = {} } = call;
     const { attributes: sent } = content;
-    const sender = content.sender ?? senderFacts({ headers, keyScope, signedBy });
+    const sender = content.sender ?? EventFactory.senderFacts({ headers, keyScope, signedBy });
     const { source: ownSource, type: ownType } = this.defaults;
     const { cut, cutJson } = this.secrets;
     const cutKey = (key: string | undefined) => key && cut(key);
@@ -127,7 +143,6 @@ export class EventFactory {
     const type = sent?.type ?? content.handshake?.type ?? ownType ?? sender?.type ?? DEFAULT_TYPE;
     const mediaType = content.payload?.mediaType;
     const contentType = mediaType !== undefined && this.#isContentType(mediaType) ? mediaType : undefined;
-    const datacontenttype = contentType ?? sent?.datacontenttype;
     const isTraced = sent?.traceparent !== undefined || sent?.tracestate !== undefined;
     const traced = isTraced ? undefined : traceAttributes(headers);
     // A signature covers the body alone: beside it no header field is a key, but for those that the operator has named.
@@ -136,24 +151,13 @@ export class EventFactory {
     const prefix = (source === ownSource ? '' : `${source}\n`) + (keyScope === undefined ? '' : `${keyScope}\n`);
     const field = this.keyFields.find((name) => keyIn(headers[name]) !== undefined);
     const namedKey = field && keyIn(headers[field], `${signedBy === undefined ? '' : 'signed '}${field}\n${prefix}`);
+    const own = { specversion: '1.0', id, source, type, time: now.text, binding, datacontenttype: contentType };
+    const named = sent && withoutReservedNames({ ...sent, datacontenttype: contentType ?? sent.datacontenttype });
     return {
       id,
       source,
-      attributes: cutJson(
-        sent === undefined && traced === undefined
-          ? this.#ownAttributes(id, source, type, now.text, binding, contentType)
-          : JSON.stringify({
-              specversion: '1.0',
-              id,
-              source,
-              type,
-              time: sent?.time ?? now.text,
-              binding,
-              datacontenttype,
-              ...(sent && withoutReservedNames({ ...sent, datacontenttype })),
-              ...traced,
-            }),
-      ),
+      // Cuts the id and the source too: `named` has them as they were sent.
+      attributes: cutJson(named || traced ? JSON.stringify({ ...own, ...named, ...traced }) : this.#jsonOf(own)),
       data: content.payload?.data,
       arrival: this.#arrival(call, content, sender?.name),
       recordedAt: now.milliseconds,
@@ -167,10 +171,10 @@ export class EventFactory {
     };
   }
 
-  /** The attributes that every event has, as `JSON.stringify` writes them, which takes 1 µs more: most values come again and again. */
-  #ownAttributes(id: string, source: string, type: string, time: string, binding: string, mediaType?: string): string {
+  /** Writes the attributes of most events as `JSON.stringify` does, which takes 1 µs more: their values come again and again. */
+  #jsonOf({ id, source, type, time, binding, datacontenttype }: OwnAttributes): string {
     const origin = `"source":${this.#quoted(source)},"type":${this.#quoted(type)},"time":"${time}"`;
-    const format = mediaType === undefined ? '' : `,"datacontenttype":${this.#quoted(mediaType)}`;
+    const format = datacontenttype === undefined ? '' : `,"datacontenttype":${this.#quoted(datacontenttype)}`;
     return `{"specversion":"1.0","id":"${id}",${origin},"binding":"${binding}"${format}}`;
   }
 

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { Sender } from '../senders/sender';
 import { JsonText } from './cloudevents/json-text';
 import { type NewEvent, StoredEvent } from './stored-event';
 
@@ -28,21 +27,15 @@ export const KeyConflict = {
     return isSame ? undefined : { key, differs: 'data' };
   },
 
-  /**
-   * Returns the event with a key of its own, made of its caller and, for the id of a delivery, its data, to be recorded next. `known`: it
-   * repeats the other, also by an id in the data itself. `reused`: its `Idempotency-Key` came with another type or other data.
-   */
-  next(event: NewEvent, { key, differs }: KeyConflict): NewEvent | 'known' | 'reused' {
-    // The same event, sent again with another part of the data changed.
-    if (key === 'webhookId' && Sender.isKeyInData(event.webhookId ?? '')) return 'known';
-    if (key === 'idempotencyKey' && differs === 'data') return 'reused';
+  /** Returns a key of the event's own: the one it has, then its caller and, for the id of a delivery, a digest of its data too. */
+  ownKey(event: NewEvent, key: KeyConflict['key']): string {
     const caller = callerIn(event);
     const data = caller.signedBody === undefined ? [StoredEvent.typeOf(event), event.data] : [];
     const what = key === 'webhookId' ? shortDigestOf(JSON.stringify([caller, ...data])) : (caller.keyName ?? '');
-    return { ...event, [key]: `${event[key] ?? ''}${APART}${what}` };
+    return `${event[key] ?? ''}${APART}${what}`;
   },
 
-  /** Divides a key from what tells its event apart from others with it, if there is any. */
+  /** Divides a key from what {@link ownKey} added, if it did. */
   parts: (key: string | undefined): readonly string[] => key?.split(APART) ?? [],
 };
 

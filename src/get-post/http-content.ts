@@ -1,5 +1,5 @@
 import { eventPayload } from '../events/payload';
-import { senderFacts, type EventContent } from '../events/event';
+import { EventFactory, type EventContent } from '../events/event';
 import { SentEvent } from '../events/cloudevents/sent-event';
 import { HTTP_ERRORS } from '../http/errors';
 import { MediaType } from '../http/content/media-type';
@@ -59,7 +59,7 @@ export function readContent(
   const handshake =
     sent.attributes === undefined ? Sender.handshakes.of(message.handshakes, asked, sender?.shortName) : undefined;
   const value = payload !== undefined && 'json' in payload ? payload.value : undefined;
-  return { ...eventContent(sent), handshake, sender: senderFacts({ headers, keyScope, signedBy }, value) };
+  return { ...eventContent(sent), handshake, sender: EventFactory.senderFacts({ headers, keyScope, signedBy }, value) };
 }
 
 function eventContent({ attributes, payload }: Sent): EventContent {

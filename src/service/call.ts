@@ -42,7 +42,7 @@ export class CallError extends Error {
 
   constructor(
     message: string,
-    /** `keyReuse`: the `Idempotency-Key` was sent with another event before. */
+    /** The name of its entry in `HTTP_ERRORS`. `keyReuse`: the `Idempotency-Key` was sent with another event before. */
     readonly kind: 'invalidInput' | 'keyReuse' = 'invalidInput',
   ) {
     super(message);

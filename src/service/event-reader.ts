@@ -22,8 +22,8 @@ export function waitParameter({ wait }: ParameterValues, query: EventQuery): num
 /** The events of an answer: at most `maxBytes`, each with a comma, as {@link wireBytes} counts. */
 export interface PageQuery extends EventQuery {
   readonly maxBytes: number;
-  /** Bytes of the reference that stands in for omitted data. */
-  readonly referenceBytes: number;
+  /** Bytes of the `dataref` that stands in for omitted data. */
+  readonly datarefBytes: number;
 }
 
 /** Bytes of an event besides its attributes and data, with the comma after it. */
@@ -36,13 +36,22 @@ const OTHER_BYTES = `,"sequence":"${sequenceOf(1)}",`.length;
  * @throws {EventLogError}
  */
 export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): Promise<StoredEvent[]> {
-  let found = await log.read(query);
-  const { after, limit } = query;
-  const page: StoredEvent[] = [];
-  const inLogOrder = () => (after === undefined ? page.toReversed() : page);
-  let room = query.maxBytes;
-  let measured = 0;
-  for (;;) {
+  const page = new Page(query);
+  for (let next: EventQuery | undefined = query; next !== undefined;) next = await page.add(await log.read(next));
+  return page.events.toSorted((one, other) => one.position - other.position);
+}
+
+class Page {
+  /** In the order in which they are read: the newest first, or those after a position. */
+  readonly events: StoredEvent[] = [];
+  #bytes = 0;
+
+  constructor(private readonly query: PageQuery) {}
+
+  /** Adds what the log found, up to the first event that does not fit. Resolves to the query for others that may, if there is room left. */
+  async add(found: readonly StoredEvent[]): Promise<EventQuery | undefined> {
+    const { after, limit, maxBytes } = this.query;
+    let measured = 0;
     let mayBeMore = false;
     for (const event of after === undefined ? found.toReversed() : found) {
       // Pauses before an event, never after the last: later calls would be answered first.
@@ -50,30 +59,31 @@ export async function readPage(log: Pick<EventLog, 'read'>, query: PageQuery): P
         await letOthersRun();
         measured = 0;
       }
-      const { listed, bytes } = inAnswer(event, query);
+      const { listed, bytes } = inAnswer(event, this.query);
       // The first is listed in any case: a reader could not go on after it otherwise.
-      if (page.length > 0 && bytes > room) return inLogOrder();
-      room -= bytes;
-      page.push(listed);
-      // The log counts fewer bytes, so an answer is full first, unless data that the log counted is left out.
-      mayBeMore ||= listed.dataOmitted !== undefined && event.dataOmitted === undefined;
+      if (this.events.length > 0 && this.#bytes + bytes > maxBytes) return undefined;
+      this.#bytes += bytes;
+      this.events.push(listed);
+      // The log stops at `maxBytes` by a lower count, so the page is full by then, unless the log counted data that is left out here: 900
+      // times `<` fill most of 1,000 bytes there. As `&lt;` they do not fit here, and the event takes 200 bytes without them.
+      mayBeMore ||= listed.dataOmitted !== event.dataOmitted;
       measured += event.data?.length ?? 0;
     }
-    if (!mayBeMore || page.length === limit) return inLogOrder();
-    const last = page.at(-1)?.position;
-    const rest = after === undefined ? { before: last } : { after: last };
-    found = await log.read({ ...query, limit: limit - page.length, ...rest });
+    const left = limit - this.events.length;
+    if (!mayBeMore || left === 0) return undefined;
+    const last = this.events.at(-1)?.position;
+    return { ...this.query, limit: left, ...(after === undefined ? { before: last } : { after: last }) };
   }
 }
 
-function inAnswer(event: StoredEvent, { maxBytes, referenceBytes }: PageQuery) {
+function inAnswer(event: StoredEvent, { maxBytes, datarefBytes }: PageQuery) {
   const { attributes, data } = event;
   const headBytes = wireBytes(attributes) + OTHER_BYTES;
   const whole = headBytes + (data === undefined ? 0 : wireBytes(data) + ','.length);
   if (event.dataOmitted === undefined && whole <= maxBytes) return { listed: event, bytes: whole };
   const dataOmitted = event.dataOmitted ?? Buffer.byteLength(data ?? '');
   const listed: StoredEvent = { ...event, data: undefined, dataOmitted };
-  return { listed, bytes: headBytes + referenceBytes };
+  return { listed, bytes: headBytes + datarefBytes };
 }
 
 /** Whether a query names events by `id` or `position`. */
@@ -104,7 +114,7 @@ export class EventReader {
       if (newest === undefined) break;
       // The log has none up to the position seen: one without an index of types does not look there again.
       events = await this.#readTogether({ ...query, after: seen }, newest);
-      // Read upwards they are the oldest, and without `after` the newest were asked for.
+      // That read gave the oldest after `seen`; without `after` the newest were asked for.
       if (events.length > 0 && query.after === undefined) events = await this.#readTogether(query, newest);
       // An event there may be forgotten already: then the wait goes on after it.
       seen = newest;

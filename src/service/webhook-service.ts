@@ -1,6 +1,5 @@
 import type { Config } from '../config/config';
 import { EventFactory, type EventContent } from '../events/event';
-import { KeyConflict } from '../events/key-conflict';
 import type { EventLog } from '../log/event-log';
 import { type NewEvent, positionIn, sequenceOf, wireBytes, StoredEvent } from '../events/stored-event';
 import { EventReader, type PageQuery, waitParameter } from './event-reader';
@@ -62,7 +61,7 @@ function queryOf(call: Call, parameters: ParameterValues, limit: number, maxResu
     after: sequenceParameter(parameters, 'after'),
     limit: limitParameter(parameters, limit),
     maxBytes: maxResultBytes - '[]'.length,
-    referenceBytes: wireBytes(`,${dataReference(Number.MAX_SAFE_INTEGER, call)}`),
+    datarefBytes: wireBytes(`,${dataReference(Number.MAX_SAFE_INTEGER, call)}`),
   };
 }
 
@@ -114,10 +113,10 @@ export async function recordEvent(call: Call, log: EventLog, factory: EventFacto
     let event = factory.make(call, content);
     // The bytes of the message are in the event, and need not stay while the disk works.
     call.forget();
-    // At most three times: each of the two keys is made the event's own once, and then finds the same event or none.
+    // At most three times: `withOwnKey` lengthens each of the two keys once at most, and the longer key finds this event or none.
     for (;;) {
       const [{ id, conflict }] = await log.append(event);
-      const next = conflict && KeyConflict.next(event, conflict);
+      const next = conflict && EventFactory.withOwnKey(event, conflict);
       if (next === undefined || next === 'known') return id;
       if (next === 'reused')
         throw new CallError(

@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import { ArchiveLine } from '../../src/events/archive-line';
 import { senderAttributes } from '../../src/events/cloudevents/attributes';
 import { EventFactory } from '../../src/events/event';
-import { KeyConflict } from '../../src/events/key-conflict';
 import { arrivalOf, type GivenArrival } from '../support/arrival';
 import { type NewEvent, StoredEvent } from '../../src/events/stored-event';
 import { anyCharacter } from '../support/arbitraries';
@@ -51,7 +50,7 @@ describe('an archive', () => {
       }),
     );
     for (const key of ['idempotencyKey', 'webhookId'] as const) {
-      const apart = KeyConflict.next(event, { key, differs: 'caller' }) as NewEvent;
+      const apart = EventFactory.withOwnKey(event, { key, differs: 'caller' }) as NewEvent;
       expect(apart[key]).not.toBe(event[key]);
       for (const each of [event, apart]) expect(read(ArchiveLine.of({ ...each, position: 7 }))).toEqual(each);
     }

@@ -8,7 +8,7 @@ import { EventReader, readPage, type PageQuery } from '../../src/service/event-r
 import { Deferred, Semaphore } from '../../src/util/promises';
 import { EVERY_EVENT, newEvent } from '../support/events';
 
-const QUERY: PageQuery = { ...EVERY_EVENT, referenceBytes: 100 };
+const QUERY: PageQuery = { ...EVERY_EVENT, datarefBytes: 100 };
 
 const event = (position: number): StoredEvent => ({ ...newEvent({ id: String(position) }), position });
 
@@ -123,7 +123,7 @@ describe('a reader that may wait', () => {
     const others = [
       read({ after: 0, limit: 5 }),
       read({ after: 1 }),
-      read({ after: 0, referenceBytes: 7 }),
+      read({ after: 0, datarefBytes: 7 }),
       read({ after: 0, type: 'a' }),
     ];
     await untilWatched();
@@ -265,14 +265,14 @@ describe('a page of events', () => {
 });
 
 /** Fills a page as `GET_EVENTS_MAX_BYTES` promises, in the plainest way. */
-function expected(all: readonly StoredEvent[], { after, limit, maxBytes, referenceBytes }: PageQuery): StoredEvent[] {
+function expected(all: readonly StoredEvent[], { after, limit, maxBytes, datarefBytes }: PageQuery): StoredEvent[] {
   const events: StoredEvent[] = [];
   let bytes = 0;
   for (const event of after === undefined ? all.toReversed() : all.filter(({ position }) => position > after)) {
     const isCut = written(event) > maxBytes;
     const dataOmitted = Buffer.byteLength(event.data ?? '');
     const shown: StoredEvent = isCut ? { ...event, data: undefined, dataOmitted } : event;
-    bytes += written(shown) + (isCut ? referenceBytes : 0);
+    bytes += written(shown) + (isCut ? datarefBytes : 0);
     if (events.length === limit || bytes > maxBytes) break;
     events.push(shown);
   }

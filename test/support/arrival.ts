@@ -1,4 +1,4 @@
-import { senderFacts, type EventContent, type RecordedCall } from '../../src/events/event';
+import { EventFactory, type EventContent, type RecordedCall } from '../../src/events/event';
 import { eventPayload, type Payload } from '../../src/events/payload';
 
 /** The parts of a call from which an event is made that a test gives. */
@@ -22,7 +22,7 @@ export function arrivalOf({ attributes, payload, ...given }: GivenArrival): [Rec
     {
       attributes,
       payload: payload && eventPayload(payload),
-      sender: senderFacts({ ...call, signedBy: call.caller?.signedBy }, value),
+      sender: EventFactory.senderFacts({ ...call, signedBy: call.caller?.signedBy }, value),
     },
   ];
 }
