@@ -13,9 +13,9 @@ export interface NewEvent {
   readonly arrival: string;
   /** When it was recorded, in milliseconds since 1970-01-01T00:00Z. */
   readonly recordedAt: number;
-  /** The sender's `Idempotency-Key`; preceded by the source and a line feed if that is not the service's own. */
+  /** The sender's `Idempotency-Key`, after lines with the source, if that is not the service's own, and the scope, if there is one. */
   readonly idempotencyKey: string | undefined;
-  /** The sender's `webhook-id` (Standard Webhooks) or delivery id, after lines with the name of that key and its scope, if it has them. */
+  /** The key of the delivery, whoever's; after lines with its name, source and scope, of which a plain `webhook-id` has none. */
   readonly webhookId: string | undefined;
 }
 
@@ -40,33 +40,35 @@ export function positionIn(text: string): number | undefined {
 const MEMBER = /^\s*"(data|data_base64)"\s*:\s*/;
 const BASE64 = /^"[A-Za-z\d+/]*={0,2}"\s*$/;
 
-/** Says which part of an event cannot be read, if there is one: a disk may damage them. */
-function problemOf(event: Pick<StoredEvent, 'attributes' | 'data' | 'arrival'>): string | undefined {
-  const { attributes, data, arrival } = event;
-  if (!isObject(attributes)) return 'its attributes cannot be read';
-  if (data !== undefined) {
-    const [start = '', name] = MEMBER.exec(data) ?? [];
-    // A slice is no copy: that would take as long again.
-    const value = data.slice(start.length);
-    const isReadable = name === 'data' ? new JsonText(value).parsed() !== undefined : BASE64.test(value);
-    if (name === undefined || !isReadable) return 'its data cannot be read';
-  }
-  return isObject(arrival) ? undefined : 'its arrival cannot be read';
-}
+export const StoredEvent = {
+  /** Says which part of an event cannot be read, if there is one: a disk may damage them. */
+  problemOf(event: Pick<StoredEvent, 'attributes' | 'data' | 'arrival'>): string | undefined {
+    const { attributes, data, arrival } = event;
+    if (!isObject(attributes)) return 'its attributes cannot be read';
+    if (data !== undefined) {
+      const [start = '', name] = MEMBER.exec(data) ?? [];
+      // A slice is no copy: that would take as long again.
+      const value = data.slice(start.length);
+      const isReadable = name === 'data' ? new JsonText(value).parsed() !== undefined : BASE64.test(value);
+      if (name === undefined || !isReadable) return 'its data cannot be read';
+    }
+    return isObject(arrival) ? undefined : 'its arrival cannot be read';
+  },
+
+  /** The type of an event; undefined if the disk has damaged it. */
+  typeOf({ attributes }: Pick<NewEvent, 'attributes'>): unknown {
+    return (new JsonText(attributes).parsed()?.value as { readonly type?: unknown } | undefined)?.type;
+  },
+
+  /** Writes an event of the log in the JSON format of CloudEvents 1.0, with its position as the extension `sequence`. */
+  json(this: void, event: Pick<StoredEvent, 'attributes' | 'position' | 'data'>): string {
+    const data = event.data === undefined ? '' : `,${event.data}`;
+    return `${event.attributes.slice(0, -1)},"sequence":"${sequenceOf(event.position)}"${data}}`;
+  },
+};
 
 function isObject(json: string): boolean {
   return json.trimStart().startsWith('{') && new JsonText(json).parsed() !== undefined;
-}
-
-/** The type of an event; undefined if the disk has damaged it. */
-function typeOf({ attributes }: Pick<NewEvent, 'attributes'>): unknown {
-  return (new JsonText(attributes).parsed()?.value as { readonly type?: unknown } | undefined)?.type;
-}
-
-/** Writes an event of the log in the JSON format of CloudEvents 1.0, with its position as the extension `sequence`. */
-function eventJson(event: Pick<StoredEvent, 'attributes' | 'position' | 'data'>): string {
-  const data = event.data === undefined ? '' : `,${event.data}`;
-  return `${event.attributes.slice(0, -1)},"sequence":"${sequenceOf(event.position)}"${data}}`;
 }
 
 /** The characters that XML escapes in character data. */
@@ -84,5 +86,3 @@ export function wireBytes(text: string): number {
   for (let i = 0; i < utf8.length; i++) size += ADDED[utf8[i] ?? 0] ?? 0;
   return size;
 }
-
-export const StoredEvent = { problemOf, typeOf, json: eventJson };

@@ -33,7 +33,7 @@ const NOT_IN_STRING = /\p{Cc}|\p{Surrogate}|\p{Noncharacter_Code_Point}/u;
 
 const EXTENSION_NAME = /^[a-z\d]{1,64}$/;
 
-/** The characters of a URI (RFC 3986, section 2), of which `URL` takes others too. */
+/** The characters of a URI (RFC 3986, section 2); `URL` accepts others too. */
 const CHARACTER = "(?:[\\w.~!$&'()*+,;=:@/?-]|%[\\da-f]{2})";
 const URI_TEXT = new RegExp(`^(?:${CHARACTER}|[[\\]])*(?:#${CHARACTER}*)?$`, 'i');
 const SCHEME = /^[a-z][a-z\d+.-]*:/i;
@@ -83,7 +83,7 @@ const REQUIRED: readonly string[] = ['specversion', 'id', 'source', 'type'];
 const extension: Check = (value) => {
   if (typeof value === 'string') return anyText(value);
   if (typeof value === 'boolean') return undefined;
-  // Of other numbers `| 0` takes another one.
+  // `| 0` changes every other number.
   const isInteger = typeof value === 'number' && (value | 0) === value;
   return isInteger ? undefined : 'must be a string that is not empty, a boolean or a 32-bit integer';
 };

@@ -6,7 +6,7 @@ export class JsonText {
   /** @param json - need not be valid. */
   constructor(readonly json: string) {}
 
-  /** Whether it has more objects, arrays and members; braces, brackets and colons in strings count too. */
+  /** Whether it has more objects, arrays and members than `maxParts`; braces, brackets and colons in strings count too. */
   hasTooManyParts(maxParts = MAX_PARTS): boolean {
     const { json } = this;
     if (json.length < maxParts) return false;
@@ -51,8 +51,6 @@ export class JsonText {
   }
 }
 
-const BACKSLASH = 0x5c;
-
 /** Finds the offsets of the members or elements of the object or array that a valid JSON text is; `colon`: after a name. */
 function partsOf(json: string, most = Infinity) {
   const found: { readonly start: number; readonly colon: number; readonly end: number }[] = [];
@@ -86,7 +84,7 @@ function partsOf(json: string, most = Infinity) {
 function stringEnd(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); ; end = json.indexOf('"', end + 1)) {
     let backslashes = 0;
-    while (json.charCodeAt(end - backslashes - 1) === BACKSLASH) backslashes++;
+    while (json[end - backslashes - 1] === '\\') backslashes++;
     if (backslashes % 2 === 0) return end + 1;
   }
 }
