@@ -106,9 +106,8 @@ async function partOf(
   since: number | undefined,
   events: Stream,
 ): Promise<Part> {
-  const { first } = since === undefined ? { first: 1 } : await events.storedSince(since - CLOCK_TOLERANCE);
-  const start = Math.max(after ?? 0, first - 1);
-  return { after: start, before, first: after === undefined ? 'newest' : 'oldest', most: Infinity };
+  const first = since === undefined ? 1 : (await events.storedSince(since - CLOCK_TOLERANCE)).first;
+  return { after: Math.max(after ?? 0, first - 1), before, isUpwards: after !== undefined, most: Infinity };
 }
 
 /** As `EventLog.forget`. */
@@ -130,9 +129,11 @@ export async function forgetEvents(begin: BeginCall, positions: readonly number[
 async function eraseKeys({ keys }: LogStreams, event: NewEvent): Promise<void> {
   for (const key of keysOf(event)) {
     const subject = keySubject(keys, key);
-    for (let from = 1, found; (found = await keys.next(from, subject)) !== undefined; from = found.seq + 1) {
-      const { id } = decodeReference(found.data) ?? decodeEvent(found.data)?.event ?? {};
-      if (id === event.id) await keys.erase(found.seq);
+    let message = await keys.next(1, subject);
+    while (message !== undefined) {
+      const { id } = decodeReference(message.data) ?? decodeEvent(message.data)?.event ?? {};
+      if (id === event.id) await keys.erase(message.seq);
+      message = await keys.next(message.seq + 1, subject);
     }
   }
 }

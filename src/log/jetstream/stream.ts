@@ -5,6 +5,7 @@ import {
   JetStreamApiCodes,
   JetStreamApiError,
   type JetStreamManager,
+  type JetStreamPublishOptions,
   type MsgRequest,
   type NextMsgRequest,
   type StoredMsg,
@@ -44,9 +45,6 @@ export type BeginCall = () => LogStreams;
 /** The library's own type decodes its data each time that it is asked for. */
 export type Message = Pick<StoredMsg, 'seq' | 'time' | 'data'>;
 
-/** In place of the position of the last message on a subject: there is none. */
-export const EMPTY = 0;
-
 /** Stores messages in a stream and fetches what its leader holds, until a deadline. */
 export class Stream {
   /** Matches the subjects of its messages. */
@@ -61,14 +59,34 @@ export class Stream {
     this.wildcard = name + tokens;
   }
 
+  /** Stores a message, whatever its subject has. */
+  async put(subject: string, body: Uint8Array): Promise<void> {
+    await this.#publish(subject, body);
+  }
+
   /**
-   * Stores a message; if `last` is given, only while the last message on its subject is at that position. Only {@link EMPTY} is safe with
-   * several writers: servers compare other positions before they agree on an order (nats-server 2.9.10).
+   * Stores a message if its subject has none: of several writers one succeeds.
    *
-   * @returns its position; undefined if there is another message, which may be this one, sent before, whose acknowledgement was lost.
+   * @returns its position; undefined if the subject has a message, which may be this one, if its acknowledgement was lost.
    */
-  async put(subject: string, body: Uint8Array, last?: number): Promise<number | undefined> {
-    const options = last === undefined ? {} : { expect: { lastSubjectSequence: last } };
+  putFirst(subject: string, body: Uint8Array): Promise<number | undefined> {
+    return this.#publish(subject, body, { expect: { lastSubjectSequence: 0 } });
+  }
+
+  /**
+   * Stores a message if the last one on its subject is at a position. Several writers may succeed, so they must store the same: servers
+   * compare positions other than 0 before they agree on an order (nats-server 2.9.10).
+   */
+  async putAfter(position: number, subject: string, body: Uint8Array): Promise<void> {
+    await this.#publish(subject, body, { expect: { lastSubjectSequence: position } });
+  }
+
+  /** Resolves to the message's position, or to undefined if its subject is not as expected. */
+  #publish(
+    subject: string,
+    body: Uint8Array,
+    options: Partial<JetStreamPublishOptions> = {},
+  ): Promise<number | undefined> {
     return this.connection.retry(this.deadline, async () => {
       try {
         return (await this.connection.client.publish(subject, body, options)).seq;

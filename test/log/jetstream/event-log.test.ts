@@ -23,7 +23,7 @@ import { natsInMemory } from '../../support/nats-in-memory';
 import { describeEventLog } from '../event-log-suite';
 
 const KEY = keySubject({ name: 'E' }, [IDEMPOTENCY_KEY, 'k']);
-const ALL: Part = { after: 0, before: Infinity, first: 'oldest', most: Infinity };
+const ALL: Part = { after: 0, before: Infinity, isUpwards: true, most: Infinity };
 
 const messageOf = (event: Partial<NewEvent>) => encodeEvent({ attempt: 'a', event: newEvent(event) });
 
@@ -318,7 +318,7 @@ describe('a search for events of a type', () => {
   it('looks at all again after one for the newest, and after 64 others', async () => {
     const { stream, at } = streamOf(ofTypes('ab'));
     const search = new TypeSearch();
-    expect(await found(search, stream, 0, 'a', { first: 'newest' })).toEqual([1]);
+    expect(await found(search, stream, 0, 'a', { isUpwards: false })).toEqual([1]);
     expect(await found(search, stream, 0)).toEqual([1]);
     for (const type of ['none', ...Array.from({ length: 64 }, (_, i) => String(i)), 'none']) {
       at.mockClear();
