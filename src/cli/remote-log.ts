@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ArchiveLine } from '../events/archive-line';
 import type { StoredEvent } from '../events/stored-event';
-import type { EventQuery, SearchQuery, Start } from '../log/queries';
+import type { SearchQuery, Start } from '../log/queries';
 import { ReadableLog } from '../log/readable-log';
 import { reasonOf } from '../util/errors';
 import { HttpClient, isTemporary, pauseAfter, wholeOf, type StreamedAnswer } from './http-client';
@@ -46,7 +46,7 @@ export class RemoteLog implements ReadableLog {
     private readonly wait = WAIT,
   ) {}
 
-  async scan({ id, position, after = 0, since, limit }: EventQuery) {
+  async scan({ id, position, after = 0, since, limit }: Parameters<ReadableLog['scan']>[0]) {
     const begin = position === undefined ? after : Math.max(0, position - 1);
     const events: StoredEvent[] = [];
     for await (const page of this.#download({ ...fromStart({ after: begin, since }), id, limit })) {

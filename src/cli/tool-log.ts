@@ -109,7 +109,7 @@ export async function* selectedEvents(
 }
 
 /** The events with a name as their id, and the one at that sequence. A name with all 20 digits is a sequence. */
-async function eventsNamed(name: string, log: Pick<EventLog, 'scan'>): Promise<StoredEvent[]> {
+async function eventsNamed(name: string, log: Pick<ReadableLog, 'scan'>): Promise<StoredEvent[]> {
   const position = positionIn(name);
   const at = position === undefined ? [] : await log.scan({ position, limit: 1 });
   if (at[0] !== undefined && name === sequenceOf(at[0].position)) return at;

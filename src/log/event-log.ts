@@ -57,14 +57,14 @@ export class EventLog extends LocalLog {
   /** The events of the last commit, if it failed. */
   #failed: readonly NewEvent[] = [];
   readonly #searches = new Semaphore(1);
-  /** Settles once all that {@link end} was asked for is known. */
-  #pendingEnds: Promise<unknown> | undefined;
+  /** Set while {@link newestFromNow} is asked; settles once all its answers are known. */
+  #pendingStarts: Promise<unknown> | undefined;
   /** Limits answers with a whole event to one at a time: each takes several times the event's bytes. */
-  readonly whole = new Semaphore(1);
+  readonly wholeEventReads = new Semaphore(1);
 
   constructor(
     private readonly engine: Engine,
-    { retention = {}, isShared, forgets = true }: LocalSettings = {},
+    { retention = {}, isShared = false, forgets = true }: LocalSettings = {},
   ) {
     super();
     const { upkeep } = engine;
@@ -98,8 +98,8 @@ export class EventLog extends LocalLog {
     const commit = () => (this.#group ? this.#group.add(events, sizeOf(events)) : this.#commit(events, 0));
     return this.#whileOpen(failure, () => {
       if (events.length === 0) return Promise.resolve([]);
-      // Not before the end that a reader asked for is known.
-      return this.#pendingEnds === undefined ? commit() : this.#pendingEnds.then(commit);
+      // A reader is promised every later event.
+      return this.#pendingStarts === undefined ? commit() : this.#pendingStarts.then(commit);
     });
   }
 
@@ -171,14 +171,14 @@ export class EventLog extends LocalLog {
     return this.#reading(() => this.engine.newest());
   }
 
-  /** As {@link newest}, for a reader of all that this process is given from now on: that is recorded after it. */
-  end(): Promise<number> {
-    const end = this.newest();
-    const ends = Promise.allSettled([end, this.#pendingEnds]).then(() => {
-      if (this.#pendingEnds === ends) this.#pendingEnds = undefined;
+  /** As {@link newest}; every later {@link append} of this process gets a higher position, and waits until this one is known. */
+  newestFromNow(): Promise<number> {
+    const newest = this.newest();
+    const pending = Promise.allSettled([newest, this.#pendingStarts]).then(() => {
+      if (this.#pendingStarts === pending) this.#pendingStarts = undefined;
     });
-    this.#pendingEnds = ends;
-    return end;
+    this.#pendingStarts = pending;
+    return newest;
   }
 
   stats(): Promise<LogStats> {

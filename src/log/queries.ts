@@ -31,6 +31,17 @@ export interface EventQuery {
   readonly maxBytes?: number;
 }
 
+/** The beginning that types have in common if a query's `type` ends in `.*`: all before the `*`. */
+export function typePrefix(type: string | undefined): string | undefined {
+  return type?.endsWith('.*') ? type.slice(0, -1) : undefined;
+}
+
+/** Whether an event's own type matches a query's `type`. */
+export function isOfType(type: string, own: unknown): boolean {
+  const prefix = typePrefix(type);
+  return prefix === undefined ? own === type : typeof own === 'string' && own.startsWith(prefix);
+}
+
 export interface LogStats {
   readonly events: number;
   /** Bytes of storage. */
@@ -114,14 +125,13 @@ export const PAGE_BYTES = 8 * 1024 * 1024;
 
 /**
  * Returns a function that is called for one event after the other and says how it belongs to a page of `EventLog.read`: whole, without
- * its data, or not at all because the page is full.
+ * its data, or not at all because the page is full. The last event may pass `maxBytes`, but not `wholeBytes`, which applies without it.
  */
-export function pageFiller({ maxBytes }: Pick<EventQuery, 'maxBytes'>, mostBytes = PAGE_BYTES) {
+export function pageFiller({ maxBytes }: Pick<EventQuery, 'maxBytes'>, wholeBytes = PAGE_BYTES) {
   let bytes = 0;
   return (attributesBytes: number, dataBytes: number): 'whole' | 'without data' | 'full' => {
     const whole = attributesBytes + dataBytes;
-    const most = maxBytes ?? mostBytes - whole;
-    if (bytes > 0 && bytes > most) return 'full';
+    if (bytes > 0 && bytes > (maxBytes ?? wholeBytes - whole)) return 'full';
     const isWhole = maxBytes === undefined || whole <= maxBytes;
     bytes += isWhole ? whole : attributesBytes;
     return isWhole ? 'whole' : 'without data';
@@ -131,7 +141,10 @@ export function pageFiller({ maxBytes }: Pick<EventQuery, 'maxBytes'>, mostBytes
 /** The first items that have no more than a size together, but one at least. */
 export function fitting<Item>(items: readonly Item[], most: number, sizeOf: (item: Item) => number): readonly Item[] {
   let total = 0;
-  const end = items.findIndex((item, i) => (total += sizeOf(item)) > most && i > 0);
+  const end = items.findIndex((item, i) => {
+    total += sizeOf(item);
+    return total > most && i > 0;
+  });
   return end === -1 ? items : items.slice(0, end);
 }
 

@@ -1,9 +1,9 @@
 import { EventData } from '../events/payload';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
-import { isOfType } from './engine';
 import {
   DATA_START,
+  isOfType,
   type DataSummary,
   type Events,
   type FoundEvent,

@@ -1,5 +1,6 @@
 import { StoredEvent } from '../../events/stored-event';
-import { EventLogError, isOfType } from '../engine';
+import { EventLogError } from '../engine';
+import { isOfType } from '../queries';
 import { decodeEvent } from './message';
 import type { Message, Stream } from './stream';
 

@@ -1,8 +1,8 @@
 import { KeyConflict } from '../../events/key-conflict';
 import { type NewEvent, StoredEvent } from '../../events/stored-event';
-import { isOfType, type Appended, type Engine, type Retention } from '../engine';
+import type { Appended, Engine, Retention } from '../engine';
 import { EventLog } from '../event-log';
-import { pageFrom, type EventQuery } from '../queries';
+import { isOfType, pageFrom, type EventQuery } from '../queries';
 import { searchStep } from '../search';
 
 /** Maximum events that a step of a search looks at. */

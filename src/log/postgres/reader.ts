@@ -1,6 +1,13 @@
 import type { StoredEvent } from '../../events/stored-event';
-import { typePrefix } from '../engine';
-import { eventOf, PAGE_BYTES, type EventRow, type EventQuery, type SearchQuery, type SearchResult } from '../queries';
+import {
+  eventOf,
+  PAGE_BYTES,
+  typePrefix,
+  type EventRow,
+  type EventQuery,
+  type SearchQuery,
+  type SearchResult,
+} from '../queries';
 import { searchStep, textForms } from '../search';
 import type { PostgresConnection } from './connection';
 import { idDigest, storable, TYPE_START, typeStart } from './schema';

@@ -1,8 +1,8 @@
 import type { StoredEvent } from '../../events/stored-event';
-import { typePrefix } from '../engine';
 import {
   eventOf,
   pageFiller,
+  typePrefix,
   type EventRow,
   type EventQuery,
   type LogStats,
@@ -75,10 +75,10 @@ export class SqliteReader {
   }
 
   /** Looks at sizes first, so that what does not fit is never loaded. Returns events in log order. */
-  #page(selection: Selection, mostBytes?: number): StoredEvent[] {
+  #page(selection: Selection, wholeBytes?: number): StoredEvent[] {
     const kept: number[] = [];
     const omitted = new Map<number, number>();
-    const add = pageFiller(selection, mostBytes);
+    const add = pageFiller(selection, wholeBytes);
     for (const row of this.#sizes(selection)) {
       const added = add(row.attributesBytes, row.dataBytes);
       if (added === 'full') break;
