@@ -60,8 +60,7 @@ async function openEngine({ retentionPause: idlePause = 1000, ...options }: Sqli
   let keptOpen: { close(): void } | undefined;
   const close = async (): Promise<void> => {
     const areClosed = (await reader.closeDatabase()) && (await writer.closeDatabase());
-    // The last connection writes the log back and deletes files by name. If they were lost, this one keeps the threads from that
-    // until both have ended.
+    // If the files were lost, `keptOpen` must close last: while it is open no thread writes back or deletes.
     if (areClosed) keptOpen?.close();
     for (const thread of [reader, writer]) await thread.end();
     if (!areClosed) keptOpen?.close();
