@@ -27,10 +27,13 @@ export interface EventLogSettings {
   /** Whether other processes of this machine record in it as well. */
   readonly isShared?: boolean | undefined;
   /** Whether this process forgets what is past retention; true by default. */
-  readonly forgets?: boolean;
+  readonly forgets?: boolean | undefined;
   /** For the server, if it asks for one and its address has none. Secret. */
   readonly password?: string | undefined;
 }
+
+/** Nothing is forgotten without a retention. */
+export type LocalSettings = Partial<Pick<EventLogSettings, 'retention' | 'isShared' | 'forgets'>>;
 
 /** Which events a log forgets. A limit that is undefined does not apply. */
 export interface Retention {

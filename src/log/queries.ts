@@ -31,17 +31,6 @@ export interface EventQuery {
   readonly maxBytes?: number;
 }
 
-/** The beginning that types have in common if a query's `type` ends in `.*`: all before the `*`. */
-export function typePrefix(type: string | undefined): string | undefined {
-  return type?.endsWith('.*') ? type.slice(0, -1) : undefined;
-}
-
-/** Whether an event's own type matches a query's `type`. */
-export function isOfType(type: string, own: unknown): boolean {
-  const prefix = typePrefix(type);
-  return prefix === undefined ? own === type : typeof own === 'string' && own.startsWith(prefix);
-}
-
 export interface LogStats {
   readonly events: number;
   /** Bytes of storage. */

@@ -6,7 +6,7 @@ import { pageFrom, type EventQuery } from '../queries';
 import { searchStep } from '../search';
 import type { JetStreamAddress } from './address';
 import { JetStreamConnection } from './connection';
-import { decodeEvent, decodeReference, keysOf, keySubject, slotsFilter } from './message';
+import { decodeEvent, decodeReference, keysOf, slotsFilter } from './message';
 import { recordEvents } from './recorder';
 import { keysMissing, provideStreams, requireReady, retentionOfKeys } from './setup';
 import { logStreams, type BeginCall, type LogStreams, type Stream } from './stream';
@@ -95,7 +95,7 @@ async function* matching({ events }: LogStreams, types: TypeSearch, query: Event
   const { id, type, since, limit } = query;
   const walk = new StreamWalk(events);
   const part = await partOf(query, since, events);
-  if (id !== undefined) yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), part);
+  if (id !== undefined) yield* walk.onSubjects(await events.subjects(slotsFilter(events.name, id)), part);
   else if (type !== undefined) yield* types.find(events, type, part);
   else yield* walk.events(since === undefined ? { ...part, most: limit } : part);
 }
@@ -127,8 +127,7 @@ export async function forgetEvents(begin: BeginCall, positions: readonly number[
 
 /** Erases the claims of the event's keys, which hold copies of it, and the references to it. */
 async function eraseKeys({ keys }: LogStreams, event: NewEvent): Promise<void> {
-  for (const key of keysOf(event)) {
-    const subject = keySubject(keys, key);
+  for (const { subject } of keysOf(keys.name, event)) {
     let message = await keys.next(1, subject);
     while (message !== undefined) {
       const { id } = decodeReference(message.data) ?? decodeEvent(message.data)?.event ?? {};

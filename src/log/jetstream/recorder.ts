@@ -8,13 +8,10 @@ import {
   decodeReference,
   encodeEvent,
   encodeReference,
-  IDEMPOTENCY_KEY,
   keysOf,
-  keySubject,
   requireEvent,
   slotSubject,
   type EventMessage,
-  type Key,
   type Reference,
 } from './message';
 import type { BeginCall, LogStreams, Message, Stream } from './stream';
@@ -44,12 +41,12 @@ type Stored = Reference & Appended;
  */
 export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]): Promise<Appended[]> {
   const messages = events.map((event) => messageOf({ attempt: nuid.next(), event }));
-  const { maxBytes } = begin();
+  const { maxBytes, keys } = begin();
   for (const { event, body } of messages) {
     if (body.length > maxBytes) throw new EventTooLargeError(event.id, body.length, maxBytes);
   }
   const outcomes: Appended[] = [];
-  for (const part of partsWithoutSharedKeys(messages)) {
+  for (const part of partsWithoutSharedKeys(messages, keys.name)) {
     const streams = begin();
     const attempts = part.map((message) => new Attempt(message, streams));
     // All keys first: then the events are stored without a wait between them.
@@ -61,12 +58,12 @@ export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]
 }
 
 /** Splits events so that no two of a part share a key: one that finds its key claimed would record the claim's event out of order. */
-function partsWithoutSharedKeys(messages: readonly EncodedMessage[]): EncodedMessage[][] {
+function partsWithoutSharedKeys(messages: readonly EncodedMessage[], stream: string): EncodedMessage[][] {
   const parts: EncodedMessage[][] = [];
   let part: EncodedMessage[] = [];
   let keys = new Set<string>();
   for (const message of messages) {
-    const given = keysOf(message.event).map((key) => key.join(' '));
+    const given = keysOf(stream, message.event).map(({ subject }) => subject);
     if (part.length === 0 || part.length === PART_EVENTS || given.some((key) => keys.has(key))) {
       part = [];
       keys = new Set();
@@ -98,10 +95,9 @@ class Attempt {
 
   /** Claims the keys that the sender gave the event, or finds the event that has one of them. */
   async claimKeys(): Promise<Stored | undefined> {
-    for (const key of keysOf(this.message.event)) {
-      const found = await this.#claim(key);
-      if (found !== undefined)
-        return this.#compared(found, key[0] === IDEMPOTENCY_KEY ? 'idempotencyKey' : 'webhookId');
+    for (const { key, subject } of keysOf(this.streams.keys.name, this.message.event)) {
+      const found = await this.#claim(subject);
+      if (found !== undefined) return this.#compared(found, key);
     }
     return undefined;
   }
@@ -131,15 +127,14 @@ class Attempt {
   /** Puts the event into its slot, or finds it there. */
   async #store(): Promise<Stored> {
     const { events } = this.streams;
-    const { id } = this.message.event;
-    const { position, earlier } = await this.#put(events, slotSubject(events, this.message.event));
-    return { id, recorded: earlier === undefined, sequence: position };
+    const { event } = this.message;
+    const { position, earlier } = await this.#put(events, slotSubject(events.name, event));
+    return { id: event.id, recorded: earlier === undefined, sequence: position };
   }
 
-  /** Claims a key for this attempt, or finds the event that has it, which is recorded if it is not yet. */
-  async #claim(key: Key): Promise<Stored | undefined> {
+  /** Claims a key by its subject, or finds the event that has it, which is recorded if it is not yet. */
+  async #claim(subject: string): Promise<Stored | undefined> {
     const { keys } = this.streams;
-    const subject = keySubject(keys, key);
     for (;;) {
       const { position, earlier } = await this.#put(keys, subject);
       if (earlier === undefined) {
@@ -154,7 +149,7 @@ class Attempt {
     }
   }
 
-  /** Puts the event on an empty subject. Resolves to its position, or to the last message there if another attempt has put it. */
+  /** Puts the event on an empty subject. Resolves to its position, or to that of the last message there, `earlier`, of another attempt. */
   async #put(stream: Stream, subject: string): Promise<{ position: number; earlier?: Message | undefined }> {
     for (;;) {
       const position = await stream.putFirst(subject, this.message.body);

@@ -5,7 +5,6 @@ import {
   JetStreamApiCodes,
   JetStreamApiError,
   type JetStreamManager,
-  type JetStreamPublishOptions,
   type MsgRequest,
   type NextMsgRequest,
   type StoredMsg,
@@ -60,39 +59,31 @@ export class Stream {
   }
 
   /** Stores a message, whatever its subject has. */
-  async put(subject: string, body: Uint8Array): Promise<void> {
-    await this.#publish(subject, body);
+  put(subject: string, body: Uint8Array): Promise<unknown> {
+    return this.#publish(subject, body);
   }
 
-  /**
-   * Stores a message if its subject has none: of several writers one succeeds.
-   *
-   * @returns its position; undefined if the subject has a message, which may be this one, if its acknowledgement was lost.
-   */
+  /** Stores a message on an empty subject. @returns its position; undefined if there is one, perhaps this, whose acknowledgement was lost. */
   putFirst(subject: string, body: Uint8Array): Promise<number | undefined> {
-    return this.#publish(subject, body, { expect: { lastSubjectSequence: 0 } });
+    return this.#publish(subject, body, 0);
   }
 
   /**
    * Stores a message if the last one on its subject is at a position. Several writers may succeed, so they must store the same: servers
    * compare positions other than 0 before they agree on an order (nats-server 2.9.10).
    */
-  async putAfter(position: number, subject: string, body: Uint8Array): Promise<void> {
-    await this.#publish(subject, body, { expect: { lastSubjectSequence: position } });
+  putAfter(position: number, subject: string, body: Uint8Array): Promise<unknown> {
+    return this.#publish(subject, body, position);
   }
 
-  /** Resolves to the message's position, or to undefined if its subject is not as expected. */
-  #publish(
-    subject: string,
-    body: Uint8Array,
-    options: Partial<JetStreamPublishOptions> = {},
-  ): Promise<number | undefined> {
+  #publish(subject: string, body: Uint8Array, lastSubjectSequence?: number): Promise<number | undefined> {
+    const options = lastSubjectSequence === undefined ? {} : { expect: { lastSubjectSequence } };
     return this.connection.retry(this.deadline, async () => {
       try {
         return (await this.connection.client.publish(subject, body, options)).seq;
       } catch (error) {
         if (isSubjectTaken(error)) return undefined;
-        const info = await this.#lookUp().catch(() => undefined);
+        const info = await this.connection.manager.streams.info(this.name).catch(() => undefined);
         if (info !== undefined) this.requireOpen(info, body.length);
         throw error;
       }
@@ -134,10 +125,6 @@ export class Stream {
     return Object.keys(state.subjects ?? {});
   }
 
-  #lookUp(): Promise<StreamInfo> {
-    return this.connection.manager.streams.info(this.name);
-  }
-
   /** @throws {StreamSettingsError} the stream was changed after the start, and accepts no message of this size. */
   requireOpen({ config, state }: StreamInfo, bytes: number): void {
     const { sealed, no_ack: isSilent, subjects, discard, discard_new_per_subject: isOnce } = config;
@@ -145,20 +132,18 @@ export class Stream {
     const isFull =
       discard === DiscardPolicy.New &&
       (isOnce || reached(config.max_msgs, state.messages + 1) || reached(config.max_bytes, state.bytes + bytes));
-    const problems: readonly (readonly [is: boolean, problem: string])[] = [
-      [sealed, 'is sealed'],
-      [isSilent === true, 'acknowledges nothing (no_ack)'],
-      [!subjects.includes(this.wildcard), `does not have the subjects ${this.wildcard}`],
-      [isFull, 'is full, and refuses new messages (discard: new)'],
-    ];
-    const [, problem] = problems.find(([is]) => is) ?? [];
-    if (problem !== undefined) throw new StreamSettingsError(`the stream ${this.name} ${problem}`);
+    const problem =
+      (sealed && 'is sealed') ||
+      (isSilent && 'acknowledges nothing (no_ack)') ||
+      (!subjects.includes(this.wildcard) && `does not have the subjects ${this.wildcard}`) ||
+      (isFull && 'is full, and refuses new messages (discard: new)');
+    if (problem) throw new StreamSettingsError(`the stream ${this.name} ${problem}`);
   }
 
   /** Settings and state of the stream; undefined if it does not exist. */
   async info(): Promise<StreamInfo | undefined> {
     try {
-      return await this.#ask(() => this.#lookUp());
+      return await this.#ask(({ streams }) => streams.info(this.name));
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return undefined;
       throw error;

@@ -1,6 +1,6 @@
 import { StoredEvent } from '../../events/stored-event';
 import { EventLogError } from '../engine';
-import { isOfType } from '../queries';
+import { isOfType } from '../search';
 import { decodeEvent } from './message';
 import type { Message, Stream } from './stream';
 
@@ -60,12 +60,10 @@ export class StreamWalk {
     const count = to - from + 1;
     // Downwards it begins with the first message that is found.
     let passed = isUpwards ? from - 1 : undefined;
-    let done = 0;
-    while (done < count) {
+    for (let done = 0; done < count;) {
       const fitting = Math.max(1, Math.floor(WINDOW_BYTES / bytesEach));
       const size = Math.min(this.windowMessages, fitting, most, count - done);
-      const start = isUpwards ? from + done : to - done;
-      const window = Array.from({ length: size }, (_, i) => (isUpwards ? start + i : start - i));
+      const window = Array.from({ length: size }, (_, i) => (isUpwards ? from + done + i : to - done - i));
       const fetched = await Promise.all(window.map((position) => this.stream.at(position)));
       const messages = fetched.filter((message) => message !== undefined);
       // After a large message, others as large are expected.

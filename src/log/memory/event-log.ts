@@ -2,8 +2,8 @@ import { KeyConflict } from '../../events/key-conflict';
 import { type NewEvent, StoredEvent } from '../../events/stored-event';
 import type { Appended, Engine, Retention } from '../engine';
 import { EventLog } from '../event-log';
-import { isOfType, pageFrom, type EventQuery } from '../queries';
-import { searchStep } from '../search';
+import { pageFrom, type EventQuery } from '../queries';
+import { isOfType, searchStep } from '../search';
 
 /** Maximum events that a step of a search looks at. */
 const STEP_EVENTS = 1000;

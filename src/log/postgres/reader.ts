@@ -1,14 +1,6 @@
 import type { StoredEvent } from '../../events/stored-event';
-import {
-  eventOf,
-  PAGE_BYTES,
-  typePrefix,
-  type EventRow,
-  type EventQuery,
-  type SearchQuery,
-  type SearchResult,
-} from '../queries';
-import { searchStep, textForms } from '../search';
+import { eventOf, PAGE_BYTES, type EventRow, type EventQuery, type SearchQuery, type SearchResult } from '../queries';
+import { searchStep, textForms, typePrefix } from '../search';
 import type { PostgresConnection } from './connection';
 import { idDigest, storable, TYPE_START, typeStart } from './schema';
 

@@ -65,12 +65,12 @@ export async function recordEvents(
   waited: number,
 ): Promise<Appended[]> {
   const deadline = connection.deadline(waited);
-  const entries: Entry[] = events.map((event) => ({ event }));
+  const entries: { readonly event: NewEvent; outcome?: Appended }[] = events.map((event) => ({ event }));
+  const isLeft = ({ outcome }: { readonly outcome?: Appended }) => outcome === undefined;
   // Set once an attempt may have recorded some, whose answer was lost.
   let ownPositions: Set<number> | undefined;
-  let left = entries;
   // Again if the event that one repeats was forgotten before it was found.
-  while (left.length > 0) {
+  for (let left = entries; left.length > 0; left = left.filter(isLeft)) {
     const given = left.map(({ event }) => event);
     const places = await connection.run(async (client, isRepeated) => {
       if (isRepeated) ownPositions ??= new Set();
@@ -78,25 +78,15 @@ export async function recordEvents(
     }, deadline);
     for (const [i, entry] of left.entries())
       if (places.has(i + 1)) entry.outcome = { id: entry.event.id, recorded: true };
-    left = left.filter(isLeft);
-    if (left.length === 0) break;
-    const rows = await rowsOf(left.map(({ event }) => event));
+    const repeats = left.filter(isLeft);
+    if (repeats.length === 0) break;
+    const rows = await rowsOf(repeats.map(({ event }) => event));
     for (const first of await connection.query<FoundRow>(FIND, [rows], deadline)) {
-      const entry = left[first.place - 1];
+      const entry = repeats[first.place - 1];
       if (entry) entry.outcome = outcomeOf(entry.event, first, ownPositions);
     }
-    left = left.filter(isLeft);
   }
   return entries.map(({ outcome }) => outcome as Appended);
-}
-
-interface Entry {
-  readonly event: NewEvent;
-  outcome?: Appended;
-}
-
-function isLeft({ outcome }: Entry): boolean {
-  return outcome === undefined;
 }
 
 /**

@@ -5,9 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { writeNewFile } from '../../util/files';
 import { Remote } from '../../util/remote';
-import { EventLogError, type Engine } from '../engine';
-import { EventLog, type LocalSettings } from '../event-log';
-import { keepOpen, type SqliteOptions } from './database';
+import { EventLogError, type Engine, type LocalSettings } from '../engine';
+import { EventLog } from '../event-log';
+import type { SqliteOptions } from './database';
 import type { OpenedFiles } from './files';
 import { rowOf, STEP_EVENTS } from './recorder';
 import type { ThreadFunctions } from './thread';
@@ -66,8 +66,10 @@ async function openEngine({ retentionPause: idlePause = 1000, ...options }: Sqli
     if (!areClosed) keptOpen?.close();
   };
   try {
+    // This thread loads SQLite while the other one starts.
+    const [files, { keepOpen }] = await Promise.all([writer.ask('files'), import('./database.js')]);
     // The threads that start later open the same files, or none.
-    reader.files = writer.files = await writer.ask('files');
+    reader.files = writer.files = files;
     keptOpen = keepOpen(options.file);
   } catch (cause) {
     await close();
@@ -147,14 +149,11 @@ class DatabaseThread {
   constructor(private readonly options: SqliteOptions) {}
 
   /** Questions begin in their order; one that waits for a lock lets later ones pass. */
-  ask<Name extends keyof ThreadFunctions>(
-    name: Name,
-    ...argument: Parameters<ThreadFunctions[Name]>
-  ): Promise<Awaited<ReturnType<ThreadFunctions[Name]>>> {
+  readonly ask: Remote<ThreadFunctions>['ask'] = (name, ...argument) => {
     if (this.#thread === undefined || this.#thread.database.hasEnded)
       this.#thread = startThread({ ...this.options, opened: this.files });
     return this.#thread.database.ask(name, ...argument);
-  }
+  };
 
   /** Closes the database after the questions before. Resolves to false if it stays open, since its files were lost. */
   async closeDatabase(): Promise<boolean> {

@@ -2,14 +2,13 @@ import type { StoredEvent } from '../../events/stored-event';
 import {
   eventOf,
   pageFiller,
-  typePrefix,
   type EventRow,
   type EventQuery,
   type LogStats,
   type SearchQuery,
   type SearchResult,
 } from '../queries';
-import { searchStep } from '../search';
+import { searchStep, typePrefix } from '../search';
 import type { Database, SqlValue } from './database';
 import { LAST, TOTAL, TYPE } from './schema';
 
@@ -109,8 +108,9 @@ export class SqliteReader {
     }
     for (let isLeft = true; isLeft;) {
       const group = await this.database.read(() => this.#page(selection, GROUP_BYTES));
-      yield* isUpwards ? group : group.reverse();
-      const position = group.at(-1)?.position;
+      const inOrder = isUpwards ? group : group.reverse();
+      yield* inOrder;
+      const position = inOrder.at(-1)?.position;
       selection = { ...selection, [isUpwards ? 'after' : 'before']: position };
       isLeft = position !== undefined;
     }
@@ -155,8 +155,7 @@ export class SqliteReader {
   }
 
   stats(): LogStats {
-    const { database } = this;
-    return { events: database.number(TOTAL), bytes: database.bytes() };
+    return { events: this.database.number(TOTAL), bytes: this.database.bytes() };
   }
 
   counts(times: readonly number[]): number[] {

@@ -11,7 +11,7 @@ import type { NewEvent } from '../../../src/events/stored-event';
 import { EventTooLargeError } from '../../../src/log/engine';
 import { isSubjectTaken, JetStreamConnection } from '../../../src/log/jetstream/connection';
 import { forgetEvents, openJetStreamLog, type JetStreamOptions } from '../../../src/log/jetstream/event-log';
-import { encodeEvent, encodeReference, IDEMPOTENCY_KEY, keySubject } from '../../../src/log/jetstream/message';
+import { encodeEvent, encodeReference, keysOf } from '../../../src/log/jetstream/message';
 import { recordEvents } from '../../../src/log/jetstream/recorder';
 import { provideStreams, requireReady, retentionOfKeys } from '../../../src/log/jetstream/setup';
 import { logStreams, Stream, type LogStreams } from '../../../src/log/jetstream/stream';
@@ -22,7 +22,7 @@ import { failureOf } from '../../support/jetstream';
 import { natsInMemory } from '../../support/nats-in-memory';
 import { describeEventLog } from '../event-log-suite';
 
-const KEY = keySubject({ name: 'E' }, [IDEMPOTENCY_KEY, 'k']);
+const KEY = keysOf('E', { idempotencyKey: 'k' })[0]?.subject ?? '';
 const ALL: Part = { after: 0, before: Infinity, isUpwards: true, most: Infinity };
 
 const messageOf = (event: Partial<NewEvent>) => encodeEvent({ attempt: 'a', event: newEvent(event) });
