@@ -32,8 +32,10 @@ export interface EventLogSettings {
   readonly password?: string | undefined;
 }
 
-/** Nothing is forgotten without a retention. */
-export type LocalSettings = Partial<Pick<EventLogSettings, 'retention' | 'isShared' | 'forgets'>>;
+export interface LocalSettings extends Pick<EventLogSettings, 'isShared' | 'forgets'> {
+  /** Without one nothing is forgotten. */
+  readonly retention?: Retention | undefined;
+}
 
 /** Which events a log forgets. A limit that is undefined does not apply. */
 export interface Retention {

@@ -9,7 +9,7 @@ const KEYS = [
 ] as const;
 
 /** The keys that an event has, each with its subject in a stream. */
-export function keysOf(stream: string, event: Pick<NewEvent, 'idempotencyKey' | 'webhookId'>) {
+export function keysOf(stream: string, event: Partial<Pick<NewEvent, 'idempotencyKey' | 'webhookId'>>) {
   return KEYS.flatMap(([key, name]) => {
     const value = event[key];
     return value === undefined ? [] : { key, subject: `${stream}.${digest(JSON.stringify([name, value]))}` };

@@ -194,8 +194,7 @@ export class Stream {
   }
 
   async make(settings: Partial<StreamConfig>): Promise<StreamConfig> {
-    const { config } = await this.#ask(({ streams }) => streams.add({ ...settings, name: this.name }));
-    return config;
+    return (await this.#ask(({ streams }) => streams.add({ ...settings, name: this.name }))).config;
   }
 
   #ask<T>(request: (manager: JetStreamManager) => Promise<T>): Promise<T> {

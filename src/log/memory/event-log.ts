@@ -19,7 +19,7 @@ export class MemoryStore {
 
 /** Returns an event log that lasts as long as its store. The smallest engine: a look at what one has to do. */
 export function openMemoryLog(retention?: Retention, store = new MemoryStore()): EventLog {
-  return new EventLog(engineOn(store), retention && { retention });
+  return new EventLog(engineOn(store), { retention });
 }
 
 function engineOn(store: MemoryStore): Engine {

@@ -214,9 +214,7 @@ function cancelStatement({ processID, secretKey, host = '', port = 0 }: Cancella
 
 /** Called if the server asks for a password and none was given. @param connection - its types do not have it. */
 async function passwordFromFile(connection: object = {}): Promise<string> {
-  const password = await new Promise<string | undefined>((resolve) => {
-    pgpass(connection, resolve);
-  });
+  const password = await new Promise<string | undefined>((resolve) => pgpass(connection, resolve));
   if (password !== undefined) return password;
   throw new UnfitServerError(`the server asks for a password: give it in ${PASSWORDS}`);
 }
