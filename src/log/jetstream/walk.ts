@@ -12,7 +12,7 @@ export interface Part {
   readonly most: number;
 }
 
-/** Maximum messages and, about, bytes of a window: what is asked for at a time. */
+/** Maximum messages of a window, which are asked for at a time, and about how many bytes. */
 const WINDOW_MESSAGES = 256;
 const WINDOW_BYTES = 8 * 1024 * 1024;
 

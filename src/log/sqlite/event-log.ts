@@ -7,7 +7,7 @@ import { writeNewFile } from '../../util/files';
 import { Remote } from '../../util/remote';
 import { EventLogError, type Engine, type LocalSettings } from '../engine';
 import { EventLog } from '../event-log';
-import type { SqliteOptions } from './database';
+import { keepOpen, type SqliteOptions } from './database';
 import type { OpenedFiles } from './files';
 import { rowOf, STEP_EVENTS } from './recorder';
 import type { ThreadFunctions } from './thread';
@@ -66,10 +66,8 @@ async function openEngine({ retentionPause: idlePause = 1000, ...options }: Sqli
     if (!areClosed) keptOpen?.close();
   };
   try {
-    // This thread loads SQLite while the other one starts.
-    const [files, { keepOpen }] = await Promise.all([writer.ask('files'), import('./database.js')]);
-    // The threads that start later open the same files, or none.
-    reader.files = writer.files = files;
+    // Threads that start later open the same files, which a connection of this thread keeps, or none.
+    reader.files = writer.files = await writer.ask('files');
     keptOpen = keepOpen(options.file);
   } catch (cause) {
     await close();
