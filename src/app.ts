@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { Router } from 'express';
 import { Contract } from './contract/contract';
 import { Admission } from './call/admission';
@@ -11,12 +10,14 @@ import { routeOperations } from './get-post/http-call';
 import { eventsPages } from './pages/events/events-pages';
 import { documents } from './pages/service/documents';
 import { Fault } from './soap/fault';
-import { soapBindings, SoapCall } from './soap/soap-call';
+import { SoapCall } from './soap/soap-call';
 import type { Config } from './config/config';
 import type { EventLog } from './log/event-log';
 import { Proxies } from './http/proxies';
 import { RateLimit } from './http/rate-limit';
 import { AdminPages } from './http/admin';
+import type { HttpRequest } from './http/request';
+import type { HttpResponse } from './http/response';
 import { AccessControl } from './access/access-control';
 import { Caller } from './access/caller';
 import { BodyReader } from './http/content/body';
@@ -25,7 +26,7 @@ import { startServers } from './http/servers';
 import { webhookService } from './service/webhook-service';
 import { createLogger } from './telemetry/logger';
 import { Metrics } from './telemetry/metrics';
-import { createObserver, type Observer } from './telemetry/observer';
+import { createObserver } from './telemetry/observer';
 import type { Refusals } from './telemetry/refused-calls';
 import { Secrets } from './util/secrets';
 import { memoized } from './util/text';
@@ -35,16 +36,17 @@ function eventSizeWarning({ maxRequestBytes }: Config, { maxEventBytes = Infinit
   const needed = Math.ceil((maxRequestBytes * 4) / 3);
   if (maxEventBytes >= needed) return undefined;
   return (
-    `NATS takes events of at most ${String(maxEventBytes)} bytes (max_payload), and requests may have ${String(maxRequestBytes)} ` +
-    `(MAX_REQUEST_BYTES): larger events are refused. Set max_payload to ${String(needed)} or more, or lower MAX_REQUEST_BYTES.`
+    `The event log takes events of at most ${String(maxEventBytes)} bytes (NATS: max_payload), and requests may have ` +
+    `${String(maxRequestBytes)} (MAX_REQUEST_BYTES): larger events are refused. Set max_payload to ${String(needed)} or more, or ` +
+    'lower MAX_REQUEST_BYTES.'
   );
 }
 
-type Handler = Parameters<typeof startServers>[1]['handler'];
+type Handler = (request: HttpRequest, response: HttpResponse, next: (error?: unknown) => void) => void;
 
 /** Returns the handler of the endpoint: bindings and documents on one path, which is case-insensitive, as in IIS. */
 async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
-  const soap = await soapBindings(endpoint);
+  const soap = await SoapCall.shared(endpoint);
   const router = Router({ strict: true });
   routeOperations(router, endpoint);
   router.use(eventsPages(endpoint));
@@ -65,7 +67,8 @@ async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
 interface AllProcesses {
   /** @param own - returns the refusals of this process alone. */
   refusals(own: () => Refusals): Promise<Refusals>;
-  readonly lost: Observer['lost'];
+  /** The log's files are lost; without a problem, they are back. */
+  lostFiles(this: void, problem: string | undefined): void;
 }
 
 /** Starts the service on an event log. */
@@ -78,7 +81,7 @@ export async function startApp(
   const { limits } = config;
   const contract = await Contract.load(config.namespace, config);
   const admission = new Admission(limits);
-  // These use each other and what is made below, but only once all of it is there.
+  // These and `proxies` use what is made below them, but only once all of it is there.
   const metrics: Metrics = new Metrics({
     inFlight: () => admission.inFlight,
     waiting: () => admission.waits.size,
@@ -91,12 +94,11 @@ export async function startApp(
   const sizeWarning = eventSizeWarning(config, log);
   if (sizeWarning !== undefined) logger.warn(sizeWarning);
   const secrets = new Secrets(AccessControl.secretsIn(config));
-  const addressOf = (request: IncomingMessage) => proxies.address(request);
-  const observer: Observer = createObserver(logger, metrics, addressOf, config.log.access, secrets);
-  const proxies = new Proxies(config, observer.hint);
-  log.observe({ ...observer, lost: supervisor?.lost ?? observer.lost });
+  const proxies: Proxies = new Proxies(config, (key, message) => observer.hint(key, message));
+  const observer = createObserver(logger, metrics, (request) => proxies.address(request), config.log.access, secrets);
+  log.observe({ ...observer, lost: supervisor?.lostFiles ?? observer.lost });
   // Clears a loss that an earlier worker reported.
-  supervisor?.lost();
+  supervisor?.lostFiles(undefined);
   const access = new AccessControl(config, proxies);
   const maxResultBytes = config.getEventsMaxBytes - contract.maxBytesAroundResult;
   const service = webhookService(log, config, maxResultBytes, secrets);
@@ -118,17 +120,14 @@ export async function startApp(
     refusals: () => Promise.resolve(supervisor?.refusals(observer.refusals) ?? observer.refusals()),
   });
 
-  const servers = await startServers(
-    config,
-    { handler, rate, observer },
-    adminPages,
-    (request) => {
+  const servers = await startServers(config, { handler, rate, observer }, adminPages, {
+    metricsReader(request) {
       // Before the key is looked at: a caller over the limit must not learn whether it is right.
       if (access.rules.guards.read) rate.count(request);
       new Caller(request, access).require('read');
     },
-    access.checkOperator,
-  );
+    operator: access.checkOperator,
+  });
   return {
     url: servers.url + config.path,
     /** Absolute address of the health and metrics pages, if they have an address of their own. */

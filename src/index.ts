@@ -13,7 +13,7 @@ import { plainReason } from './util/errors';
 
 export type { WebHookSettings };
 
-/** Errors by which a program tells with `instanceof`, or by their `code`, what went wrong. */
+/** A class of errors: `instanceof`, or the `code`, tells a program what went wrong. */
 type ErrorClass<Code extends string> = abstract new (...values: never) => Error & { readonly code: Code };
 
 /** A setting is wrong or unknown. */

@@ -1,13 +1,12 @@
 #!/usr/bin/env node
-import { requireNode } from './config/package-info';
-import { STOP_SIGNALS } from './config/service-manager';
+import { requireNode, STOP_SIGNALS } from './config/package-info';
 
 requireNode();
 // Process 1 of a container gets no signal without a listener, and loading the rest takes most of a start's time.
 for (const signal of STOP_SIGNALS) process.on(signal, endStart);
 void start();
 
-/** Ends a process that is still starting: the service adds listeners of its own. */
+/** Ends a process that is still starting. Does nothing once the service has added its own listener. */
 function endStart(signal: NodeJS.Signals): void {
   if (process.listenerCount(signal) === 1) process.exit(0);
 }

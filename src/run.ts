@@ -1,14 +1,14 @@
 import { executionAsyncResource } from 'node:async_hooks';
 import cluster from 'node:cluster';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { startApp } from './app';
 import type { Config } from './config/config';
-import { BUILD } from './config/package-info';
+import { BUILD, STOP_SIGNALS } from './config/package-info';
 import { ProcessConfig } from './config/process-config';
 import { ConfigError } from './config/variable';
 import { AccessControl } from './access/access-control';
-import { ServiceManager, STOP_SIGNALS } from './config/service-manager';
+import { ServiceManager } from './config/service-manager';
 import { plainReason } from './util/errors';
 import { createLogger, type Logger } from './telemetry/logger';
 
@@ -107,7 +107,7 @@ async function startService(config: Config, logger: Logger, supervisor?: Paramet
   // Awaited below; until then a failure must not end the process.
   opening.catch(() => undefined);
   // The database thread starts while this one loads the rest.
-  await setImmediate();
+  await nextTurn();
   const { startApp: start } = await import('./app.js');
   const { collectDefaultMetrics } = await import('prom-client');
   const log = await opening;

@@ -26,10 +26,10 @@ it('a reload takes over keys, names and what is cut out as a secret', async () =
 it('a start ends the loss of files that an earlier worker reported, and warns of a log whose events are smaller than requests', async () => {
   const log = Object.defineProperty(openMemoryLog(), 'maxEventBytes', { value: 5_592_405 });
   const logger = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-  const supervisor = { refusals: jest.fn(), lost: jest.fn() };
+  const supervisor = { refusals: jest.fn(), lostFiles: jest.fn() };
   const app = await startApp(readConfig({ PORT: '0' }), log, logger as never, supervisor);
   await app.close();
   await log.close();
-  expect(supervisor.lost.mock.calls).toEqual([[]]);
+  expect(supervisor.lostFiles.mock.calls).toEqual([[undefined]]);
   expect(logger.warn.mock.calls).toEqual([[expect.stringContaining('Set max_payload to 5592406 or more')]]);
 });

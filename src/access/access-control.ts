@@ -45,8 +45,8 @@ export class AccessControl {
 
   /** Checks a request to the operator's address. It needs no key: only the address it listens on keeps callers out. */
   readonly checkOperator = (request: HttpRequest): void => {
-    const shownBy = this.rules.otherSite(request);
-    if (shownBy !== undefined) throw HTTP_ERRORS.otherSite(shownBy);
+    const sign = this.rules.otherSite(request);
+    if (sign !== undefined) throw HTTP_ERRORS.otherSite(sign);
     this.rules.checkName(request);
   };
 }

@@ -17,7 +17,7 @@ export class Caller {
   isUnproved = false;
   #keys = NO_KEYS;
   /** The signature in its header fields, which matters if it records. */
-  readonly signature: ReturnType<AccessControl['rules']['signatures']['in']>;
+  readonly signature: ReturnType<AccessControl['rules']['signatures']['read']>;
   #signatureProblem = '';
   #passwordProblem: RequestError | undefined;
 
@@ -28,7 +28,7 @@ export class Caller {
     const { hasGuards, guards, signatures } = access.rules;
     const { method, headers } = request;
     if (hasGuards) this.#keys = keysIn(request);
-    if (guards.record && method !== 'GET' && method !== 'HEAD') this.signature = signatures.in(headers);
+    if (guards.record && method !== 'GET' && method !== 'HEAD') this.signature = signatures.read(headers);
   }
 
   /** Lets a request look at the pages of the events, which show more than `GetEvents`: without READ_KEYS only from this machine. */
@@ -62,7 +62,7 @@ export class Caller {
   /** Verifies the signature before the body is put to use. A wrong one is refused even if there is a valid key. */
   async verify(body: Buffer, needs: Access | undefined): Promise<void> {
     // By the current secrets: one may have been removed while the body arrived.
-    const signature = this.access.rules.signatures.in(this.request.headers);
+    const signature = this.access.rules.signatures.read(this.request.headers);
     // A sentence if no secret signed it.
     const found = (await signature?.signerOf(body)) ?? 'The secret of this signature is not in use any more.';
     if (typeof found === 'object') {
@@ -100,8 +100,8 @@ export class Caller {
     }
     const key = keyFor(this.#keys, needs);
     if (guards[needs] && key === undefined) throw this.#passwordProblem ?? missing(needs, this.#keys.length > 0);
-    const shownBy = key === undefined || key.from === 'browser' ? otherSite(this.request) : undefined;
-    if (shownBy !== undefined) throw HTTP_ERRORS.otherSite(shownBy);
+    const sign = key === undefined || key.from === 'browser' ? otherSite(this.request) : undefined;
+    if (sign !== undefined) throw HTTP_ERRORS.otherSite(sign);
     if (guards[needs]) {
       this.keyName = key?.name || undefined;
       this.isUnproved = false;

@@ -3,7 +3,7 @@ import type { Binding } from '../config/values';
 import type { AccessControl } from '../access/access-control';
 import { Caller } from '../access/caller';
 import type { Config } from '../config/config';
-import type { Contract } from '../contract/contract';
+import type { Contract, ServedOperation } from '../contract/contract';
 import type { Proxies } from '../http/proxies';
 import type { BodyReader } from '../http/content/body';
 import type { MediaType } from '../http/content/media-type';
@@ -41,8 +41,6 @@ export interface Endpoint {
   refusals(this: void): Promise<Refusals>;
 }
 
-type ServedOperation = NonNullable<ReturnType<Endpoint['operations']['get']>>;
-
 const EMPTY = Buffer.alloc(0);
 
 /** Most characters of a `Content-Type`, whose reading takes quadratic time. */
@@ -74,7 +72,7 @@ export abstract class IncomingCall implements Call {
   /** The binding; the version of a SOAP message is certain only once it has been read. */
   abstract readonly binding: Binding;
   /** The operation, once the header fields or the message have named one of the service. */
-  called: ServedOperation | undefined;
+  operation: ServedOperation | undefined;
   readonly request: HttpRequest;
   readonly method: string;
   readonly headers: HttpRequest['headers'];
@@ -130,7 +128,7 @@ export abstract class IncomingCall implements Call {
       throw HTTP_ERRORS.mediaTypeTooLong(MAX_MEDIA_TYPE_LENGTH);
     this.mediaType = type === undefined ? undefined : this.endpoint.mediaType(type);
     this.route();
-    const needs = this.called?.access;
+    const needs = this.operation?.access;
     const mayHaveBody = this.binding !== 'httpget' || request.hasBody;
     const unprovedLimit = mayHaveBody ? caller.checkHeader(needs, this.binding.startsWith('soap')) : undefined;
     const body = mayHaveBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
@@ -144,16 +142,12 @@ export abstract class IncomingCall implements Call {
       // Copying a large message from the thread and passing it on take long: others run in between.
       await letOthersRun();
     }
-    const { called } = this;
-    if (called === undefined) throw new Error('The call has been read, and names no operation.');
-    caller.require(called.access);
+    const { operation } = this;
+    if (operation === undefined) throw new Error('The call has been read, and names no operation.');
+    caller.require(operation.access);
     if (mayProveInMessage) ticket.takeSlot(caller.isUnproved);
     if (unprovedLimit !== undefined && !caller.isUnproved) bodies.countAsProved(response);
-    return called;
-  }
-
-  get operation(): string | undefined {
-    return this.called?.name;
+    return operation;
   }
 
   /** Checks the header fields, and finds the operation if they name it. Throws a {@link RequestError} if they are wrong. */

@@ -1,3 +1,4 @@
+// Runs in both threads; the last statement is the thread's.
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import type { MediaType } from '../http/content/media-type';
 import { Semaphore } from '../util/promises';

@@ -16,20 +16,21 @@ const LARGEST_BODIES = 8;
 const HEADERS_TIMEOUT = 20_000;
 const SEND_TIMEOUT = 30_000;
 
+interface Reading {
+  /** Says where a variable comes from, to be added to a message about it: ` (.env, line 3)`. */
+  readonly origin?: (name: string) => string;
+  /** Called for each name that no setting has, unless it is clearly misspelled, which is an error. */
+  readonly onUnknown?: (name: UnknownName) => void;
+}
+
 /**
  * Reads the configuration from environment variables. An empty variable is ignored, unless it guards the service. Paths of
  * files become absolute, so that messages and log lines show where a file is.
  *
- * @param origin - says where a variable comes from, to be added to a message about it: ` (.env, line 3)`.
- * @param onUnknown - called for each name that no setting has, unless it is clearly misspelled, which is an error.
  * @throws {ConfigError} naming every variable that is wrong, its value and what is allowed.
  */
-export function readConfig(
-  environment: Texts,
-  origin?: (name: string) => string,
-  onUnknown?: (name: UnknownName) => void,
-) {
-  const settings = readTable(VARIABLES, environment, origin, onUnknown, contradictions);
+export function readConfig(environment: Texts, reading?: Reading) {
+  const settings = readTable(VARIABLES, environment, { ...reading, contradictionsIn: contradictions });
   const { tls, limits, admin, protocols, documentation } = settings;
   const { cert, key } = tls;
   return {
@@ -49,78 +50,76 @@ export function readConfig(
       /** How long a client may read nothing of its answer. */
       sendTimeout: Math.min(limits.requestTimeout, SEND_TIMEOUT),
     },
-    /** The operator's address for health and metrics, if it is another than the public one. */
+    /** The operator's address for health and metrics, if it is not the public one. */
     admin: admin.port === undefined ? undefined : { ...admin, port: admin.port },
   };
 }
 
-/**
- * Reads the settings of a table as {@link readConfig} does.
- *
- * @param contradictionsIn - finds valid settings that contradict each other.
- */
+interface TableReading<Table> extends Reading {
+  /** Finds valid settings that contradict each other. */
+  readonly contradictionsIn?: (settings: SettingsOf<Table>, texts: Texts) => readonly Problem[];
+}
+
+/** Reads the settings of a table as {@link readConfig} does. */
 export function readTable<Table extends VariableTable>(
   table: Table,
   environment: Texts,
-  origin?: (name: string) => string,
-  onUnknown: (name: UnknownName) => void = () => undefined,
-  contradictionsIn: (settings: SettingsOf<Table>, texts: Texts) => readonly Problem[] = () => [],
+  { origin, onUnknown, contradictionsIn = () => [] }: TableReading<Table>,
 ): SettingsOf<Table> {
   const variables = variablesOf(table);
-  const wrongNamed = emptyGuards(variables, environment);
-  for (const name of unknownNames(variables, Object.keys(environment)))
-    if (name.isMisspelling) wrongNamed.push(name);
-    else onUnknown(name);
+  const unknown = unknownNames(variables, Object.keys(environment));
+  for (const name of unknown) if (!name.isMisspelling) onUnknown?.(name);
+  const unusable = [...emptyGuards(variables, environment), ...unknown.filter((name) => name.isMisspelling)];
   const set = Object.entries(environment).filter(
-    ([name, text]) => text !== '' && !wrongNamed.some((wrong) => wrong.name === name),
+    ([name, text]) => text !== '' && !unusable.some((one) => one.name === name),
   );
-  const { texts, problems: wrongFiles } = withSecretFiles(variables, Object.fromEntries(set));
-  const wrong: Problem[] = [];
+  const { texts, problems: fileProblems } = withSecretFiles(variables, Object.fromEntries(set));
+  const problems: Problem[] = [];
   const read = (part: VariableTable): object =>
     Object.fromEntries(
       Object.entries(part).map(([setting, entry]) => {
         if (!(entry instanceof Variable)) return [setting, read(entry)];
         const result = entry.parse(texts[entry.name]);
         if ('value' in result) return [setting, result.value];
-        wrong.push(entry.problem(texts[entry.name], result.problem));
+        problems.push(entry.problem(texts[entry.name], result.problem));
         return [setting, undefined];
       }),
     );
   const settings = read(table) as SettingsOf<Table>;
-  if (wrong.length === 0) wrong.push(...contradictionsIn(settings, texts));
-  refuse([...wrongNamed, ...wrongFiles, ...wrong], origin);
+  if (problems.length === 0) problems.push(...contradictionsIn(settings, texts));
+  refuse([...unusable, ...fileProblems, ...problems], origin);
   return settings;
 }
 
 function contradictions(settings: AllSettings, texts: Texts): Problem[] {
   const { host, port, admin, tls, limits, protocols } = settings;
   const problems: Problem[] = [];
-  const wrong = (variable: Variable<unknown>, message: string): void => {
+  const report = (variable: Variable<unknown>, message: string): void => {
     problems.push(variable.problem(texts[variable.name], message));
   };
-  if (tls.cert !== undefined && tls.key === undefined) wrong(VARIABLES.tls.key, 'must be set together with TLS_CERT');
+  if (tls.cert !== undefined && tls.key === undefined) report(VARIABLES.tls.key, 'must be set together with TLS_CERT');
   if (tls.cert === undefined && (tls.key ?? tls.clientCa) !== undefined)
-    wrong(VARIABLES.tls.cert, 'must be set together with TLS_KEY, and for TLS_CLIENT_CA');
+    report(VARIABLES.tls.cert, 'must be set together with TLS_KEY, and for TLS_CLIENT_CA');
   const { webhookOrigins, recordPaths, recordAnswer } = VARIABLES;
   for (const variable of [webhookOrigins, recordPaths, recordAnswer])
     if ((texts[variable.name] ?? variable.about.default) !== variable.about.default && !protocols.has('httppost'))
-      wrong(variable, 'needs httppost in PROTOCOLS');
+      report(variable, 'needs httppost in PROTOCOLS');
   for (const { name, binding } of Sender.handshakes.all)
     if (settings.senderHandshakes?.includes(name) && !protocols.has(binding))
-      wrong(VARIABLES.senderHandshakes, `needs ${binding} in PROTOCOLS for ${name}`);
+      report(VARIABLES.senderHandshakes, `needs ${binding} in PROTOCOLS for ${name}`);
   if (texts.ADMIN_HOST !== undefined && admin.port === undefined)
-    wrong(VARIABLES.admin.host, 'needs ADMIN_PORT, which turns that address on');
+    report(VARIABLES.admin.host, 'needs ADMIN_PORT, which turns that address on');
   if (limits.maxBodyMemory !== undefined && limits.maxBodyMemory < settings.maxRequestBytes)
-    wrong(VARIABLES.limits.maxBodyMemory, 'must not be less than MAX_REQUEST_BYTES');
+    report(VARIABLES.limits.maxBodyMemory, 'must not be less than MAX_REQUEST_BYTES');
   if (settings.workers > 1 && settings.eventLog.isVolatile)
-    wrong(VARIABLES.workers, 'must be 1 with EVENT_LOG=memory:, as each process would have a log of its own');
+    report(VARIABLES.workers, 'must be 1 with EVENT_LOG=memory:, as each process would have a log of its own');
   if (settings.workers > 1 && port === 0)
-    wrong(VARIABLES.port, 'must not be 0 with WORKERS, as each process would listen on a port of its own');
+    report(VARIABLES.port, 'must not be 0 with WORKERS, as each process would listen on a port of its own');
   if (
     port !== 0 &&
     port === admin.port &&
     (host === admin.host || [host, admin.host].some((one) => one === '0.0.0.0' || one === '::'))
   )
-    wrong(VARIABLES.admin.port, 'must not be the same as PORT');
+    report(VARIABLES.admin.port, 'must not be the same as PORT');
   return problems;
 }

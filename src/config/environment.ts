@@ -25,14 +25,14 @@ export class EnvFile {
     for (const [i, row] of content.split(/\r\n|\n|\r/).entries()) {
       if (/^\s*(?:#|$)/.test(row)) continue;
       const place = `${file}, line ${String(i + 1)}`;
-      const wrong = (problem: string) => new ConfigError(`${place}: ${problem}`);
+      const lineError = (problem: string) => new ConfigError(`${place}: ${problem}`);
       const [, name, text] = ENTRY.exec(row.trim()) ?? [];
       if (name === undefined || text === undefined)
-        throw wrong('must be NAME=VALUE, a comment that begins with #, or empty');
+        throw lineError('must be NAME=VALUE, a comment that begins with #, or empty');
       const before = this.places.get(name);
-      if (before !== undefined) throw wrong(`${name} is already set in ${before}`);
+      if (before !== undefined) throw lineError(`${name} is already set in ${before}`);
       this.places.set(name, place);
-      texts.push([name, valueOf(text, (problem) => wrong(`${name} ${problem}`))]);
+      texts.push([name, valueOf(text, (problem) => lineError(`${name} ${problem}`))]);
     }
     this.texts = Object.fromEntries(texts);
   }
@@ -44,15 +44,15 @@ export class EnvFile {
   }
 }
 
-function valueOf(text: string, wrong: (problem: string) => ConfigError): string {
+function valueOf(text: string, lineError: (problem: string) => ConfigError): string {
   if (!/^["'`]/.test(text)) {
     const value = text.replace(/(?:^|\s+)#.*$/, '');
-    if (value.includes('#')) throw wrong('contains a #: put the value in single quotes');
+    if (value.includes('#')) throw lineError('contains a #: put the value in single quotes');
     return value;
   }
   const [quoted, double, single, backquoted] = QUOTED.exec(text) ?? [];
-  if (quoted === undefined) throw wrong('must end with the quote that it begins with, on the same line');
-  if (double?.includes('\\')) throw wrong('contains a backslash in double quotes: put the value in single quotes');
+  if (quoted === undefined) throw lineError('must end with the quote that it begins with, on the same line');
+  if (double?.includes('\\')) throw lineError('contains a backslash in double quotes: put the value in single quotes');
   return double ?? single ?? backquoted ?? '';
 }
 
@@ -69,18 +69,18 @@ export function withSecretFiles(
     const [, name] = secret.names;
     const file = name && given[name];
     if (!file) continue;
-    const wrong = (what: string): void => void problems.push({ name, line: `${name}=${file}: ${what}` });
+    const report = (problem: string): void => void problems.push({ name, line: `${name}=${file}: ${problem}` });
     if (given[secret.name]) {
-      wrong(`must not be set together with ${secret.name}`);
+      report(`must not be set together with ${secret.name}`);
       continue;
     }
     try {
       const text = readTextFile(file);
       const parsed = secret.parse(text);
-      if ('problem' in parsed) wrong(`the file ${parsed.problem}`);
+      if ('problem' in parsed) report(`the file ${parsed.problem}`);
       else texts[secret.name] = text;
     } catch (error) {
-      wrong((error as Error).message);
+      report((error as Error).message);
     }
   }
   return { texts, problems };
@@ -122,12 +122,11 @@ export function unknownNames(variables: readonly Variable<unknown>[], names: rea
     const meant = (isNear ? [nearest] : similar).map((one) => one.name).join(' or ');
     // Short names resemble the variables of other programs: `PORT` and `SPORT`.
     const { length } = nearest.name;
-    const isGuard = nearest.guards && length >= 9;
-    const certain = (length >= 7 ? 1 : 0) + (isGuard ? 1 : 0);
+    const maxErrors = (length >= 7 ? 1 : 0) + (nearest.guards && length >= 9 ? 1 : 0);
     return {
       name,
       line: `${name}: there is no such setting${meant === '' ? '' : `; did you mean ${meant}?`}`,
-      isMisspelling: nearest.errors <= certain,
+      isMisspelling: nearest.errors <= maxErrors,
       resembles: ending !== undefined || (length >= 7 && nearest.errors <= 2),
     };
   });

@@ -35,6 +35,9 @@ function commitOfBuild(): string {
   }
 }
 
+/** The signals that end the service. SIGBREAK is Ctrl-Break in a console of Windows, and never comes elsewhere. */
+export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGBREAK'] as const;
+
 /** Ends a program on a version of Node that is too old. Called before other imports, which would fail there without saying why. */
 export function requireNode(): void {
   const oldest = engines.node.replace('>=', '');

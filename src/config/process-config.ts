@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readConfig, readTable, type Config } from './config';
-import { EnvFile, unknownNames, type Texts } from './environment';
+import { EnvFile, unknownNames, type Texts, type UnknownName } from './environment';
 import { ConfigError, refuse, variablesOf, type Variable } from './variable';
 import { VARIABLES } from './variables';
 
@@ -11,7 +11,7 @@ const SUPERVISOR = 'WEBHOOK_SUPERVISOR';
 /** Settings of the service; the build writes the package's declaration of them from `variables.ts`. What is undefined is not set. */
 export type WebHookSettings = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The configuration of a process of ours that runs the service. */
+/** The configuration of a process of the service, unless a program embeds it. */
 export interface ProcessConfig extends Config {
   /** The text of each variable that applies: its default if it is not set. The log's password also if it is in a file. */
   readonly texts: Texts;
@@ -20,46 +20,47 @@ export interface ProcessConfig extends Config {
 
 export const ProcessConfig = {
   /**
-   * Reads the configuration of a process of ours that runs the service, with no more connections than the process may have files open.
+   * Reads the configuration of a process of the service, with no more connections than the process may have files open.
    *
    * @param warn - called for each name that resembles a setting, and if there are fewer connections than configured.
    * @throws {ConfigError} the service cannot run with it, or a worker would differ from its supervisor.
    */
   ofService(warn: (message: string) => void): ProcessConfig {
     const { texts, origin } = ownTexts();
-    const config = readConfig(texts, origin, ({ name, line, resembles }) => {
+    const onUnknown = ({ name, line, resembles }: UnknownName): void => {
       const place = origin(name);
       // The environment has variables of other programs.
-      if ((resembles || place !== '') && name !== READ_KEY && !OF_OTHERS.test(name)) warn(line + place);
-    });
+      if ((resembles || place !== '') && name !== READ_KEY && !OF_OTHER_PROGRAMS.test(name)) warn(line + place);
+    };
+    const config = readConfig(texts, { origin, onUnknown });
     const variables = variablesOf(VARIABLES);
     const applied = Object.fromEntries(variables.map(({ name, about }) => [name, texts[name] || about.default]));
     const supervised = variables.filter(({ about }) => about.supervised);
-    const settings = Object.fromEntries(
+    const ownDigests = Object.fromEntries(
       supervised.map(({ name }) => [name, hash('sha256', applied[name] ?? '', 'base64')]),
     );
     const given = process.env[SUPERVISOR];
-    const common = given === undefined ? settings : (JSON.parse(given) as typeof settings);
-    const others = supervised
-      .filter(({ name }) => common[name] !== settings[name])
+    const supervisorDigests = given === undefined ? ownDigests : (JSON.parse(given) as typeof ownDigests);
+    const changed = supervised
+      .filter(({ name }) => supervisorDigests[name] !== ownDigests[name])
       .map((variable) => variable.problem(texts[variable.name], 'takes effect when the service is restarted'));
-    refuse(others, origin);
+    refuse(changed, origin);
     return {
       ...withinDescriptors(config, warn),
       texts: { ...applied, EVENT_LOG_PASSWORD: config.eventLogServer.password },
-      environmentOfWorkers: { [SUPERVISOR]: JSON.stringify(settings) },
+      environmentOfWorkers: { [SUPERVISOR]: JSON.stringify(ownDigests) },
     };
   },
 
-  /** Returns the names of the variables whose new value needs a restart. */
-  needRestart({ texts: old }: ProcessConfig, { texts }: ProcessConfig, isRetained: boolean): string[] {
-    const isUsed = ({ about, group, name }: Variable<unknown>) => {
-      if (group !== 'TLS') return group === 'Access' || (about.isReloaded && isRetained);
+  /** Returns the names of the variables whose new value needs a restart; of retention unless the log `appliesRetention`. */
+  needRestart({ texts: old }: ProcessConfig, { texts }: ProcessConfig, appliesRetention: boolean): string[] {
+    const isApplied = ({ about, group, name }: Variable<unknown>) => {
+      if (group !== 'TLS') return group === 'Access' || (about.isReloaded && appliesRetention);
       // Files may change; whether there is TLS, and whether callers need a certificate, may not.
       return (old[name] === undefined) === (texts[name] === undefined);
     };
     return variablesOf(VARIABLES)
-      .filter((variable) => old[variable.name] !== texts[variable.name] && !isUsed(variable))
+      .filter((variable) => old[variable.name] !== texts[variable.name] && !isApplied(variable))
       .map(({ name }) => name);
   },
 
@@ -67,7 +68,7 @@ export const ProcessConfig = {
   ofTool<Name extends keyof typeof VARIABLES>(...names: readonly Name[]) {
     const { texts, origin } = ownTexts();
     const table = Object.fromEntries(names.map((name) => [name, VARIABLES[name]]));
-    return readTable(table as Pick<typeof VARIABLES, Name>, texts, origin);
+    return readTable(table as Pick<typeof VARIABLES, Name>, texts, { origin });
   },
 
   /** Returns the read key for a service elsewhere: the first in a text like READ_KEYS, without its name. */
@@ -88,7 +89,7 @@ export const ProcessConfig = {
 
 const READ_KEY = 'WEBHOOK_READ_KEY';
 
-const OF_OTHERS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|$)/i;
+const OF_OTHER_PROGRAMS = /^(?:NODE|COMPOSE|DOCKER|NPM|UV|SSL|TZ|LANG|LC|HTTPS?|NO)(?:_|$)/i;
 
 /** The environment, and what an `.env` file adds to it: workers, which inherit the environment, read the file anew. */
 function ownTexts() {
@@ -112,7 +113,7 @@ function withNamesOfSystem(texts: Texts): Texts {
 }
 
 /** Files open besides callers' connections: programs, the log, the admin address, connections that are being refused. */
-const OTHERS = 150;
+const OTHER_FILES = 150;
 
 /**
  * Bounds connections below the number of files that this process may have open: without a free one the log can neither be read
@@ -124,13 +125,13 @@ export function withinDescriptors(
   limit = descriptorLimit(),
 ): Config {
   const { limits } = config;
-  const most = limit - OTHERS;
-  if (limits.maxConnections <= most) return config;
-  const may = `this process may have ${String(limit)} files open at once`;
-  const raise = 'Raise that limit (ulimit -n, LimitNOFILE of systemd, ulimits of Docker)';
-  if (most < 1) throw new ConfigError(`${may}, and needs more than ${String(OTHERS)}. ${raise}.`);
-  warn(`${may}: MAX_CONNECTIONS is ${String(most)}, not ${String(limits.maxConnections)}. ${raise}, or set less`);
-  return { ...config, limits: { ...limits, maxConnections: most } };
+  const free = limit - OTHER_FILES;
+  if (limits.maxConnections <= free) return config;
+  const fact = `this process may have ${String(limit)} files open at once`;
+  const advice = 'Raise that limit (ulimit -n, LimitNOFILE of systemd, ulimits of Docker)';
+  if (free < 1) throw new ConfigError(`${fact}, and needs more than ${String(OTHER_FILES)}. ${advice}.`);
+  warn(`${fact}: MAX_CONNECTIONS is ${String(free)}, not ${String(limits.maxConnections)}. ${advice}, or set less`);
+  return { ...config, limits: { ...limits, maxConnections: free } };
 }
 
 function descriptorLimit(): number {

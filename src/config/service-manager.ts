@@ -2,15 +2,12 @@ import { execFile } from 'node:child_process';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 
-/** The signals that end the service. SIGBREAK is Ctrl-Break in a console of Windows, and never comes elsewhere. */
-export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGBREAK'] as const;
-
 /** The service manager that started this process, if one did and wants to be notified (sd_notify(3)). */
 export class ServiceManager {
   readonly #environment: NodeJS.ProcessEnv | undefined;
   #sent = Promise.resolve();
 
-  /** Takes `NOTIFY_SOCKET` out of the environment of this process. `failed` learns why a message could not be sent. */
+  /** Takes `NOTIFY_SOCKET` out of the environment of this process. `failed` is called with the reason if a message cannot be sent. */
   constructor(private readonly failed: (reason: string) => void) {
     const { NOTIFY_SOCKET, PATH } = process.env;
     delete process.env.NOTIFY_SOCKET;

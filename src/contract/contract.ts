@@ -40,22 +40,18 @@ export class Contract {
     readonly protocols: Protocols,
   ) {
     const namespace = given ?? DEFAULT_NAMESPACE;
-    // It says everything that the other says, and what the operations take.
+    // The extended WSDL says everything that the other says, and what the operations take.
     const definitions = XmlElement.read(wsdlWriter(extendedWsdl, namespace)(namespace));
     const [service] = elements(definitions, 'service');
     const [schema] = elements(definitions, 'types').flatMap((types) => types.children());
-    // That of the SOAP bindings.
+    // The first is that of the SOAP bindings.
     const [portType] = elements(definitions, 'portType');
     if (service === undefined || schema === undefined || portType === undefined)
       throw new ContractError('The service, the schema or the port type is missing in the extended WSDL.');
     this.operations = elements(portType, 'operation').map((operation) => {
       const name = nameOf(operation);
-      const action = Contract.actionOf(namespace, name);
-      return Object.assign(OperationInput.read(schema, name), {
-        name,
-        action,
-        documentation: documentationOf(operation),
-      });
+      const texts = { name, action: Contract.actionOf(namespace, name), documentation: documentationOf(operation) };
+      return Object.assign(OperationInput.read(schema, name), texts);
     });
     this.operationByAction = new Map(this.operations.map(({ name, action }) => [action, name]));
     this.namespace = namespace;
@@ -96,27 +92,32 @@ export class Contract {
    *
    * @throws {ContractError} the two do not have the same operations.
    */
-  operationsOf(service: Service) {
-    const joined = this.operations.map((described) => {
-      const { name, parameters } = described;
-      const operation = service[name];
-      if (operation === undefined)
-        throw new ContractError(`The operation ${name} is in the WSDL but not in the service object.`);
-      const { refuses = [] } = operation;
-      const served = {
-        ...described,
-        ...operation,
-        /** The names that are read from a call: the parameters, and those that must not be given. */
-        asked: [...parameters, ...refuses.map((other) => ({ name: other, isRequired: false }))],
-        values: (given: (name: string) => readonly string[]) => described.values(given, refuses),
-      };
-      return [name, served] as const;
-    });
-    const operations = new Map(joined);
+  operationsOf(service: Service): ReadonlyMap<string, ServedOperation> {
+    const operations = new Map(
+      this.operations.map(
+        (described) => [described.name, servedOperation(described, service[described.name])] as const,
+      ),
+    );
     const extra = Object.keys(service).find((name) => !operations.has(name));
     if (extra === undefined) return operations;
     throw new ContractError(`The operation ${extra} is in the service object but not in the WSDL.`);
   }
+}
+
+/** An operation that can be called: described by the WSDLs, run by the service object. */
+export type ServedOperation = ReturnType<typeof servedOperation>;
+
+function servedOperation(described: ContractOperation, operation: Service[string] | undefined) {
+  if (operation === undefined)
+    throw new ContractError(`The operation ${described.name} is in the WSDL but not in the service object.`);
+  const { refuses = [] } = operation;
+  return {
+    ...described,
+    ...operation,
+    /** The names that are read from a call: the parameters, and those that must not be given. */
+    asked: [...described.parameters, ...refuses.map((name) => ({ name, isRequired: false }))],
+    values: (given: (name: string) => readonly string[]) => described.values(given, refuses),
+  };
 }
 
 const WSDL_FOLDER = join(__dirname, '..', '..', 'wsdl');

@@ -27,10 +27,10 @@ export class Protocols {
    */
   refusal(off: string, allow: string, operation?: string): RequestError {
     const isHttpLast = !this.documentation && (this.bindings.has('httpget') || this.bindings.has('httppost'));
-    const isForMethod = isHttpLast === (operation !== undefined);
-    const isOther = !isForMethod && operation !== undefined;
-    const ending = isOther ? ` for URL unexpectedly ending in '/${shortened(operation)}'` : '';
-    return HTTP_ERRORS.unrecognizedFormat(isForMethod, ending, `${off}.`, allow);
+    const isPathAccepted = isHttpLast === (operation !== undefined);
+    const hasEnding = !isPathAccepted && operation !== undefined;
+    const ending = hasEnding ? ` for URL unexpectedly ending in '/${shortened(operation)}'` : '';
+    return HTTP_ERRORS.unrecognizedFormat(isPathAccepted, ending, `${off}.`, allow);
   }
 }
 

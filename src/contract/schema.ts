@@ -41,7 +41,7 @@ export class OperationInput {
     if (complexType === undefined) throw new ContractError(`The element ${operation} has no complex type of its own.`);
     const [sequence] = onlyOf(complexType, ['sequence'], `The type of the element ${operation}`);
     if (sequence === undefined) return new OperationInput([], false);
-    withoutAttributes(sequence, ['minOccurs', 'maxOccurs'], `The sequence in the element ${operation}`);
+    refuseAttributes(sequence, ['minOccurs', 'maxOccurs'], `The sequence in the element ${operation}`);
     const particles = onlyOf(sequence, ['element', 'any'], `The element ${operation}`);
     const parameters = particles
       .filter(({ name }) => name === 'element')
@@ -82,7 +82,7 @@ export class OperationInput {
 function parameterOf(schema: XmlElement, element: XmlElement, operation: string): Parameter {
   const name = element.attribute('name') ?? '';
   const where = `The parameter ${name} of the operation ${operation}`;
-  withoutAttributes(element, ['ref', 'default', 'fixed', 'form'], where);
+  refuseAttributes(element, ['ref', 'default', 'fixed', 'form'], where);
   if (schema.attribute('elementFormDefault') !== 'qualified')
     throw new ContractError(`${where} has no namespace. The schema needs elementFormDefault="qualified".`);
   const minOccurs = element.attribute('minOccurs') ?? '1';
@@ -105,7 +105,7 @@ function typeOf(element: XmlElement, where: string): Parameter['type'] {
   throw new ContractError(`${where} has the type "${written}", which is not supported. Use string or int.`);
 }
 
-function withoutAttributes(element: XmlElement, names: readonly string[], where: string): void {
+function refuseAttributes(element: XmlElement, names: readonly string[], where: string): void {
   const found = names.find((name) => element.attribute(name) !== undefined);
   if (found !== undefined) throw new ContractError(`${where} has ${found}, which is not supported.`);
 }

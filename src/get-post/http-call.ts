@@ -7,15 +7,15 @@ import { HTTP_ERRORS, type RequestError } from '../http/errors';
 import type { CallContent, ParameterValues } from '../service/call';
 import { Sender } from '../senders/sender';
 import { Binding } from '../config/values';
-import type { Contract } from '../contract/contract';
+import type { Contract, ServedOperation } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
 import { readContent } from './http-content';
 import { readParameters } from './http-parameters';
 import { errorIn, NOT_SNIFFED, resultIn, stringReply, type Representation } from './reply-format';
 
-/** Returns how the calls of one endpoint over HTTP GET and POST write a result, and the methods that are on. */
-function bindingsOf({ namespace, protocols: { bindings: on } }: Contract) {
-  const methods = [...(on.has('httpget') ? ['GET'] : []), ...(on.has('httppost') ? ['POST'] : [])];
+/** Returns what the calls of an endpoint over HTTP GET and POST share: how they write a result, and the methods that are on. */
+function sharedBy({ namespace, protocols: { bindings } }: Contract) {
+  const methods = [...(bindings.has('httpget') ? ['GET'] : []), ...(bindings.has('httppost') ? ['POST'] : [])];
   return {
     asString: stringReply(namespace),
     allow: ['OPTIONS', ...methods].sort().join(', '),
@@ -26,49 +26,45 @@ function bindingsOf({ namespace, protocols: { bindings: on } }: Contract) {
   };
 }
 
-type HttpBindings = ReturnType<typeof bindingsOf>;
-type Operation = NonNullable<IncomingCall['called']>;
+type HttpShared = ReturnType<typeof sharedBy>;
 
 /** Routes HTTP GET and POST on `{path}/<Operation>`, and answers OPTIONS. Other methods are calls too: most are refused, see `route`. */
 export function routeOperations(router: Router, endpoint: Endpoint): void {
-  const bindings = bindingsOf(endpoint.contract);
+  const shared = sharedBy(endpoint.contract);
   const answer = (binding: 'httpget' | 'httppost') => (request: HttpRequest, response: HttpResponse) =>
-    new HttpCall(request, response, binding, endpoint, bindings).answer();
+    new HttpCall(request, response, binding, endpoint, shared).answer();
   router
     // Without a group, which Express would decode or refuse.
     .route(new RegExp(`^${endpoint.path.replace(/[^\w/]/g, '\\$&')}/.+$`, 'is'))
     // Comes before GET, or Express would route HEAD there: asking for the header alone must not call the operation.
     .head(answer('httpget'))
     .get(answer('httpget'))
-    .options((request, response) => answerOptions(request, response, endpoint, bindings))
+    .options((request, response) => answerOptions(request, response, endpoint, shared))
     .all(answer('httppost'));
 }
 
-const METHODS_BELOW = ['DELETE', 'PATCH', 'POST', 'PUT'];
-const BELOW = {
-  allow: [...METHODS_BELOW, 'OPTIONS'].sort().join(', '),
-  methodText: `Below RecordEvent/ events are recorded with ${METHODS_BELOW.join(', ')}.`,
+const RECORD_PATH_METHODS = ['DELETE', 'PATCH', 'POST', 'PUT'];
+const RECORD_PATH = {
+  allow: [...RECORD_PATH_METHODS, 'OPTIONS'].sort().join(', '),
+  methodText: `Below RecordEvent/ events are recorded with ${RECORD_PATH_METHODS.join(', ')}.`,
 };
 
-/** Returns the operation that the path names, if there is one, and, with RECORD_PATHS, whether the path goes on below it. */
+/** Returns the operation that the path names, if there is one, and whether the path goes on below it (RECORD_PATHS). */
 function operationPathIn({ path }: HttpRequest, { config, operations, path: endpoint }: Endpoint) {
   const named = path.slice(endpoint.length + 1);
   const slash = config.recordPaths ? named.indexOf('/') : -1;
-  const recording = slash === -1 ? undefined : operations.get(named.slice(0, slash));
-  if (recording?.access === 'record') return { name: recording.name, operation: recording, isBelow: true };
+  const outer = slash === -1 ? undefined : operations.get(named.slice(0, slash));
+  if (outer?.access === 'record') return { name: outer.name, operation: outer, isRecordPath: true };
   const name = decoded(named);
-  return { name, operation: operations.get(name), isBelow: false };
+  return { name, operation: operations.get(name), isRecordPath: false };
 }
 
 /** Names the methods, or grants or refuses (405) the delivery of events (CloudEvents HTTP 1.1 Web Hooks, section 4.1). */
-function answerOptions(request: HttpRequest, response: HttpResponse, endpoint: Endpoint, bindings: HttpBindings): void {
-  const { operation, isBelow } = operationPathIn(request, endpoint);
-  const { allow } = isBelow ? BELOW : bindings;
+function answerOptions(request: HttpRequest, response: HttpResponse, endpoint: Endpoint, shared: HttpShared): void {
+  const { operation, isRecordPath } = operationPathIn(request, endpoint);
+  const { allow } = isRecordPath ? RECORD_PATH : shared;
   const origin = request.headers['webhook-request-origin'];
-  if (origin === undefined) {
-    response.replyWithoutBody({ Allow: allow });
-    return;
-  }
+  if (origin === undefined) return response.replyWithoutBody({ Allow: allow });
   const granted = operation?.access === 'record' ? grantedFields(String(origin), endpoint.config) : undefined;
   if (granted === undefined) {
     const message = 'Delivery of events is not granted to this WebHook-Request-Origin (WEBHOOK_ORIGINS).';
@@ -104,7 +100,7 @@ class HttpCall extends IncomingCall {
     response: HttpResponse,
     override readonly binding: 'httpget' | 'httppost',
     endpoint: Endpoint,
-    private readonly bindings: HttpBindings,
+    private readonly shared: HttpShared,
   ) {
     super(request, response, endpoint);
   }
@@ -113,10 +109,10 @@ class HttpCall extends IncomingCall {
     const { binding, method, headers, request } = this;
     const { contract, operations } = this.endpoint;
     const { protocols } = contract;
-    const { name, operation, isBelow } = this.#operationPath;
-    const { allow, methodText } = isBelow ? BELOW : this.bindings;
-    const isServed = isBelow ? METHODS_BELOW.includes(method) : method === (binding === 'httpget' ? 'GET' : 'POST');
-    if (!isServed) {
+    const { name, operation, isRecordPath } = this.#operationPath;
+    const { allow, methodText } = isRecordPath ? RECORD_PATH : this.shared;
+    const served = isRecordPath ? RECORD_PATH_METHODS : [binding === 'httpget' ? 'GET' : 'POST'];
+    if (!served.includes(method)) {
       // Some senders ask with another method than they deliver with.
       const asked = { method, headers, query: request.queryString };
       this.#handshake = Sender.handshakes.of(this.#answeredHandshakes(), asked);
@@ -125,19 +121,19 @@ class HttpCall extends IncomingCall {
     if (!protocols.bindings.has(binding))
       throw protocols.refusal(`${Binding.names[binding]} is off (PROTOCOLS)`, allow, name);
     if (operation === undefined) throw unknownOperation(name, operations);
-    this.called = operation;
+    this.operation = operation;
   }
 
   /** Keeps the body, which is parsed when the operation asks for its content or its parameters. */
   override read(body: Buffer): void {
     if (this.binding === 'httppost') this.#body = body;
-    else if (body.length > 0 && this.called?.access === 'record') throw HTTP_ERRORS.bodyOfGet();
+    else if (body.length > 0 && this.operation?.access === 'record') throw HTTP_ERRORS.bodyOfGet();
   }
 
-  /** Method and path, where the path may be anything: the same key under another path is another delivery. */
+  /** Method and path of a call with a record path: the same key under another path is another delivery. */
   get keyScope(): string | undefined {
-    const { isBelow, name } = this.#operationPath;
-    if (!isBelow) return undefined;
+    const { isRecordPath, name } = this.#operationPath;
+    if (!isRecordPath) return undefined;
     const { path, receivedPath } = this.request;
     // The keys of earlier versions have the path below the operation, in its normal form.
     const place = path === receivedPath ? path.slice(`${this.endpoint.path}/${name}`.length) : receivedPath;
@@ -149,20 +145,20 @@ class HttpCall extends IncomingCall {
     return this.#operationPath.operation?.access === 'record' ? senderHandshakes : [];
   }
 
-  override async invoke(operation: Operation): Promise<string> {
+  override async invoke(operation: ServedOperation): Promise<string> {
     const parameters = operation.parameters.length > 0 ? await this.#parameters(operation) : {};
-    // The operation asks for the content, in which a handshake may be.
+    // The operation may call `content`, which sets `#handshake` if the payload is one.
     const result = await operation.run(this, parameters);
     const answer = this.#handshake?.answer ?? (operation.access === 'record' ? this.#ownAnswer() : undefined);
     this.#result = answer
       ? { headers: NOT_SNIFFED, ...answer }
-      : resultIn(this.headers.accept, result, operation.resultType, this.bindings.asString);
+      : resultIn(this.headers.accept, result, operation.resultType, this.shared.asString);
     return this.#result.body;
   }
 
   /** The answer of a call that records, if it is another than the id of the event. */
   #ownAnswer(): Representation | undefined {
-    if (this.mediaType?.isForm && Sender.of(this.headers)?.wantsFormsUnanswered) return EMPTY_200;
+    if (this.mediaType?.isForm && Sender.of(this.headers)?.wantsEmptyAnswerToForms) return EMPTY_200;
     const { recordAnswer } = this.endpoint.config;
     return recordAnswer === 'empty' && this.binding === 'httppost' ? NO_CONTENT_204 : undefined;
   }
@@ -183,7 +179,7 @@ class HttpCall extends IncomingCall {
 
   override async content(): Promise<CallContent> {
     const { request, headers, method, keyScope, caller } = this;
-    const content = await this.readWith(CONTENT, {
+    const content = await this.readWith(CONTENT_READER, {
       body: this.#body,
       query: request.queryString,
       headers,
@@ -201,8 +197,8 @@ class HttpCall extends IncomingCall {
     this.#body = EMPTY;
   }
 
-  async #parameters({ asked, values }: Operation): Promise<ParameterValues> {
-    const texts = await this.readWith(PARAMETERS, {
+  async #parameters({ asked, values }: ServedOperation): Promise<ParameterValues> {
+    const texts = await this.readWith(PARAMETERS_READER, {
       body: this.#body,
       query: this.request.queryString,
       headers: this.headers,
@@ -213,8 +209,8 @@ class HttpCall extends IncomingCall {
 }
 
 /** The readers of a request, also in another thread. */
-const CONTENT = { module: join(__dirname, 'http-content'), name: 'readContent', read: readContent };
-const PARAMETERS = { module: join(__dirname, 'http-parameters'), name: 'readParameters', read: readParameters };
+const CONTENT_READER = { module: join(__dirname, 'http-content'), name: 'readContent', read: readContent };
+const PARAMETERS_READER = { module: join(__dirname, 'http-parameters'), name: 'readParameters', read: readParameters };
 
 const EMPTY_200: Representation = { contentType: 'text/plain; charset=utf-8', body: '', headers: NOT_SNIFFED };
 const NO_CONTENT_204: Representation = { ...EMPTY_200, status: 204 };

@@ -8,6 +8,7 @@ import { LARGE_MESSAGE } from '../util/promises';
 const TEXT_TYPE =
   /^text\/|^application\/x-www-form-urlencoded$|^application\/(?:javascript|x-ndjson|yaml|toml|sql|graphql)$/;
 
+/** The query string and the body of a request, which hold a payload or parameters. */
 export class HttpInput {
   constructor(
     readonly query: string,

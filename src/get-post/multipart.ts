@@ -3,18 +3,18 @@ import { decoded } from '../http/request';
 import type { Payload } from '../events/payload';
 import { formPayload } from './http-input';
 
-/** A form with more parts is not parsed, nor one with a longer header of a part, in bytes. */
+/** A form with more parts, or a part with a longer header, is not parsed. */
 const MAX_PARTS = 1000;
-const MAX_HEADER = 1024;
+const MAX_HEADER_BYTES = 1024;
 
 /** RFC 2046, section 5.1.1 */
 const BOUNDARY = /^[\x20-\x7e]{1,70}$/;
 
-/** A field that says no more than is known: nothing is encoded (RFC 7578, section 4.7). */
-const AS_IT_IS = /^content-transfer-encoding:[ \t]*(?:7bit|8bit|binary)$/i;
+/** Says what is so by default: nothing is encoded (RFC 7578, section 4.7). */
+const NOT_ENCODED = /^content-transfer-encoding:[ \t]*(?:7bit|8bit|binary)$/i;
 
-/** The type of a part for which a string can stand. */
-const TEXT = /^text\/plain(?:;[ \t]*charset=("?)([\w.:-]+)\1)?$/i;
+/** The type of a part that a string can stand for. */
+const PLAIN_TEXT = /^text\/plain(?:;[ \t]*charset=("?)([\w.:-]+)\1)?$/i;
 
 interface FormPart {
   readonly name: string;
@@ -48,7 +48,7 @@ function partsOf(body: Buffer, boundary: string): FormPart[] | undefined {
   let at = delimiter.length - LINE_END.length;
   if (!follows(delimiter.subarray(LINE_END.length), 0)) return undefined;
   while (follows(LINE_END, at)) {
-    const length = body.subarray(at, at + MAX_HEADER).indexOf(HEADER_END);
+    const length = body.subarray(at, at + MAX_HEADER_BYTES).indexOf(HEADER_END);
     if (length === -1 || parts.length === MAX_PARTS) return undefined;
     const start = at + length + HEADER_END.length;
     // The line break of a delimiter may be that of the header, if a part is empty.
@@ -69,7 +69,7 @@ const PARAMETER = /; *(name|filename\*?)=(?:"([^"]*)"|([^\s";]*)) *(?=;|$)/giy;
 /** Undefined if the header says anything but one name, one file name and the type of the content, or is not understood. */
 function partWith(header: string, content: Buffer): FormPart | undefined {
   const length = `content-length: ${String(content.length)}`;
-  const lines = header.split('\r\n').filter((line) => !AS_IT_IS.test(line) && line.toLowerCase() !== length);
+  const lines = header.split('\r\n').filter((line) => !NOT_ENCODED.test(line) && line.toLowerCase() !== length);
   const [contentType] = lines.flatMap((line) => /^content-type:[ \t]*(.*)$/i.exec(line)?.[1] ?? []);
   const [disposition = ''] = lines.flatMap(
     (line) => /^content-disposition:[ \t]*form-data(;.*)$/i.exec(line)?.[1] ?? [],
@@ -100,7 +100,7 @@ function textOf(given: string, isExtended: boolean): string | undefined {
 
 /** A string for a text, in the character set that its part names; else an object with the bytes. */
 function valueOf({ filename, contentType, content }: FormPart): unknown {
-  const [isText, , charset = 'utf-8'] = TEXT.exec(contentType ?? 'text/plain') ?? [];
+  const [isText, , charset = 'utf-8'] = PLAIN_TEXT.exec(contentType ?? 'text/plain') ?? [];
   // A string does not have the byte order mark.
   const isString = filename === undefined && isText !== undefined && Charset.ofMark(content) === undefined;
   const text = isString ? Charset.named(charset.toLowerCase()).decode(content) : undefined;

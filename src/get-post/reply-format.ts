@@ -23,7 +23,7 @@ export function stringReply(namespace: string): (result: string) => Representati
   });
 }
 
-/** Keeps a browser from taking what a caller wrote for a page. */
+/** Keeps browsers from showing a caller's text as a page. */
 export const NOT_SNIFFED = { 'X-Content-Type-Options': 'nosniff' };
 const NEGOTIATED = { ...VARY, ...NOT_SNIFFED };
 

@@ -13,7 +13,7 @@ const CHECK_TIMEOUT = 1000;
 
 const ALLOWED = 'GET, HEAD, OPTIONS';
 
-/** Most connections of an address of its own. They have descriptors that callers cannot use up. */
+/** Most connections to the operator's address. Callers of the public one cannot use up their file descriptors. */
 const MAX_CONNECTIONS = 50;
 
 /** The answers to GET, by their paths. */
@@ -24,7 +24,7 @@ export class AdminPages {
   #checking: Promise<void> | undefined;
   #stopping = false;
 
-  /** Tell if the process answers, and if it can do its work. */
+  /** These say whether the process answers, and whether it can do its work. */
   readonly #health: Pages = {
     '/healthz': (response) => response.replyText(200, 'alive'),
     '/readyz': async (response) => {
@@ -34,7 +34,7 @@ export class AdminPages {
   };
 
   /** In the format of Prometheus. */
-  readonly #figures: Pages = {
+  readonly #metricsPage: Pages = {
     '/metrics': async (response) => response.reply(200, this.metrics.contentType, await this.metrics.metrics()),
   };
 
@@ -61,9 +61,9 @@ export class AdminPages {
     }
   }
 
-  /** Returns health and, if `checkReader` refuses those who may not read them, the metrics. */
+  /** Returns health and, with `checkReader`, the metrics: it throws why a request may not read them. */
   ofPublicAddress(checkReader?: (request: HttpRequest) => void): ServerOptions['pages'] {
-    return new Map([...served(this.#health), ...(checkReader ? served(this.#figures, checkReader) : [])]);
+    return new Map([...served(this.#health), ...(checkReader ? served(this.#metricsPage, checkReader) : [])]);
   }
 
   /** Starts a server for the operator, with `/`, which lists the pages. Throws as `HttpServer.listen`; `check` throws why a request is refused. */
@@ -73,7 +73,7 @@ export class AdminPages {
     check: (request: HttpRequest) => void,
   ) {
     const limits = { ...options.limits, maxConnections: Math.min(options.limits.maxConnections, MAX_CONNECTIONS) };
-    const listed = { ...this.#health, ...this.#figures };
+    const listed = { ...this.#health, ...this.#metricsPage };
     const list: Pages = { '/': (response) => response.replyText(200, Object.keys(listed).join('\n')) };
     const server = new HttpServer({ ...options, limits, pages: served({ ...list, ...listed }, check) });
     const port = await server.listen(address, 'ADMIN_');

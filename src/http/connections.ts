@@ -19,6 +19,7 @@ const LINGER = 1000;
 
 /** One connection, from its acceptance until it is closed. */
 export class Connection {
+  /** The response to the newest request that arrived. */
   last: HttpResponse | undefined;
   /** Set by {@link close}: the requests that arrived are answered, then the connection ends. */
   isEnding = false;
@@ -66,7 +67,7 @@ export class Connection {
   }
 
   /** Whether the next request is refused: the connection ends before it, or too many wait. */
-  get isFull(): boolean {
+  get refusesNext(): boolean {
     const isAtLimit = this.#waiting >= MAX_WAITING || this.total.waiting >= MAX_WAITING_TOGETHER;
     return this.hasLastAnswer || (isAtLimit && this.last?.closed === false);
   }
@@ -191,7 +192,7 @@ export class Connections {
         const now = performance.now();
         for (const connection of this.all) {
           if (connection.stuckFor(now) <= sendTimeout) continue;
-          refused(connection, HTTP_ERRORS.notTaken(sendTimeout));
+          refused(connection, HTTP_ERRORS.answerNotRead(sendTimeout));
           connection.destroy();
         }
       },
@@ -199,8 +200,8 @@ export class Connections {
     ).unref();
   }
 
-  /** Adds an accepted connection. With TLS it carries HTTP once that is agreed: {@link Connections.secured}. */
-  accepted(socket: Socket, isTls: boolean): void {
+  /** Adds an accepted connection. With TLS it carries HTTP once that is agreed: {@link addHttp}. */
+  add(socket: Socket, isTls: boolean): void {
     const connection = new Connection(socket, this);
     this.all.add(connection);
     // Read now: once the peer has gone, Node knows the address only if it was read before.
@@ -214,8 +215,9 @@ export class Connections {
     });
   }
 
-  secured(socket: Socket): void {
-    const connection = this.handshakeOf(socket);
+  /** Adds the socket that carries HTTP, once TLS is agreed, to the connection that it stands on. */
+  addHttp(socket: Socket): void {
+    const connection = this.ofTls(socket);
     if (connection === undefined) {
       // The peer has reset its connection, and nothing else would close it.
       socket.destroy();
@@ -232,7 +234,7 @@ export class Connections {
   }
 
   /** The connection that carries a TLS socket, also during the handshake. */
-  handshakeOf(socket: Socket): Connection | undefined {
+  ofTls(socket: Socket): Connection | undefined {
     return this.#tls.get(addressesOf(socket) ?? '');
   }
 

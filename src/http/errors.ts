@@ -68,7 +68,7 @@ export const HTTP_ERRORS = {
   repeatedHost: () => closing(400, 'The request has more than one Host header.'),
   invalidHost: () => new RequestError(400, 'The Host header is not a valid authority.'),
   tunnel: () => new RequestError(405, 'CONNECT is not supported.', 'invalid', { Allow: 'GET, HEAD, OPTIONS, POST' }),
-  /** One text for both: only Node 20 distinguishes them. */
+  /** One text for fields and bytes: only Node 20 distinguishes them. */
   headerTooLarge: (maxFields: number) =>
     new RequestError(
       431,
@@ -93,7 +93,7 @@ export const HTTP_ERRORS = {
 
   // Load
   notAccepted: (why: string) => busy(`A connection could not be accepted: ${why}`),
-  notTaken: (timeout: number) => tooLate(`A caller did not read its answer within ${seconds(timeout)}.`),
+  answerNotRead: (timeout: number) => tooLate(`A caller did not read its answer within ${seconds(timeout)}.`),
   tooSlow: () => tooLate('A caller that follows the events is too far behind.'),
   connections: (max: number) => busy(`Too many connections: more than ${String(max)} (MAX_CONNECTIONS).`),
   pipelined: () => busy('Too many requests wait for the answers before theirs.'),
@@ -170,10 +170,10 @@ export const HTTP_ERRORS = {
         `${HOW_TO_SEND_A_KEY}or as X-API-Key.`,
     ),
   signature: (problem: string) => unauthorized(problem, 'signature'),
-  /** @param shownBy - the header field that says so. */
-  otherSite: (shownBy: string) =>
+  /** @param sign - the header field that shows it, perhaps with advice. */
+  otherSite: (sign: string) =>
     crossSite(
-      `A page of another site may not call operations with what a browser adds by itself (${shownBy}). ` +
+      `A page of another site may not call operations with what a browser adds by itself (${sign}). ` +
         'Send a key as X-API-Key or Authorization: Bearer.',
     ),
   otherSiteLink: () =>
@@ -214,6 +214,7 @@ export const HTTP_ERRORS = {
   /** A failure of the service. Callers get the reason, as from ASP.NET. A log that cannot be used may work again soon. */
   failed: (error: unknown, message = messageChain(error)) => {
     const [status, headers] = error instanceof EventLogError ? [503, RETRY] : [500];
+    // The category is not used: the observer gets the error itself.
     return new RequestError(status, message, 'invalid', headers);
   },
 } as const;

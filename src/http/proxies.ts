@@ -14,7 +14,7 @@ const HINT =
   'A request has forwarded header fields, which are ignored. If a proxy in front of this service writes them, set TRUST_PROXY to the ' +
   'number of proxies or to their networks, and FORWARDED_HEADER to forwarded for Forwarded, or to x-forwarded for X-Forwarded-For.';
 
-/** What the configured proxies say of a request: who calls, and by which public URL. */
+/** Tells who sent a request, and to which public URL, as the configured proxies state it. */
 export class Proxies {
   /** The `Vary` of a reply that contains the base URL: the request header fields that the URL depends on. */
   readonly vary: string;

@@ -5,7 +5,8 @@ import type { Config } from '../config/config';
 import { isAuthority } from './proxies';
 import type { Connections } from './connections';
 import { HTTP_ERRORS, RequestError } from './errors';
-import { MessageMemory, type HttpRequest } from './request';
+import { MessageMemory } from './content/message-memory';
+import type { HttpRequest } from './request';
 import type { RateLimit } from './rate-limit';
 import type { HttpResponse } from './response';
 import { memoized } from '../util/text';
@@ -102,7 +103,7 @@ export class RequestListener {
     const answer = refusal ?? HTTP_ERRORS.failed(error, 'The request could not be answered.');
     if (!response.headersSent) response.replyError(answer);
     else if (!response.writableEnded) response.destroy();
-    observer?.refused(refusal ?? error, response.statusCode, request.socket.remoteAddress, request);
+    observer?.refused(refusal ?? error, response.statusCode, request);
   }
 }
 
@@ -146,14 +147,11 @@ function hostLines(rawHeaders: readonly string[]): number {
 
 /** Called for what the server answers itself, or does not answer. */
 interface ServerObserver {
-  /** Called for what was refused (with a {@link RequestError}) or has failed. The status is of the answer, if there was one. */
-  refused(
-    this: void,
-    error: unknown,
-    status: number | undefined,
-    remoteAddress: string | undefined,
-    request?: HttpRequest,
-  ): void;
+  /**
+   * Called for what was refused (with a {@link RequestError}) or has failed. `status` is that of the answer, if there was one; `from` is the
+   * request or, without one, the address of the caller.
+   */
+  refused(this: void, error: unknown, status: number | undefined, from: HttpRequest | string | undefined): void;
   /** Called when a request was answered or its caller went away, `milliseconds` after its header arrived. */
   readonly answered?: ((request: HttpRequest, response: HttpResponse, milliseconds: number) => void) | undefined;
 }

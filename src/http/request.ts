@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { posix } from 'node:path';
 import { UnstreamedMessage } from './content/unstreamed-message';
@@ -20,16 +19,14 @@ export class HttpRequest extends UnstreamedMessage {
   /** When its header had arrived, in the time of `performance.now()`. */
   receivedAt = 0;
   /** The call that it makes, once that has begun. */
-  call:
-    | { readonly binding: string; readonly operation: string | undefined; readonly ticket: { readonly waited: number } }
-    | undefined;
+  call: Readonly<{ binding: string; operation: { name: string } | undefined; ticket: { waited: number } }> | undefined;
   /** Set once the rate limit has counted it. */
   isCounted = false;
 
-  /** @param isOneTooMany - whether its connection takes no further request. */
+  /** @param connectionRefuses - the connection ends before this request, or too many wait. */
   constructor(
     socket: Socket,
-    private readonly isOneTooMany = false,
+    private readonly connectionRefuses = false,
   ) {
     super(socket);
   }
@@ -39,10 +36,10 @@ export class HttpRequest extends UnstreamedMessage {
    * in the bytes that it has, and leaves the socket to the listener of 'connect' or 'upgrade'.
    */
   get upgrade(): boolean {
-    return this.isOneTooMany || this.rawHeaders.length > 2 * MAX_FIELDS || this.method === 'CONNECT';
+    return this.connectionRefuses || this.rawHeaders.length > 2 * MAX_FIELDS || this.method === 'CONNECT';
   }
 
-  // Node sets it if another protocol is asked for. Such a request is answered as one that does not.
+  // Node sets it if another protocol is asked for. Such a request is answered like any other.
   set upgrade(_isAskedFor: boolean) {
     return;
   }
@@ -50,7 +47,7 @@ export class HttpRequest extends UnstreamedMessage {
   /** Why it is refused unread. */
   refusal(): RequestError {
     if (this.method === 'CONNECT') return HTTP_ERRORS.tunnel();
-    return this.isOneTooMany ? HTTP_ERRORS.pipelined() : HTTP_ERRORS.headerTooLarge(MAX_FIELDS);
+    return this.connectionRefuses ? HTTP_ERRORS.pipelined() : HTTP_ERRORS.headerTooLarge(MAX_FIELDS);
   }
 
   /**
@@ -104,34 +101,4 @@ function normalized(path: string): string {
   const unescaped = path.replace(ESCAPED_UNRESERVED, (escape) => String.fromCharCode(parseInt(escape.slice(1), 16)));
   // A dot segment at the end leaves the slash before it.
   return posix.normalize(unescaped.replace(/\/\.\.?$/, '$&/'));
-}
-
-/** Messages of at most this many bytes do not count: a connection has one at a time. */
-export const SMALL_MESSAGE = 4096;
-
-/** Counts the bytes of large messages that are held: bodies until their calls are answered, answers until they are sent. */
-export class MessageMemory {
-  readonly #counted = new WeakMap<ServerResponse, number>();
-  bytes = 0;
-
-  constructor(readonly maxBytes: number) {}
-
-  /** Counts the message of a request with this size, until its response is closed. Returns false if there is no room for more than before. */
-  resize(response: ServerResponse, bytes: number): boolean {
-    const before = this.#counted.get(response);
-    const counted = bytes > SMALL_MESSAGE ? bytes : 0;
-    const added = counted - (before ?? 0);
-    // A response that is closed already, and so destroyed, does not say so again.
-    if (added === 0 || response.destroyed) return true;
-    if (this.bytes + added > this.maxBytes) return false;
-    if (before === undefined) response.once('close', () => this.release(response));
-    this.bytes += added;
-    this.#counted.set(response, counted);
-    return true;
-  }
-
-  release(response: ServerResponse): void {
-    this.bytes -= this.#counted.get(response) ?? 0;
-    this.#counted.delete(response);
-  }
 }

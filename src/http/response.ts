@@ -5,7 +5,8 @@ import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { HTTP_ERRORS, type RequestError } from './errors';
 import { Turns } from './content/unstreamed-message';
-import type { HttpRequest, MessageMemory } from './request';
+import type { MessageMemory } from './content/message-memory';
+import type { HttpRequest } from './request';
 
 /** A cache may keep a reply for one caller, and asks before it uses it again. */
 const CACHE_CONTROL = 'private, max-age=0';
@@ -64,8 +65,8 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * Sends a whole reply with status 200, compressed if `Accept-Encoding` prefers that, and with `Vary` (RFC 9110, section 12.5.5), in which
-   * further `headers` must name Accept-Encoding too. Throws as {@link reply}.
+   * Sends a whole reply with status 200, compressed if `Accept-Encoding` prefers that, and with `Vary` (RFC 9110, section 12.5.5): one in
+   * `headers` replaces it, so it must name Accept-Encoding. Throws as {@link reply}. Returns void when sent at once: awaiting costs a turn.
    */
   replyCompressed(contentType: string, body: string, headers?: OutgoingHttpHeaders): void | Promise<void> {
     const isLong = body.length >= MIN_LENGTH;
@@ -84,7 +85,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
 
   /**
    * Sends a reply with status 200 part by part, as fast as the caller takes it; to `HEAD` the header alone. Resolves also if the caller
-   * has gone. `stop` closes the connection, as an error of `parts` does after the first part, which {@link reserve} room for themselves.
+   * has gone. `stop` closes the connection, as does an error of `parts` after the first one. The parts {@link reserve} their own room.
    */
   async replyInParts(
     contentType: string,

@@ -41,10 +41,10 @@ export class HttpServer {
     const listener = new RequestListener(options, connections);
     class Request extends HttpRequest {
       constructor(socket: Socket) {
-        super(socket, connections.of(socket)?.isFull);
+        super(socket, connections.of(socket)?.refusesNext);
       }
     }
-    const settings = {
+    const nodeOptions = {
       keepAliveTimeout: limits.keepAliveTimeout,
       headersTimeout: limits.headersTimeout,
       requestTimeout: limits.requestTimeout,
@@ -54,12 +54,12 @@ export class HttpServer {
       ServerResponse: HttpResponse,
     };
     const answer = listener.receive.bind(listener);
-    if (tls === undefined) this.#server = createServer(settings, answer);
+    if (tls === undefined) this.#server = createServer(nodeOptions, answer);
     else {
       const mutual = { requestCert: tls.ca !== undefined, rejectUnauthorized: tls.ca !== undefined };
       const handshakeTimeout = limits.headersTimeout;
-      this.#server = createTlsServer({ ...settings, ...tls, ...mutual, handshakeTimeout }, answer);
-      this.#server.on('secureConnection', connections.secured.bind(connections));
+      this.#server = createTlsServer({ ...nodeOptions, ...tls, ...mutual, handshakeTimeout }, answer);
+      this.#server.on('secureConnection', connections.addHttp.bind(connections));
     }
     // 100 Continue is sent by the reader of the body, so that a body that will be refused is never asked for.
     this.#server.on('checkContinue', answer);
@@ -79,7 +79,7 @@ export class HttpServer {
   #connected(socket: Socket): void {
     const { limits, tls } = this.#options;
     if (this.connections < limits.maxConnections) {
-      this.#connections.accepted(socket, tls !== undefined);
+      this.#connections.add(socket, tls !== undefined);
       return;
     }
     const error = HTTP_ERRORS.connections(limits.maxConnections);
@@ -118,7 +118,7 @@ export class HttpServer {
       return;
     }
     if (connection.isEnding) return;
-    const error = unreadable(problem, this.#options.limits);
+    const error = errorFor(problem, this.#options.limits);
     const { last } = connection;
     // The caller may have been told already that its last request was wrong and the connection ends.
     if (last?.headersSent && last.statusCode >= 400 && !last.shouldKeepAlive) connection.close();
@@ -135,7 +135,7 @@ export class HttpServer {
   #refuseHandshake(problem: ParserError, socket: TLSSocket): void {
     const error = this.#handshakeProblem(problem, socket);
     if (error === undefined) return;
-    const plain = problem.code === 'ERR_SSL_HTTP_REQUEST' ? this.#connections.handshakeOf(socket) : undefined;
+    const plain = problem.code === 'ERR_SSL_HTTP_REQUEST' ? this.#connections.ofTls(socket) : undefined;
     this.#report(error, socket, plain && error.status);
     plain?.accepted.write(lastAnswer(error));
   }
@@ -144,7 +144,7 @@ export class HttpServer {
   #handshakeProblem({ code = '' }: ParserError, socket: TLSSocket): RequestError | undefined {
     const { limits } = this.#options;
     if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT')
-      return this.#connections.handshakeOf(socket)?.accepted.bytesRead === 0
+      return this.#connections.ofTls(socket)?.accepted.bytesRead === 0
         ? undefined
         : HTTP_ERRORS.handshakeTimeout(limits.headersTimeout);
     // Node closes the connection itself if a certificate is not one of TLS_CLIENT_CA.
@@ -170,15 +170,15 @@ export class HttpServer {
   /**
    * Resolves to the port. Throws, with the system's `code`, if the address is in use or not one of this machine.
    *
-   * @param settings - begins the names of the settings of this address.
+   * @param settingPrefix - begins the names of the settings of this address.
    */
-  async listen({ port, host }: Pick<Config, 'host' | 'port'>, settings = ''): Promise<number> {
+  async listen({ port, host }: Pick<Config, 'host' | 'port'>, settingPrefix = ''): Promise<number> {
     const server = this.#server.listen({ port, host, backlog: BACKLOG });
     await once(server, 'listening').catch(async (cause: unknown) => {
       await this.close();
       const { code } = cause as NodeJS.ErrnoException;
       const where = `${host} at port ${String(port)}`;
-      const problem = `${where} cannot be used: ${reasonOf(cause)}. Set ${settings}PORT or ${settings}HOST.`;
+      const problem = `${where} cannot be used: ${reasonOf(cause)}. Set ${settingPrefix}PORT or ${settingPrefix}HOST.`;
       throw Object.assign(new Error(problem), { code });
     });
     // Node gives every worker the first one's keys, with which a client of a removed TLS_CLIENT_CA could resume its session.
@@ -229,7 +229,7 @@ export class HttpServer {
 type ParserError = NodeJS.ErrnoException & { readonly reason?: string; readonly rawPacket?: Buffer };
 
 /** The answer to bytes that are not a request, are too many, or do not arrive in time. */
-function unreadable({ code, reason, rawPacket }: ParserError, limits: Config['limits']): RequestError {
+function errorFor({ code, reason, rawPacket }: ParserError, limits: Config['limits']): RequestError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return HTTP_ERRORS.requestTimeout(limits.headersTimeout, limits.requestTimeout);
   if (code === 'HPE_HEADER_OVERFLOW') return HTTP_ERRORS.headerTooLarge(MAX_FIELDS);

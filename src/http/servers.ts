@@ -9,16 +9,15 @@ import type { ServerOptions } from './request-listener';
 import { HttpServer, STOP_TIMEOUT } from './server';
 import { reasonOf } from '../util/errors';
 
-/**
- * Starts to listen on the public address, and on that of the operator if there is one. `checkMetricsReader` throws if the caller may
- * not read the metrics on the public one, `checkOperator` if a request may not come to the operator's. Throws if it cannot listen, or a TLS file cannot be used.
- */
+/** Checks that throw why a request is refused: to the metrics on the public address, and to any page on the operator's. */
+type Checks = Readonly<Record<'metricsReader' | 'operator', (request: HttpRequest) => void>>;
+
+/** Listens on the public address, and on that of the operator if there is one. Throws if it cannot, or a TLS file cannot be used. */
 export async function startServers(
   config: Config,
   served: Required<Pick<ServerOptions, 'handler' | 'rate' | 'observer'>>,
   pages: AdminPages,
-  checkMetricsReader: (request: HttpRequest) => void,
-  checkOperator: (request: HttpRequest) => void,
+  checks: Checks,
 ) {
   const { limits, host } = config;
   const tls = config.tls && (await readTls(config.tls));
@@ -26,8 +25,8 @@ export async function startServers(
   // Of several workers the supervisor has the metrics, and the operator's address.
   const isAlone = config.workers === 1;
   const admin =
-    isAlone && config.admin ? await pages.listen(config.admin, { limits, rate, observer }, checkOperator) : undefined;
-  const publicPages = pages.ofPublicAddress(isAlone && !admin ? checkMetricsReader : undefined);
+    isAlone && config.admin ? await pages.listen(config.admin, { limits, rate, observer }, checks.operator) : undefined;
+  const publicPages = pages.ofPublicAddress(isAlone && !admin ? checks.metricsReader : undefined);
   const server = new HttpServer({ ...served, pages: publicPages, limits, tls });
   const port = await server.listen(config).catch(async (error: unknown) => {
     await admin?.close();

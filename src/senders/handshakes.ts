@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { membersOf } from './senders';
+import { membersOf } from './known-senders';
 
 /** A request that may ask whether its address takes webhooks. */
 export interface HandshakeRequest {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Handshake } from './handshakes';
-import { SENDERS, STANDARD_WEBHOOKS, TYPE, type JsonMembers } from './senders';
+import { SENDERS, STANDARD_WEBHOOKS, TYPE, type JsonMembers } from './known-senders';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 import { secretKey, type SenderSecret } from './signature';
 
@@ -9,19 +9,19 @@ export type Sender = (typeof ALL)[number];
 
 const KEY = /^[\x20-\x7e]{1,256}$/;
 
-const ALL = SENDERS.map((form) => ({
-  ...form,
+const ALL = SENDERS.map((spec) => ({
+  ...spec,
   /** The name as it is typed: `github`, `standard-webhooks`. */
-  shortName: form.name.toLowerCase().replaceAll(' ', '-'),
+  shortName: spec.name.toLowerCase().replaceAll(' ', '-'),
 
   /** True if a call has the sender's field. A field for signatures must also hold one of this sender's kind. */
   isOf: (headers: IncomingHttpHeaders): boolean =>
-    form.field !== undefined &&
-    (form.field === form.signature.field ? form.signature.textIn(headers) : headers[form.field]) !== undefined,
+    spec.field !== undefined &&
+    (spec.field === spec.signature.field ? spec.signature.textIn(headers) : headers[spec.field]) !== undefined,
 
   /** The CloudEvents `type` of a call, if the sender names a valid one. */
   typeOf(headers: IncomingHttpHeaders, body: JsonMembers, signed?: Buffer): string | undefined {
-    const text = form.type?.(headers, body, signed);
+    const text = spec.type?.(headers, body, signed);
     return typeof text === 'string' && TYPE.test(text) ? text : undefined;
   },
 
@@ -30,9 +30,9 @@ const ALL = SENDERS.map((form) => ({
    * hold. With a signature the name is another: an unsigned call cannot use up the key of a signed one.
    */
   keyOf(headers: IncomingHttpHeaders, body: JsonMembers, scope?: string, signed?: Buffer): string | undefined {
-    const text = form.key?.of(headers, body, signed);
-    if (form.key === undefined || typeof text !== 'string' || !KEY.test(text)) return undefined;
-    const name = signed === undefined ? form.key.name : `signed ${form.key.name}`;
+    const text = spec.key?.of(headers, body, signed);
+    if (spec.key === undefined || typeof text !== 'string' || !KEY.test(text)) return undefined;
+    const name = signed === undefined ? spec.key.name : `signed ${spec.key.name}`;
     return [name, ...(scope === undefined ? [] : [scope]), text].join('\n');
   },
 }));
@@ -77,31 +77,31 @@ export const Sender = {
 
   /** Returns a reader of the signatures in requests, of the kinds for which secrets are configured. One valid signature is enough. */
   signaturesFor(secrets: SenderSecrets) {
-    const known = KINDS.flatMap((kind) => {
+    const configured = KINDS.flatMap((kind) => {
       const keys = kind.signature.keysOf(secrets[kind.signature.setting] ?? []);
       return keys.length === 0 ? [] : [{ ...kind, keys: keys.map(secretKey) }];
     });
     return {
       /** The header fields that hold them. */
-      fields: known.map(({ signature }) => signature.field),
+      fields: configured.map(({ signature }) => signature.field),
 
-      in(headers: IncomingHttpHeaders) {
-        const found = known.flatMap((kind) => {
-          const check = kind.signature.read(headers);
-          return check === undefined ? [] : [{ ...kind, check }];
+      read(headers: IncomingHttpHeaders) {
+        const found = configured.flatMap((kind) => {
+          const signature = kind.signature.read(headers);
+          return signature === undefined ? [] : [{ ...kind, ...signature }];
         });
         const [first] = found;
         if (first === undefined) return undefined;
         return {
           /** Why none of them is valid for any body, as a sentence. */
-          problem: found.every(({ check }) => typeof check === 'string') ? String(first.check) : undefined,
+          problem: found.some(({ check }) => check !== undefined) ? undefined : first.problem,
 
           /** Returns who signed a body, after its content coding is undone, and with which secret; or why no signature is valid. */
           async signerOf(body: Buffer): Promise<{ readonly sender: Sender; readonly secret: string } | string> {
             if (body.length === 0) return 'A signature covers a body, and this request has none.';
             const own = Sender.of(headers);
             for (const { check, keys, senders } of found) {
-              if (typeof check === 'string') continue;
+              if (check === undefined) continue;
               // The sender itself, or the last: one that is known by its signature alone.
               const sender = senders.find((one) => one === own) ?? senders.at(-1);
               for (const { key, id } of keys) {

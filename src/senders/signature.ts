@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 export type SenderSecret = 'webhookSecrets' | 'stripeSecrets' | 'shopifySecrets' | 'slackSecrets' | 'gitlabTokens';
 
 /** How a sender proves that a call is its own: the same for verifying and for signing. Names of header fields are in lower case. */
-interface SignatureForm {
+interface SignatureSpec {
   /** The header field that holds the signature of the body (HMAC with SHA-256). */
   readonly field: string;
   readonly setting: SenderSecret;
@@ -31,50 +31,54 @@ interface SignatureForm {
 
 export type Signature = ReturnType<typeof signature>;
 
-export function signature(form: SignatureForm) {
+export function signature(spec: SignatureSpec) {
   // No header field has a line feed.
-  const { field, isToken = false, prefix = '', separator = '\n', idField, timeField, encoding = 'hex' } = form;
-  const { before = () => '', textIn = (headers) => headers[field] } = form;
-  const { signingKey = (secret) => Buffer.from(secret) } = form;
+  const { field, isToken = false, prefix = '', separator = '\n', idField, timeField, encoding = 'hex' } = spec;
+  const { before = () => '', textIn = (headers) => headers[field] } = spec;
+  const { signingKey = (secret) => Buffer.from(secret) } = spec;
   /** The keys of secrets, without those that belong to another sender. */
   const keysOf = (secrets: readonly string[]): Buffer[] => secrets.flatMap((secret) => signingKey(secret) ?? []);
   return {
-    ...form,
+    ...spec,
     isToken,
     textIn,
     keysOf,
 
     /**
-     * Reads the signature in header fields: undefined if they have none, a sentence if it can be valid for no body. The function returns true
-     * if a body was signed with a key; its time is in proportion to the body.
+     * Reads the signature in header fields, if they have one. `problem`, a sentence, says why it is valid for no body; `check` returns
+     * true if a body was signed with a key, in time proportional to the body.
      */
-    read(headers: IncomingHttpHeaders): ((body: Buffer, key: Buffer) => boolean) | string | undefined {
+    read(headers: IncomingHttpHeaders) {
       const text = textIn(headers);
       if (text === undefined) return undefined;
       // Digests have one length.
-      if (isToken) return (_body, key) => timingSafeEqual(hmac('', String(text)), hmac('', key));
+      if (isToken)
+        return { check: (_body: Buffer, key: Buffer) => timingSafeEqual(hmac('', String(text)), hmac('', key)) };
       const id = idField === undefined ? '' : headers[idField];
       // Without full stops in the id, the signed text `id.timestamp.body` cannot be cut in another place.
-      if (typeof id !== 'string' || id.includes('.')) return `The ${String(idField)} of the signature is not valid.`;
+      if (typeof id !== 'string' || id.includes('.'))
+        return { problem: `The ${String(idField)} of the signature is not valid.` };
       const parts = String(text)
         .split(separator)
         .map((part) => part.trim());
       const time = timeField === field ? parts.find((one) => one.startsWith('t='))?.slice(2) : headers[timeField ?? ''];
       if (timeField !== undefined) {
         const what = timeField === field ? `time (t=) in ${field}` : timeField;
-        if (!/^\d{1,12}$/.test(String(time))) return `The ${what} is missing or not valid.`;
+        if (!/^\d{1,12}$/.test(String(time))) return { problem: `The ${what} is missing or not valid.` };
         if (Math.abs(Date.now() / 1000 - Number(time)) > TOLERANCE)
-          return `The ${what} is more than ${String(TOLERANCE)} seconds from the time here.`;
+          return { problem: `The ${what} is more than ${String(TOLERANCE)} seconds from the time here.` };
       }
       const given = parts
         .filter((part) => part.toLowerCase().startsWith(prefix))
         .slice(0, MAX_SIGNATURES)
         .map((part) => Buffer.from(part.slice(prefix.length), encoding))
         .filter(({ length }) => length === SHA256_BYTES);
-      if (given.length === 0) return `The ${field} is not valid.`;
-      return (body, key) => {
-        const right = hmac(key, before(String(time), id), body);
-        return given.some((one) => timingSafeEqual(one, right));
+      if (given.length === 0) return { problem: `The ${field} is not valid.` };
+      return {
+        check(body: Buffer, key: Buffer) {
+          const right = hmac(key, before(String(time), id), body);
+          return given.some((one) => timingSafeEqual(one, right));
+        },
       };
     },
 
@@ -86,7 +90,7 @@ export function signature(form: SignatureForm) {
     sign(id: string, body: Buffer, secrets: readonly string[]): Readonly<Record<string, string>> {
       const time = String(Math.floor(Date.now() / 1000));
       const signatures = keysOf(secrets)
-        .slice(0, form.separator === undefined ? 1 : MAX_SIGNATURES)
+        .slice(0, spec.separator === undefined ? 1 : MAX_SIGNATURES)
         .map((key) =>
           isToken ? key.toString('latin1') : prefix + hmac(key, before(time, id), body).toString(encoding),
         );
@@ -107,15 +111,15 @@ const TOLERANCE = 5 * 60;
 
 const SHA256_BYTES = 32;
 
-/** What identifies secrets in the log, by their keys: also after a reload, which keeps most of them. */
-const IDS = new Map<string, string>();
+/** The ids of secrets in the log, by key. They outlive a reload, which keeps most secrets. */
+const SECRET_IDS = new Map<string, string>();
 
-/** Returns a key with what identifies its secret in the log. That takes some 50 ms, so that readers of the log cannot find it by trying. */
+/** Returns a key, and a function for the id of its secret in the log: 50 ms of work, so that readers of the log cannot guess the secret. */
 export function secretKey(key: Buffer) {
   const text = key.toString('latin1');
   const id = (): string => {
-    const known = IDS.get(text) ?? scryptSync(key, 'asmx-webhook', 6).toString('base64url');
-    IDS.set(text, known);
+    const known = SECRET_IDS.get(text) ?? scryptSync(key, 'asmx-webhook', 6).toString('base64url');
+    SECRET_IDS.set(text, known);
     return known;
   };
   return { key, id };

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sequenceOf, wireBytes, StoredEvent } from '../events/stored-event';
 import type { EventLog } from '../log/event-log';
 import type { EventQuery } from '../log/queries';
@@ -136,7 +136,7 @@ export class EventReader {
     }
     const page = await reading;
     // Each then makes its answer, which counts against MAX_BODY_MEMORY, before the next does; other calls run in between.
-    await this.#handouts.run(() => setImmediate());
+    await this.#handouts.run(() => nextTurn());
     return page;
   }
 }

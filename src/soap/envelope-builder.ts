@@ -51,19 +51,21 @@ const ADDRESSING = new Set([
 /** A character other than the white space of XML. */
 const NOT_SPACE = /[^\t\n\r ]/;
 
-/** The levels of soap:Header and soap:Body, of header blocks and the body's elements, and of their children. */
-const BODY_DEPTH = 2;
-const OPERATION_DEPTH = 3;
-const ARGUMENT_DEPTH = 4;
+/** Of soap:Header and soap:Body; soap:Envelope is at 1. */
+const PART_DEPTH = 2;
+/** Of header blocks, and of the elements in soap:Body. */
+const BLOCK_DEPTH = 3;
+/** Of the elements in those: in an operation's, the arguments. */
+const CHILD_DEPTH = 4;
 
-/** Namespaces of attributes that say how a message is written, such as `encodingStyle`. */
+/** Namespaces of attributes that say how a message is written, such as `encodingStyle`; any other is the element's own. */
 const ATTRIBUTES_OF_SOAP: ReadonlySet<string> = new Set([
   ...SoapVersion.all.map(({ namespace }) => namespace),
   'http://schemas.xmlsoap.org/soap/encoding/',
   'http://www.w3.org/2003/05/soap-encoding',
 ]);
 
-/** Finds in the XML of a message, while that is read, what the service needs of it, and refuses what is not SOAP. */
+/** Collects what the service needs of a message while its XML is read, and refuses what is not SOAP. */
 export class EnvelopeBuilder {
   #depth = 0;
   #version: SoapVersion = SoapVersion.soap11;
@@ -73,7 +75,7 @@ export class EnvelopeBuilder {
   #security: SecurityHeaderReader | undefined;
   #insideSecurity = false;
   #scope: Tag['scope'] | undefined;
-  /** The content of soap:Envelope that is soap:Body, tags included. Set only if soap:Body has attributes of its own. */
+  /** soap:Body with its tags, if it has attributes of its own. */
   #envelope: ElementContent | undefined;
   /** The content of soap:Body. */
   #body: ElementContent | undefined;
@@ -81,9 +83,10 @@ export class EnvelopeBuilder {
   #element: ElementName | undefined;
   #content: ElementContent | undefined;
   #arguments: Arguments | undefined;
-  #beginsWithText = false;
-  /** Whether the attributes of that element say something. */
+  /** Whether that element has attributes of its own. */
   #hasAttributes = false;
+  /** Whether the body has text before that element. */
+  #beginsWithText = false;
 
   constructor(
     private readonly xml: string,
@@ -95,7 +98,7 @@ export class EnvelopeBuilder {
     if (this.#body === undefined) throw FAULTS.missingBody();
     const { binding } = this.#version;
     const element = this.#beginsWithText ? undefined : this.#element;
-    // Only for the choice of what to keep: SoapCall finds the operation, and refuses where there is none.
+    // Only decides what is kept: SoapCall finds the operation, or refuses the message.
     const operation = named[binding] ?? element?.name ?? '';
     return {
       binding,
@@ -115,7 +118,7 @@ export class EnvelopeBuilder {
     return text === undefined ? {} : { payload: eventPayload({ mediaType: 'application/xml', text }), soapPart };
   }
 
-  /** The content of the operation's element if the body has nothing else; or that of the body; if the body has attributes, the envelope's. */
+  /** Returns the content of the operation's element if the body holds nothing else, otherwise the body's, or {@link #envelope} if there is one. */
   #recordedPart(operation: string): [content: ElementContent | undefined, part?: EventContent['soapPart']] {
     if (this.#envelope !== undefined) return [this.#envelope, 'envelope'];
     const isNamed = this.#element?.name === operation && this.#element.namespace === this.contract.namespace;
@@ -129,10 +132,10 @@ export class EnvelopeBuilder {
     const depth = ++this.#depth;
     if (this.#insideSecurity) this.#security?.openElement(tag);
     if (depth === 1) this.#openEnvelope(tag);
-    else if (depth === BODY_DEPTH) this.#openHeaderOrBody(tag, start, end);
-    else if (depth === OPERATION_DEPTH) this.#openBlock(tag, start, end);
+    else if (depth === PART_DEPTH) this.#openHeaderOrBody(tag, start, end);
+    else if (depth === BLOCK_DEPTH) this.#openBlock(tag, start, end);
     else if (isOpen(this.#content)) {
-      if (depth === ARGUMENT_DEPTH) {
+      if (depth === CHILD_DEPTH) {
         this.#content.addChild(start, tag);
         this.#arguments?.openChild(tag);
       } else this.#arguments?.openInner();
@@ -143,25 +146,25 @@ export class EnvelopeBuilder {
     if (this.#insideSecurity) this.#security?.addText(text);
     this.#arguments?.addText(text);
     const depth = this.#depth;
-    if (depth > OPERATION_DEPTH || !NOT_SPACE.test(text)) return;
+    if (depth > BLOCK_DEPTH || !NOT_SPACE.test(text)) return;
     // As in the original, text in soap:Header and after soap:Body is ignored.
     if (depth === 1 && this.#body === undefined) throw FAULTS.missingBody();
-    if (depth === OPERATION_DEPTH && isOpen(this.#content)) this.#content.hasText = true;
-    if (depth !== BODY_DEPTH || !isOpen(this.#body)) return;
+    if (depth === BLOCK_DEPTH && isOpen(this.#content)) this.#content.hasText = true;
+    if (depth !== PART_DEPTH || !isOpen(this.#body)) return;
     this.#body.hasText = true;
     if (this.#element === undefined) this.#beginsWithText = true;
   }
 
   closeElement(contentEnd: number): void {
     const depth = this.#depth--;
-    if (this.#insideSecurity && depth > OPERATION_DEPTH) this.#security?.closeElement();
-    if (depth === ARGUMENT_DEPTH) this.#arguments?.closeChild();
-    if (depth === OPERATION_DEPTH) {
+    if (this.#insideSecurity && depth > BLOCK_DEPTH) this.#security?.closeElement();
+    if (depth === CHILD_DEPTH) this.#arguments?.closeChild();
+    if (depth === BLOCK_DEPTH) {
       this.#insideSecurity = false;
       // Elements that follow close at this depth, too: the first end counts.
       if (this.#content !== undefined) this.#content.end ??= contentEnd;
     }
-    if (depth === BODY_DEPTH && this.#body !== undefined) {
+    if (depth === PART_DEPTH && this.#body !== undefined) {
       this.#body.end ??= contentEnd;
       if (this.#envelope !== undefined) this.#envelope.end = this.#body.elementEnd;
     }
@@ -184,7 +187,7 @@ export class EnvelopeBuilder {
       if (part === 'Body') this.#openBody(tag, start, end);
       else if (part === 'Header' && !this.#hasHeader) this.#hasHeader = true;
       else throw FAULTS.missingBody();
-      // What follows the body is ignored, as in the original, but for what SOAP 1.2 forbids. SOAP 1.1, section 4, allows other namespaces.
+      // As in the original, what follows the body is ignored, but SOAP 1.2 forbids other elements; SOAP 1.1, section 4, allows them.
     } else if (this.#version === SoapVersion.soap12 && part !== 'Header' && part !== 'Body')
       throw FAULTS.invalidFormat(`The element ${shortened(tag.name)} is not allowed after soap:Body.`);
   }
@@ -200,11 +203,11 @@ export class EnvelopeBuilder {
     if (this.#body === undefined) this.#openHeaderBlock(tag);
     else if (isOpen(this.#body)) {
       this.#body.addChild(start, tag);
-      if (this.#element === undefined) this.#openOperation(tag, end);
+      if (this.#element === undefined) this.#openFirst(tag, end);
     }
   }
 
-  #openOperation(tag: Tag, end: number): void {
+  #openFirst(tag: Tag, end: number): void {
     const { uri, local } = tag;
     this.#element = { namespace: uri, name: local };
     this.#hasAttributes = hasOwnAttributes(tag);

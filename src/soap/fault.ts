@@ -29,13 +29,15 @@ interface FaultDetails {
 /** A SOAP call that was refused or failed. Its message is for the caller. */
 export class Fault extends RequestError {
   override readonly name = 'Fault';
+  readonly details: Omit<FaultDetails, 'status' | 'category' | 'headers'>;
 
   constructor(
     readonly code: FaultCode,
     message: string,
-    readonly details: FaultDetails = {},
+    { status = 500, category, headers, ...details }: FaultDetails = {},
   ) {
-    super(details.status ?? 500, message, details.category, details.headers);
+    super(status, message, category, headers);
+    this.details = details;
   }
 }
 
@@ -90,8 +92,8 @@ export const FAULTS = {
     }),
   security: ({ code, message }: SecurityProblem) => client(message, { subcode: code }),
   failed: (error: unknown) => {
-    const failure = HTTP_ERRORS.failed(error);
-    return new Fault('Server', `Server was unable to process request. ---> ${failure.message}`, failure);
+    const { message, status, headers } = HTTP_ERRORS.failed(error);
+    return new Fault('Server', `Server was unable to process request. ---> ${message}`, { status, headers });
   },
 } as const;
 

@@ -23,8 +23,7 @@ export function readMessage(
   { body, contentType, contract, named }: SoapRequest,
   mediaType = MediaType.parse(contentType),
 ): SoapMessage {
-  const hints: string[] = [];
-  const xml = decodeMessage(body, mediaType?.charset, hints);
+  const { xml, hints } = decodeMessage(body, mediaType?.charset);
   try {
     return readXml(xml, () => new EnvelopeBuilder(xml, contract)).message(named, hints);
   } catch (error) {
@@ -39,27 +38,30 @@ export function readMessage(
  * As in the original no character set refuses a message: one that is unknown is passed over, and bytes that are not valid in theirs
  * are decoded as well as they can be; a hint says so. NULs after the message, as programs in C send them, are ignored.
  */
-function decodeMessage(body: Buffer, given: Charset | undefined, hints: string[]): string {
-  const charset = charsetOf(body, given, hints);
-  let text = charset.decode(body);
-  if (text === undefined) {
-    text = charset.decodeAnyway(body);
+function decodeMessage(body: Buffer, given: Charset | undefined) {
+  // One with an empty name counts as none.
+  const named = Charset.ofXml(body, given?.name && !given.isDeniedBy(body) ? given : undefined);
+  const charset = named.isKnown ? named : announcedCharset(body);
+  const text = charset.decode(body);
+  const hints: string[] = [];
+  if (!named.isKnown)
+    hints.push(
+      `A SOAP message has the character set ${shortened(named.name)}, which is not known. It was read as ${charset.name}.`,
+    );
+  if (text === undefined)
     hints.push(
       `A SOAP message is not valid ${shortened(charset.name)}, its character set. What could not be read may be recorded wrong.`,
     );
-  }
+  return { xml: withoutNuls(text ?? charset.decodeAnyway(body)), hints };
+}
+
+function announcedCharset(body: Buffer): Charset {
+  const announced = Charset.ofXml(body);
+  return announced.isKnown ? announced : Charset.utf8;
+}
+
+function withoutNuls(text: string): string {
   let end = text.length;
   while (text.charCodeAt(end - 1) === 0) end--;
   return end === text.length ? text : text.slice(0, end);
-}
-
-function charsetOf(body: Buffer, given: Charset | undefined, hints: string[]): Charset {
-  const charset = Charset.ofXml(body, given?.name && !given.isDeniedBy(body) ? given : undefined);
-  if (charset.isKnown) return charset;
-  const announced = Charset.ofXml(body);
-  const used = announced.isKnown ? announced : Charset.utf8;
-  hints.push(
-    `A SOAP message has the character set ${shortened(charset.name)}, which is not known. It was read as ${used.name}.`,
-  );
-  return used;
 }

@@ -2,9 +2,9 @@ import { promisify } from 'node:util';
 // The package's entry point loads its client and the security of that too, another 30 modules.
 import { Server } from 'soap/lib/server';
 import { WSDL } from 'soap/lib/wsdl';
-import type { Contract } from '../contract/contract';
+import type { Contract, ServedOperation } from '../contract/contract';
 import type { Endpoint } from '../call/incoming-call';
-import type { Call, ParameterValues, Service } from '../service/call';
+import type { Call, ParameterValues } from '../service/call';
 import { textElement } from '../xml/characters';
 import { SCHEMA_NAMESPACES, SoapVersion } from './soap-version';
 
@@ -17,9 +17,11 @@ interface ParsedMessage {
   readonly Body: Readonly<Record<string, ParameterValues>>;
 }
 
-/** What node-soap hands on to the method untouched, as the header of a message: the call, or the result that a sample shows. */
+/** The header of a message, which node-soap hands on to the method untouched. */
 interface Carried {
-  readonly from: { readonly call: Call } | { readonly result: string };
+  /** The call whose operation has the result, or the result that a sample shows. */
+  readonly source: { readonly call: Call } | { readonly result: string };
+  /** What the operation threw: node-soap would write a fault of its own. */
   failure: { readonly error: unknown } | undefined;
 }
 
@@ -31,12 +33,12 @@ class ParsedMessageWsdl extends WSDL {
 }
 
 /**
- * Returns for each of the SOAP versions a function that answers its calls with node-soap (https://github.com/vpulim/node-soap), as its
- * documentation shows, but with no listener attached: messages are handed to `processRequest`. It calls an operation, or takes the
- * result of a sample, and resolves to the reply's envelope. It throws what the operation throws.
+ * Returns, by SOAP version, functions that answer calls with node-soap (https://github.com/vpulim/node-soap), as its documentation shows,
+ * but with no listener attached: messages are handed to `processRequest`. Such a function calls an operation, or takes the result of a
+ * sample, and resolves to the reply's envelope. It throws what the operation throws.
  *
  * node-soap finds port and method in the WSDL by the message's element, and writes the reply in the style that the WSDL says and the
- * version of its options. `docs/architecture.md` says why messages are read and arguments converted before it, and faults written in fault.ts.
+ * version that its options say. `docs/architecture.md` says why messages are read and arguments converted before it, and faults written in fault.ts.
  */
 export async function nodeSoap(
   { contract, operations }: Pick<Endpoint, 'contract' | 'operations'>,
@@ -64,19 +66,19 @@ export async function nodeSoap(
       const server = new Server(null, '/', services, wsdl, { path: '/', services, suppressStack: true });
       // The URL above needs no base. Parsing one with each message takes 2 % of a HelloWorld.
       Object.assign(server, { baseUrl: undefined });
-      return [version.binding, answersOf(server)];
+      return [version.binding, answerWith(server)];
     }),
   );
 }
 
-function answersOf(server: Server) {
-  return async (name: string, parameters: ParameterValues, from: Carried['from']): Promise<string> => {
-    const header: Carried = { from, failure: undefined };
+function answerWith(server: Server) {
+  return async (name: string, parameters: ParameterValues, source: Carried['source']): Promise<string> => {
+    const header: Carried = { source, failure: undefined };
     // A computed name in a literal takes several times as long.
     const body: Record<string, ParameterValues> = {};
     body[name] = parameters;
     const message: ParsedMessage = { Header: header, Body: body };
-    // The type is that of a message to be parsed. The argument goes to `xmlToObject` alone.
+    // The declared type is for a message to be parsed, but `processRequest` only hands it to `xmlToObject`.
     const reply = await server.processRequest(message as unknown as string, REQUEST);
     if (header.failure !== undefined) throw header.failure.error;
     if (reply.statusCode !== 200) throw new Error(`node-soap did not answer the operation ${name}: ${reply.body}`);
@@ -85,14 +87,13 @@ function answersOf(server: Server) {
 }
 
 /** Returns the service method for an operation, which returns the reply's body as XML (`_xml`), node-soap's fastest way. */
-function serviceMethod(name: string, { namespace }: Contract, run: Service[string]['run']) {
+function serviceMethod(name: string, { namespace }: Contract, run: ServedOperation['run']) {
   const writeResult = textElement(namespace, `${name}Response`, `${name}Result`);
   return async (parameters: ParameterValues, _callback: unknown, header: Carried) => {
-    const { from } = header;
+    const { source } = header;
     try {
-      return { _xml: writeResult('result' in from ? from.result : await run(from.call, parameters)) };
+      return { _xml: writeResult('result' in source ? source.result : await run(source.call, parameters)) };
     } catch (error) {
-      // Kept beside the call: node-soap would write a fault of its own.
       header.failure = { error };
       return { _xml: '' };
     }

@@ -5,7 +5,7 @@ import type { MediaType } from '../http/content/media-type';
 import { RequestError } from '../http/errors';
 import { shortened } from '../util/text';
 import { CallError, type CallContent, type ParameterValues } from '../service/call';
-import type { Contract } from '../contract/contract';
+import type { Contract, ServedOperation } from '../contract/contract';
 import { IncomingCall, type Endpoint } from '../call/incoming-call';
 import type { ElementName } from '../xml/handler';
 import type { MessageContract, NamedOperations, SoapMessage } from './envelope-builder';
@@ -15,7 +15,8 @@ import { nodeSoap } from './node-soap';
 import { SoapVersion } from './soap-version';
 import { SECURITY_CODES, type SecurityHeader } from './ws-security';
 
-const MAX_KEPT = 1024;
+/** The longest message that is kept as a {@link LastMessage}. */
+const MAX_REPEATED_BYTES = 1024;
 
 /** The last message: generated clients repeat its bytes, which need not be read again (5 of the 32 µs of a HelloWorld). */
 interface LastMessage {
@@ -24,50 +25,47 @@ interface LastMessage {
   readonly message: SoapMessage;
 }
 
-type Operation = NonNullable<IncomingCall['called']>;
+type SoapShared = NonNullable<Awaited<ReturnType<typeof SoapCall.shared>>>;
 
-/** The SOAP bindings of one endpoint, which its SOAP calls share. */
-type SoapBindings = NonNullable<Awaited<ReturnType<typeof soapBindings>>>;
-
-/** Returns the SOAP bindings that are on; undefined if none is. */
-export async function soapBindings(endpoint: Pick<Endpoint, 'contract' | 'operations'>) {
-  const { contract, operations } = endpoint;
-  const versions = SoapVersion.all.filter(({ binding }) => contract.protocols.bindings.has(binding));
-  if (versions.length === 0) return undefined;
-  const all = [...operations.values()];
-  const messages: MessageContract = {
-    bindings: versions.map(({ binding }) => binding),
-    namespace: contract.namespace,
-    argumentNames: new Map(all.map((one) => [one.name, new Set(one.asked.map(({ name }) => name))])),
-    recording: new Set(all.filter(({ access }) => access === 'record').map(({ name }) => name)),
-  };
-  return {
-    messages,
-    /** Answers calls over each version that is on. */
-    answers: await nodeSoap(endpoint, versions),
-    /** By the operation in the header fields; under '' if they name none. */
-    last: new Map<string, LastMessage>(),
-  };
-}
-
-const MESSAGE = { module: join(__dirname, 'message'), name: 'readMessage', read: readMessage };
+const MESSAGE_READER = { module: join(__dirname, 'message'), name: 'readMessage', read: readMessage };
 
 const NAMES_SOAP_12 = /^application\/soap\+xml(?![^\s;])/i;
 
 /** A `POST` to the endpoint itself. The reply has the SOAP version of the message, whatever the content type says. */
 export class SoapCall extends IncomingCall {
-  readonly #bindings: SoapBindings;
+  readonly #shared: SoapShared;
   /** The version to answer in: that of the content type, if it is on, until the envelope has been read. */
   #version: SoapVersion;
   #named: NamedOperations = {};
   #message: SoapMessage | undefined;
 
-  constructor(request: HttpRequest, response: HttpResponse, endpoint: Endpoint, bindings: SoapBindings) {
+  constructor(request: HttpRequest, response: HttpResponse, endpoint: Endpoint, shared: SoapShared) {
     super(request, response, endpoint);
-    this.#bindings = bindings;
-    const { bindings: on } = bindings.messages;
+    this.#shared = shared;
+    const { bindings: on } = shared.messageContract;
     const claimed = NAMES_SOAP_12.test(request.headers['content-type'] ?? '') ? 'soap12' : 'soap11';
     this.#version = SoapVersion[on.includes(claimed) ? claimed : (on[0] ?? claimed)];
+  }
+
+  /** Returns what the SOAP calls of an endpoint share; undefined if both SOAP bindings are off. */
+  static async shared(endpoint: Pick<Endpoint, 'contract' | 'operations'>) {
+    const { protocols, namespace } = endpoint.contract;
+    const versions = SoapVersion.all.filter(({ binding }) => protocols.bindings.has(binding));
+    if (versions.length === 0) return undefined;
+    const operations = [...endpoint.operations.values()];
+    const messageContract: MessageContract = {
+      bindings: versions.map(({ binding }) => binding),
+      namespace,
+      argumentNames: new Map(operations.map(({ name, asked }) => [name, new Set(asked.map((one) => one.name))])),
+      recording: new Set(operations.filter(({ access }) => access === 'record').map(({ name }) => name)),
+    };
+    return {
+      messageContract,
+      /** Answers calls over each version that is on. */
+      answers: await nodeSoap(endpoint, versions),
+      /** By the operation in the header fields; under '' if they name none. */
+      lastMessages: new Map<string, LastMessage>(),
+    };
   }
 
   override get binding(): SoapVersion['binding'] {
@@ -83,35 +81,31 @@ export class SoapCall extends IncomingCall {
     const { soapaction, 'content-type': contentType } = this.headers;
     if (this.mediaType?.isXml !== true) {
       const webhooks = contract.protocols.bindings.has('httppost') ? `${this.endpointUrl()}/RecordEvent` : undefined;
-      throw FAULTS.contentType(contentType, this.#bindings.messages.bindings, webhooks);
+      throw FAULTS.contentType(contentType, this.#shared.messageContract.bindings, webhooks);
     }
     const { action } = this.mediaType;
     const soap12 = action === undefined ? undefined : operationWithAction(contract, actionValue(action));
     const soap11 =
       soapaction === undefined ? soap12 : operationWithAction(contract, soapActionValue(String(soapaction)));
     this.#named = { soap11, soap12 };
-    this.called = this.endpoint.operations.get(this.#named[this.binding] ?? '');
+    this.operation = this.endpoint.operations.get(this.#named[this.binding] ?? '');
   }
 
   override read(body: Buffer): void | Promise<void> {
-    const { messages, last } = this.#bindings;
-    const { mediaType, operation = '' } = this;
-    const before = last.get(operation);
-    // The same object for the same Content-Type: `Endpoint.mediaType` remembers it. If the envelope is of the other version, what that names
-    // follows from the Content-Type, too, or `#accept` refuses the message.
-    if (before !== undefined && before.mediaType === mediaType && before.bytes.equals(body)) {
-      this.#accept(before.message);
-      return;
-    }
+    const { messageContract: contract, lastMessages } = this.#shared;
+    const { mediaType } = this;
+    const operation = this.operation?.name ?? '';
+    const before = lastMessages.get(operation);
+    // The same object means the same Content-Type (`Endpoint.mediaType`), which names the operation if the envelope is SOAP 1.2 after all;
+    // `#accept` refuses one of SOAP 1.1 with a Content-Type of SOAP 1.2.
+    if (before !== undefined && before.mediaType === mediaType && before.bytes.equals(body))
+      return this.#accept(before.message);
     const contentType = this.headers['content-type'];
-    const message = this.readWith(MESSAGE, { body, contentType, contract: messages, named: this.#named });
-    if (message instanceof Promise)
-      return message.then((read) => {
-        this.#accept(read);
-      });
+    const message = this.readWith(MESSAGE_READER, { body, contentType, contract, named: this.#named });
+    if (message instanceof Promise) return message.then((read) => this.#accept(read));
     // A WS-Security header has a secret in it.
-    if (body.length <= MAX_KEPT && message.security === undefined)
-      last.set(operation, { mediaType, bytes: body, message });
+    if (body.length <= MAX_REPEATED_BYTES && message.security === undefined)
+      lastMessages.set(operation, { mediaType, bytes: body, message });
     this.#accept(message);
   }
 
@@ -124,8 +118,8 @@ export class SoapCall extends IncomingCall {
     if (version === SoapVersion.soap11 && essence !== SoapVersion.soap11.mediaType)
       throw FAULTS.contentTypeOfSoap11(essence);
     // Cleared first: if the message names no operation, the refusal must not report the header's.
-    this.called = undefined;
-    this.called = this.endpoint.operations.get(this.#named[message.binding] ?? '') ?? this.#operationInBody(message);
+    this.operation = undefined;
+    this.operation = this.endpoint.operations.get(this.#named[message.binding] ?? '') ?? this.#operationInBody(message);
     const { security, mandatoryHeaders } = message;
     // SOAP 1.1, section 4.2.3; SOAP 1.2 part 1, section 5.2.3.
     if (mandatoryHeaders.length > 0) throw FAULTS.notUnderstood(mandatoryHeaders);
@@ -134,7 +128,7 @@ export class SoapCall extends IncomingCall {
   }
 
   /** The operation of a message whose header fields name none. @throws {Fault} its element names none either, or may not. */
-  #operationInBody({ element }: SoapMessage): Operation {
+  #operationInBody({ element }: SoapMessage): ServedOperation {
     const { contract, operations } = this.endpoint;
     const { soapaction } = this.headers;
     if (this.#version === SoapVersion.soap11 && soapaction !== undefined)
@@ -162,14 +156,14 @@ export class SoapCall extends IncomingCall {
     );
   }
 
-  override invoke(operation: Operation): Promise<string> {
-    const answer = this.#bindings.answers.get(this.binding);
+  override invoke(operation: ServedOperation): Promise<string> {
+    const answer = this.#shared.answers.get(this.binding);
     if (answer === undefined) throw new Error(`${this.binding} is off.`);
     const values = operation.parameters.length === 0 ? {} : this.#parameters(operation);
     return answer(operation.name, values, { call: this });
   }
 
-  #parameters(operation: Operation): ParameterValues {
+  #parameters(operation: ServedOperation): ParameterValues {
     const message = this.#message;
     const isNamed = message?.element?.name === operation.name;
     const { texts, otherNamespace, withElements } = (isNamed && message.arguments) || {};
@@ -181,7 +175,7 @@ export class SoapCall extends IncomingCall {
   #namespaceHint({ namespace, name }: ElementName): string {
     const found = namespace === '' ? 'no namespace' : `the namespace "${shortened(namespace)}"`;
     return (
-      `A SOAP message for ${this.operation ?? ''} has the parameter ${name} in ${found}, so it is ignored. ` +
+      `A SOAP message for ${this.operation?.name ?? ''} has the parameter ${name} in ${found}, so it is ignored. ` +
       `Let the client send it in "${this.endpoint.contract.namespace}", as one made from ?WSDL=extended does.`
     );
   }
@@ -195,7 +189,7 @@ export class SoapCall extends IncomingCall {
     const { mismatch } = fault.details;
     const version = mismatch === undefined ? this.#version : SoapVersion[mismatch.version];
     // The media types of messages (W3C Linked Data Platform 1.0, section 7.1).
-    const accepted = this.#bindings.messages.bindings.map((binding) => SoapVersion[binding].mediaType).join(', ');
+    const accepted = this.#shared.messageContract.bindings.map((binding) => SoapVersion[binding].mediaType).join(', ');
     const headers = fault.status === 415 ? { ...fault.headers, 'Accept-Post': accepted } : fault.headers;
     this.response.reply(fault.status, version.contentType, faultEnvelope(fault, version), headers);
   }
@@ -219,7 +213,9 @@ function faultOf(error: unknown, refusal: RequestError | undefined, security: Se
   const code = refusal.category === 'busy' || refusal.category === 'rate' ? 'Server' : 'Client';
   // A WS-Security header yields no key, or the key in it is not valid.
   const keyCode = security && (security.problem?.code ?? SECURITY_CODES.failedAuthentication);
-  return new Fault(code, refusal.message, { ...refusal, subcode: refusal.category === 'key' ? keyCode : undefined });
+  const { status, message, category, headers } = refusal;
+  const subcode = category === 'key' ? keyCode : undefined;
+  return new Fault(code, message, { status, category, headers, subcode });
 }
 
 /** Names the operation with an action, as it is, URL-decoded, or in UTF-8, which Node reads as ISO 8859-1. */

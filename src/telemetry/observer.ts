@@ -34,7 +34,7 @@ export function createObserver(
     path: cut(request.url?.replace(/[?#].*$/s, '') ?? ''),
   });
 
-  const unanswered = (error: unknown, call: Omit<RefusedCall, 'id' | 'time' | 'reason'>, request?: IncomingMessage) => {
+  const notServed = (error: unknown, call: Omit<RefusedCall, 'id' | 'time' | 'reason'>, request?: IncomingMessage) => {
     const refusal = error instanceof RequestError ? error.category : undefined;
     const reason = plainReason(error);
     refusedCalls.add({ time: Date.now(), ...call, refusal, reason }, request);
@@ -61,7 +61,7 @@ export function createObserver(
       complete: response.writableFinished && !hasLeft,
       userAgent: cut(request.headers['user-agent'] ?? '') || undefined,
       binding,
-      operation,
+      operation: operation?.name,
     };
     logger.info(fields, 'answered');
   };
@@ -76,20 +76,15 @@ export function createObserver(
      */
     ended: ({ request, response, binding, operation, ticket }: EndedCall, error?: unknown): void => {
       const milliseconds = performance.now() - request.receivedAt - ticket.waited;
-      metrics.calls.add(binding, operation ?? 'unknown', outcomeOf(error), milliseconds / 1000);
+      metrics.calls.add(binding, operation?.name ?? 'unknown', outcomeOf(error), milliseconds / 1000);
       if (error === undefined) return;
       const { statusCode: status } = response;
-      unanswered(error, { ...requestFields(request), binding, operation, status }, request);
+      notServed(error, { ...requestFields(request), binding, operation: operation?.name, status }, request);
     },
 
-    refused: (
-      error: unknown,
-      status: number | undefined,
-      remoteAddress: string | undefined,
-      request?: HttpRequest,
-    ): void => {
-      const fields = request === undefined ? { remoteAddress } : requestFields(request);
-      unanswered(error, { ...fields, status }, request);
+    refused: (error: unknown, status: number | undefined, from: HttpRequest | string | undefined): void => {
+      if (typeof from === 'object') notServed(error, { ...requestFields(from), status }, from);
+      else notServed(error, { remoteAddress: from, status });
     },
 
     hint: (key: string, message: string): void => {

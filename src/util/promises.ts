@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** A promise that its holder settles (`Promise.withResolvers`, which Node has since version 22). */
 export class Deferred<T = void> {
@@ -42,7 +42,7 @@ export class Semaphore {
   }
 }
 
-/** A message with more bytes or characters than this holds others up: another thread reads it, or {@link letOthersRun} is called. */
+/** A message with more bytes or characters is read in another thread; work on more of it lets others run in between. */
 export const LARGE_MESSAGE = 64 * 1024;
 
 /** How long {@link letOthersRun} waits at most, and how long a round of the event loop takes in which nothing ran, in milliseconds. */
@@ -55,7 +55,7 @@ export async function letOthersRun(): Promise<void> {
   let round: number;
   do {
     const began = performance.now();
-    await setImmediate();
+    await nextTurn();
     round = performance.now() - began;
   } while (round > QUIET && performance.now() < until);
 }

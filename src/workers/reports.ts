@@ -18,7 +18,7 @@ export class Reports {
     registers: [this.own.registry],
   });
   /** Counts and refusals of the workers that have ended. */
-  #left = NO_REPORT;
+  #ended = NO_REPORT;
   #merging = Promise.resolve();
 
   add(worker: ReportingWorker): void {
@@ -28,7 +28,7 @@ export class Reports {
 
   /** Never rejects: leaves out a report in the form of another build. */
   async #merge(worker: ReportingWorker): Promise<void> {
-    let { figures, refusals } = this.#left;
+    let { figures, refusals } = this.#ended;
     try {
       const last = countersOf(worker.lastReport);
       refusals = RefusedCalls.merged([refusals, last.refusals]);
@@ -36,7 +36,7 @@ export class Reports {
     } catch {
       // Its figures may also count something else under the same name.
     }
-    this.#left = { figures, refusals };
+    this.#ended = { figures, refusals };
     this.#workers.delete(worker);
   }
 
@@ -66,17 +66,17 @@ export class Reports {
     return RefusedCalls.merged([own(), ...reports.map(({ refusals }) => refusals)]);
   }
 
-  /** Returns what ended workers left, and a report of each other: a fresh one or, if it does not answer, the counts of its last. */
+  /** Returns the counts of ended workers, and a report of each other: a fresh one or, if it does not answer, the counts of its last. */
   async #reports() {
     // Taken together, so that a worker that ends meanwhile is counted once.
-    const left = { ...this.#left, state: 'ended' };
+    const ended = { ...this.#ended, state: 'ended' };
     const reports = [...this.#workers].map((worker) =>
       worker.report().then(
         (report) => ({ ...report, state: 'answering' }),
         () => ({ ...countersOf(worker.lastReport), state: 'silent' }),
       ),
     );
-    return [left, ...(await Promise.all(reports))];
+    return [ended, ...(await Promise.all(reports))];
   }
 }
 

@@ -1,8 +1,9 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AccessControl } from '../access/access-control';
+import { STOP_SIGNALS } from '../config/package-info';
 import { ProcessConfig } from '../config/process-config';
-import { STOP_SIGNALS, type ServiceManager } from '../config/service-manager';
+import type { ServiceManager } from '../config/service-manager';
 import { AdminPages } from '../http/admin';
 import { Proxies } from '../http/proxies';
 import { RateLimit } from '../http/rate-limit';
@@ -154,7 +155,7 @@ export class Supervisor {
       const { ready } = place;
       const began = performance.now();
       const end = await (ready?.ended ?? place.start ?? this.#startIn(place));
-      // One has become ready, or had handed over.
+      // A new worker is ready, or the one that ended had been replaced.
       if (end === undefined || place.ready !== ready || this.#stopping) continue;
       place.ready = undefined;
       this.logger.error({ worker: ready?.pid, cause: end.cause }, 'a worker ended, another one takes its place');

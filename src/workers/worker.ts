@@ -69,7 +69,7 @@ export class SupervisorProcess {
   }
 
   /** Has the supervisor say once for all workers that files are lost or back. */
-  readonly lost = (problem?: string): void => this.#remote.tell('lost', problem);
+  readonly lostFiles = (problem: string | undefined): void => this.#remote.tell('lost', problem);
 }
 
 async function reportOf({ metrics, refusals }: App): Promise<Report> {

@@ -5,7 +5,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map(
   Object.entries({ lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }),
 );
 
-const MAX_LENGTH = 10;
+const MAX_REFERENCE_LENGTH = 10;
 
 /** Resolves the references in a text (XML 1.0, section 4.1), unless one of them is wrong or longer than those in use. */
 export function resolved(text: string): string | undefined {
@@ -13,7 +13,7 @@ export function resolved(text: string): string | undefined {
   let from = 0;
   for (let start = text.indexOf('&'); start !== -1; start = text.indexOf('&', from)) {
     const end = text.indexOf(';', start);
-    if (end === -1 || end - start > MAX_LENGTH) return undefined;
+    if (end === -1 || end - start > MAX_REFERENCE_LENGTH) return undefined;
     const reference = text.slice(start + 1, end);
     const character = ENTITIES.get(reference) ?? numeric(reference);
     if (character === undefined) return undefined;
@@ -70,26 +70,26 @@ export function isSpace(text: string): boolean {
   return !/[^\t\n\r ]/.test(text);
 }
 
-/** Kinds of ASCII characters: those that a name can begin with, and the others that it can have. */
-const START = 2;
-const OTHER = 1;
-const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+/** For each ASCII character: whether a name can begin with it, or only go on with it. */
+const BEGINS_NAME = 2;
+const GOES_ON = 1;
+const IN_NAMES = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
-  if (/[A-Za-z_]/.test(character)) return START;
-  return /[\d.-]/.test(character) ? OTHER : 0;
+  if (/[A-Za-z_]/.test(character)) return BEGINS_NAME;
+  return /[\d.-]/.test(character) ? GOES_ON : 0;
 });
 
 /** The end of the ASCII name without a colon that begins at `start`; `start` itself if none begins there. */
 export function nameEnd(text: string, start: number): number {
   const first = text.charCodeAt(start);
-  if (!(first < KINDS.length && KINDS[first] === START)) return start;
+  if (!(first < IN_NAMES.length && IN_NAMES[first] === BEGINS_NAME)) return start;
   let end = start + 1;
   while (isNameCharacter(text.charCodeAt(end))) end++;
   return end;
 }
 
 export function isNameCharacter(code: number): boolean {
-  return code < KINDS.length && KINDS[code] !== 0;
+  return code < IN_NAMES.length && IN_NAMES[code] !== 0;
 }
 
 /** The first line of every XML document of the service. */
@@ -97,15 +97,15 @@ export const XML_DECLARATION = '<?xml version="1.0" encoding="utf-8"?>';
 
 const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' };
 
-/** A surrogate without its other half is rare. */
-const NOT_AS_IT_IS = /[^\t\n\u0020-\uD7FF\uE000-\uFFFD]|[&<>]/;
+/** Surrogates are among them: one that stands alone is replaced, and pairs are rare. */
+const MAY_NEED_ESCAPE = /[^\t\n\u0020-\uD7FF\uE000-\uFFFD]|[&<>]/;
 
 /**
  * Writes a string as character data from which a parser reads the same string: a carriage return becomes a reference (XML 1.0,
  * section 2.11). What XML forbids becomes U+FFFD.
  */
 export function xmlText(text: string): string {
-  if (!NOT_AS_IT_IS.test(text)) return text;
+  if (!MAY_NEED_ESCAPE.test(text)) return text;
   return xmlCharacters(text).replace(/[&<>\r]/g, (character) => REFERENCES[character] ?? character);
 }
 

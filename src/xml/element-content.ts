@@ -83,7 +83,7 @@ export class ElementContent {
     return parts.join('');
   }
 
-  /** Those that a child, which ends at `end`, may need and does not make itself. */
+  /** Writes the declarations that a child, which ends at `end`, may need and does not make itself. */
   #declarationsOn({ start, scope: own }: Child, end: number): string {
     const scope = this.scope;
     const { declared } = own === scope ? NO_DECLARATIONS : own;

@@ -103,7 +103,7 @@ it('a secret that a reload removes while the body arrives lets no call through',
 
 it.each(['whsec_', 'whpk_', 'WHSK_'])('a key with the prefix %s never verifies as a text', async (prefix) => {
   const secret = `${prefix}${randomBytes(32).toString('base64')}`;
-  const signed = (...webhookSecrets: string[]) => Sender.signaturesFor({ webhookSecrets }).in(github(secret));
+  const signed = (...webhookSecrets: string[]) => Sender.signaturesFor({ webhookSecrets }).read(github(secret));
   expect(signed(secret)).toBeUndefined();
   expect(await signed(secret, GITHUB_SECRET)?.signerOf(Buffer.from(BODY))).toContain('not valid');
 });

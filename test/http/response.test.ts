@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
-import { HttpRequest, MessageMemory } from '../../src/http/request';
+import { MessageMemory } from '../../src/http/content/message-memory';
+import { HttpRequest } from '../../src/http/request';
 import { HttpResponse } from '../../src/http/response';
 
 function answered(bytes: number, memory = new MessageMemory(1_000_000), coding?: string) {

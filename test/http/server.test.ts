@@ -69,7 +69,7 @@ it.each([
   const refused = jest.fn();
   const state = { writableLength: 10, bytesWritten: 10, destroyed: false, destroy: () => undefined };
   const socket = Object.assign(new EventEmitter(), state);
-  new Connections(4000, refused).accepted(socket as unknown as Socket, false);
+  new Connections(4000, refused).add(socket as unknown as Socket, false);
   for (const year of ['2000', '2100', '2000']) {
     jest.setSystemTime(new Date(year));
     jest.advanceTimersByTime(1500);

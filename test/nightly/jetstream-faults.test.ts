@@ -58,12 +58,13 @@ describeWith({ 'nats-server': 'nats-server' }, 'a service whose NATS takes small
     async (workers) => {
       const EVENT_LOG = `nats://127.0.0.1:${String(nats.port())}/${nats.options().stream}`;
       const service = await startProcess({ EVENT_LOG, WORKERS: String(workers) }, folder.path);
-      const warnings = () => logLines(service.output()).filter(({ msg }) => String(msg).startsWith('NATS takes'));
+      const warnings = () =>
+        logLines(service.output()).filter(({ msg }) => String(msg).startsWith('The event log takes'));
       // Log lines are written later than the address.
       await eventually('each process warns', () => warnings().length >= workers);
       expect(warnings().map(({ msg }) => msg)).toEqual(
         Array(workers).fill(
-          `NATS takes events of at most ${String(MAX_EVENT)} bytes (max_payload), and requests may have 4194304 ` +
+          `The event log takes events of at most ${String(MAX_EVENT)} bytes (NATS: max_payload), and requests may have 4194304 ` +
             '(MAX_REQUEST_BYTES): larger events are refused. Set max_payload to 5592406 or more, or lower MAX_REQUEST_BYTES.',
         ),
       );

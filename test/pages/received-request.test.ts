@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { Contract } from '../../src/contract/contract';
-import { signerOf, type ReceivedForm } from '../../src/cli/forward/message';
+import { signerOf, type ReceivedMode } from '../../src/cli/forward/message';
 import { Target } from '../../src/cli/forward/target';
 import type { StoredEvent } from '../../src/events/stored-event';
 import { Sender } from '../../src/senders/sender';
@@ -184,7 +184,7 @@ describe('a request that is sent as it arrived', () => {
     return event;
   };
   const contract = Contract.load(NAMESPACE);
-  const forwarded = async (event: StoredEvent, path: string, signers?: ReceivedForm['signers']): Promise<Received> => {
+  const forwarded = async (event: StoredEvent, path: string, signers?: ReceivedMode['signers']): Promise<Received> => {
     const asReceived = { contract: await contract, signers };
     const target = new Target(new URL(receiver.url + path), { asReceived }, { most: 1, longestPause: 0 });
     expect((await target.post(event, new AbortController().signal)).outcome).toBe('delivered');
@@ -230,7 +230,7 @@ describe('a request that is sent as it arrived', () => {
       const event = await recorded(SENT[sender.name] ?? { headers: fields, body: '{}' });
       const { headers, body } = await forwarded(event, '/hook', signers);
       const { setting } = sender.signature as { setting: 'webhookSecrets' };
-      const signatures = Sender.signaturesFor({ [setting]: [secret] }).in(headers);
+      const signatures = Sender.signaturesFor({ [setting]: [secret] }).read(headers);
       // It takes 50 ms.
       const identify = jest.spyOn(crypto, 'scryptSync').mockReturnValue(Buffer.of());
       expect(await signatures?.signerOf(body)).toMatchObject({ sender });

@@ -25,7 +25,7 @@ afterEach(() => jest.restoreAllMocks());
 
 /** Resolves to the name of who signed, to why nobody did, or to undefined if there is no signature. */
 async function signerOf(headers: Record<string, string | undefined>, body: string | Buffer = BODY, secrets = KNOWN) {
-  const found = await Sender.signaturesFor(secrets).in(headers)?.signerOf(Buffer.from(body));
+  const found = await Sender.signaturesFor(secrets).read(headers)?.signerOf(Buffer.from(body));
   return typeof found === 'object' ? found.sender.name : found;
 }
 

@@ -30,7 +30,7 @@ export async function startEndpoint(operations: Service, given?: Contract) {
     ended: ({ binding, operation, response }, error) =>
       void reports.push({
         binding,
-        operation,
+        operation: operation?.name,
         status: response.statusCode,
         isAnswered: Reflect.get(response, 'headersSent'),
         error,

@@ -1,4 +1,4 @@
-import { MessageMemory } from '../../src/http/request';
+import { MessageMemory } from '../../src/http/content/message-memory';
 import { eventually } from './eventually';
 import { closeIdle } from './http';
 import { metricOf } from './metrics';

@@ -64,7 +64,7 @@ const untilConnections = (service: Addressed, count: number) => untilGauge(servi
 it('a connection that was reset before its handshake, or in it, is closed and not counted', async () => {
   const connections = new Connections(1000, () => undefined);
   // Of such a socket Node does not know the address.
-  for (const add of ['accepted', 'secured'] as const) {
+  for (const add of ['add', 'addHttp'] as const) {
     const socket = new Socket();
     connections[add](socket, true);
     await once(socket, 'close');

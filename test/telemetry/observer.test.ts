@@ -42,7 +42,7 @@ it('no line has a secret that stands in the id, address, path or User-Agent of a
   const headers = { 'user-agent': `shop ${secret}` };
   const request = { id: secret, url: `/${secret}?a`, headers, socket: {} } as HttpRequest;
   observer.answered?.(request, {} as HttpResponse, 1.26);
-  observer.refused(new Error(secret), 500, undefined, request);
+  observer.refused(new Error(secret), 500, request);
   for (const key of ['first', 'second', 'first']) observer.hint(key, secret);
   const fields = { requestId: '***', remoteAddress: '***', path: '/***' };
   expect(logger.info.mock.calls).toMatchObject([[{ ...fields, userAgent: 'shop ***', milliseconds: 1.3 }, 'answered']]);

@@ -11,7 +11,7 @@ import {
   untilOption,
   type Values,
 } from '../events-options';
-import type { ReceivedForm, Signer } from './message';
+import type { ReceivedMode, Signer } from './message';
 import { Sender } from '../../senders/sender';
 import { oneLine } from '../../util/text';
 import { misuse } from '../terminal';
@@ -50,7 +50,7 @@ export function forwardCommand(): ToolCommand {
       const selection = keepsPosition ? undefined : selectionOf(values);
       if (!keepsPosition && since === undefined && selection === undefined)
         throw misuse('Say what to forward: give --follow, --since, --position, --event or a search.');
-      const asReceived = await receivedForm(values);
+      const asReceived = await receivedMode(values);
       const { forwardSecrets: secrets } = ProcessConfig.ofTool('forwardSecrets');
       const { forwardEvents } = await import('./forward.js');
       await withSource(values, (log, stop) =>
@@ -59,7 +59,7 @@ export function forwardCommand(): ToolCommand {
     });
 }
 
-async function receivedForm({ asReceived = false, sign = [] }: Values): Promise<ReceivedForm | undefined> {
+async function receivedMode({ asReceived = false, sign = [] }: Values): Promise<ReceivedMode | undefined> {
   if (!asReceived) return undefined;
   const { Contract } = await import('../../contract/contract.js');
   const { signerIn } = await import('./message.js');

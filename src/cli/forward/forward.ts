@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../events/stored-event';
-import type { PostedForm } from './message';
+import type { PostingMode } from './message';
 import { SHORT_PAUSE, Target, TRIES } from './target';
 import { LogChange, type ReadableLog } from '../../log/readable-log';
 import type { EventSelection, Values } from '../events-options';
@@ -25,7 +25,7 @@ const LONGEST_PAUSE = 60_000;
 export async function forwardEvents(
   log: ReadableLog,
   url: URL,
-  form: PostedForm,
+  mode: PostingMode,
   selection: EventSelection | undefined,
   values: Values,
   stop: AbortSignal,
@@ -36,7 +36,7 @@ export async function forwardEvents(
   const kept = 'position' in source ? source : undefined;
   const isTerminal = process.stderr.isTTY;
   const isWatched = follow && isTerminal;
-  const target = new Target(url, form, {
+  const target = new Target(url, mode, {
     most: follow ? Infinity : TRIES,
     longestPause: isTerminal ? SHORT_PAUSE : LONGEST_PAUSE,
     report: (problem, pause) => console.error(`${problem} Trying again in ${(pause / 1000).toFixed(1)} s.`),

@@ -10,11 +10,11 @@ import type { OutgoingRequest } from '../http-client';
 import { textOf } from '../terminal';
 
 /** How events are posted. */
-export interface PostedForm {
+export interface PostingMode {
   /** Secrets that sign each attempt (Standard Webhooks). Without them attempts are not signed. */
   readonly secrets?: readonly string[] | undefined;
   /** The request as it arrived, without the signature of {@link secrets}. */
-  readonly asReceived?: ReceivedForm | undefined;
+  readonly asReceived?: ReceivedMode | undefined;
 }
 
 /** Returns the header fields that sign a request; `id` is its own unless it has one. */
@@ -23,7 +23,7 @@ export type Signer = (sent: SentFields, id: string, body: Buffer) => SentFields;
 type SentFields = Readonly<Record<string, string>>;
 
 /** How requests are sent as they arrived. */
-export interface ReceivedForm {
+export interface ReceivedMode {
   /** Has the namespace of SOAP calls whose envelope the log does not have. */
   readonly contract: Contract;
   /** Sign each attempt of a request of their sender anew. */
@@ -41,7 +41,7 @@ interface PostedMessage extends Omit<OutgoingRequest, 'headers'> {
  * section 3.2), or the request that brought it. The `webhook-id` is the same whenever this event is sent, so that the target can
  * tell a repetition.
  */
-export function messageOf(event: StoredEvent, address: URL, { secrets, asReceived }: PostedForm): PostedMessage {
+export function messageOf(event: StoredEvent, address: URL, { secrets, asReceived }: PostingMode): PostedMessage {
   // Source and id name an event together, and may hold what a header field may not.
   const name = JSON.stringify([event.source, event.id]);
   const id = `evt_${createHash('sha256').update(name).digest('base64url')}`;
@@ -84,7 +84,7 @@ function suffixOf(path: string): string {
 function receivedMessage(
   event: StoredEvent,
   { pathname, search }: URL,
-  { contract, signers }: ReceivedForm,
+  { contract, signers }: ReceivedMode,
   id: string,
 ): PostedMessage {
   const { method, target = '', headers, body } = receivedRequest(event, contract);
@@ -116,9 +116,8 @@ function signerFor(event: StoredEvent, sent: SentFields, signers: ReadonlyMap<Se
 export function signerOf({ signature }: Sender, secret: string): Signer | undefined {
   const secrets = [secret.trim()];
   if (!signature.keysOf(secrets)[0]?.length) return undefined;
-  const idField = signature.field.replace(/-signature$/, '-id');
   return (sent, id, body) => {
-    const own = sent[idField] ?? '';
+    const own = sent[signature.idField ?? ''] ?? '';
     // With a full stop in the id the signed text could be cut in another place.
     return signature.sign(own === '' || own.includes('.') ? id : own, body, secrets);
   };

@@ -4,7 +4,7 @@ import { sequenceOf, StoredEvent } from '../../events/stored-event';
 import { answerText, HttpClient, isTemporary, NoAnswerError, pauseAfter } from '../http-client';
 import { Sender } from '../../senders/sender';
 import { oneLine } from '../../util/text';
-import { messageOf, signerOf, type PostedForm } from './message';
+import { messageOf, signerOf, type PostingMode } from './message';
 
 export interface Delivery {
   /** Damaged: by the disk; it was not posted. */
@@ -34,7 +34,7 @@ export class Target {
 
   constructor(
     private readonly url: URL,
-    private readonly form: PostedForm,
+    private readonly mode: PostingMode,
     private readonly tries: Tries,
   ) {}
 
@@ -50,7 +50,7 @@ export class Target {
     if (damage !== undefined) return { outcome: 'damaged', text: `${name} is damaged and is passed over: ${damage}.` };
     // Paths and queries of webhooks hold secrets, as users and passwords do.
     const { origin } = this.url;
-    const { headers, ...message } = messageOf(event, this.url, this.form);
+    const { headers, ...message } = messageOf(event, this.url, this.mode);
     const { most, longestPause, report } = this.tries;
     for (let tries = 1; !stop.aborted; tries++) {
       const began = performance.now();
@@ -106,8 +106,8 @@ export async function postEvents(
   options: PostOptions,
   stop: AbortSignal,
 ): Promise<{ readonly sequence: string; readonly status: number }[]> {
-  const form = await formOf(namespace, options);
-  const target = new Target(new URL(url), form, { most: TRIES, longestPause: SHORT_PAUSE });
+  const mode = await modeOf(namespace, options);
+  const target = new Target(new URL(url), mode, { most: TRIES, longestPause: SHORT_PAUSE });
   const answers: { sequence: string; status: number }[] = [];
   for await (const page of pages) {
     for (const event of page) {
@@ -120,7 +120,7 @@ export async function postEvents(
   return answers;
 }
 
-async function formOf(namespace: string | undefined, { asReceived = false, sign }: PostOptions): Promise<PostedForm> {
+async function modeOf(namespace: string | undefined, { asReceived = false, sign }: PostOptions): Promise<PostingMode> {
   const sender = sign && Sender.recognised.includes(sign.sender) ? Sender.named(sign.sender) : undefined;
   const signer = sender && sign && signerOf(sender, sign.secret);
   if (sign !== undefined && signer === undefined)

@@ -1,7 +1,8 @@
 import { createInflateRaw, createUnzip } from 'node:zlib';
 import type { Config } from '../../config/config';
 import { HTTP_ERRORS, RequestError } from '../errors';
-import { MessageMemory, SMALL_MESSAGE, type HttpRequest } from '../request';
+import type { HttpRequest } from '../request';
+import { MessageMemory, SMALL_MESSAGE } from './message-memory';
 import { GrowingBuffer, Turns } from './unstreamed-message';
 import type { HttpResponse } from '../response';
 import { Semaphore } from '../../util/promises';
@@ -117,7 +118,7 @@ function codingIn(field: string): string {
   return names.filter((name) => !NOT_CODINGS.has(name) && !Charset.named(name).isKnown).join(', ') || 'identity';
 }
 
-/** Undoes a content coding. Undefined: something else follows. Throws for other bytes, and what `checkSize` returns for a length. */
+/** Undoes a content coding. Returns undefined if bytes follow the coded ones; throws if it is not this coding, or what `checkSize` returns. */
 async function decoded(coded: Buffer, coding: string, checkSize: CheckSize): Promise<Buffer | undefined> {
   // Senders confuse the three formats. The first byte tells gzip (RFC 1952), and the method in it zlib (RFC 1950).
   const [first = 0] = coded;

@@ -1,5 +1,5 @@
 import { IncomingMessage } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Deferred, Semaphore } from '../../util/promises';
 import { HTTP_ERRORS, type RequestError } from '../errors';
 
@@ -72,7 +72,7 @@ export class UnstreamedMessage extends IncomingMessage {
     return !this.#isBypassed && this.hasBody;
   }
 
-  /** Called by Node's parser with each piece of the body, then with null. False: Node pauses the socket, until it is resumed. */
+  /** Called by Node's parser with each piece of the body, then with null. After false, Node pauses the socket until it is resumed. */
   override push(piece: Buffer | null): boolean {
     if (this.#isStream) return super.push(piece);
     this.#add(piece);
@@ -151,6 +151,6 @@ export class Turns {
 
   /** Resolves when it is the turn of a request; one that is gone by then takes none. */
   next(request: { readonly destroyed: boolean }): Promise<void> {
-    return this.#one.run(() => (request.destroyed ? Promise.resolve() : setImmediate()));
+    return this.#one.run(() => (request.destroyed ? Promise.resolve() : nextTurn()));
   }
 }

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Endpoint } from '../../call/incoming-call';
 import { ArchiveLine } from '../../events/archive-line';
 import { StoredEvent } from '../../events/stored-event';
@@ -143,7 +143,7 @@ export class Downloads {
   /** Few are given a piece in one turn of the event loop: a system may take megabytes of each at once. */
   async *#inTurns(pieces: AsyncIterable<Buffer>, check: () => void): AsyncGenerator<Buffer> {
     for await (const piece of pieces) {
-      await this.#turns.run(() => setImmediate());
+      await this.#turns.run(() => nextTurn());
       check();
       yield piece;
     }

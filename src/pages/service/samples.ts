@@ -2,16 +2,16 @@ import { HttpResponse } from '../../http/response';
 import type { Contract } from '../../contract/contract';
 import { indentedXml } from '../indented-text';
 import { Binding } from '../../config/values';
-import type { soapBindings } from '../../soap/soap-call';
+import type { SoapCall } from '../../soap/soap-call';
 import { SoapVersion } from '../../soap/soap-version';
 import { command } from '../events/commands';
 import { MediaType } from '../../http/content/media-type';
 import { stringReply } from '../../get-post/reply-format';
 
-type Operation = Contract['operations'][number];
+type ContractOperation = Contract['operations'][number];
 
-/** The SOAP bindings, if they are on. */
-export type Soap = Awaited<ReturnType<typeof soapBindings>>;
+/** What SOAP calls share, if a SOAP binding is on. */
+export type Soap = Awaited<ReturnType<typeof SoapCall.shared>>;
 
 /** Stands for what differs from call to call, as `length` does. */
 const RESULT = 'string';
@@ -30,7 +30,7 @@ type Headers = Readonly<Record<string, string>>;
  * command fits every shell. They are written by the code that writes the real messages, so the two cannot differ. `KEY` stands for the key.
  */
 export async function samplesOf(
-  operation: Operation,
+  operation: ContractOperation,
   needsKey: boolean,
   endpointUrl: string,
   contract: Contract,
@@ -108,7 +108,7 @@ function curlOf({ url, headers, body }: SampleRequest): string | undefined {
  * Arguments for the samples: those the operation requires or, if it requires none, the first whose type shows what a value looks
  * like. An operation that takes any XML gets an element, or a field of a query string or form.
  */
-function exampleArguments({ parameters, takesAnyXml }: Operation): ReadonlyMap<string, string> {
+function exampleArguments({ parameters, takesAnyXml }: ContractOperation): ReadonlyMap<string, string> {
   const required = parameters.filter(({ isRequired }) => isRequired);
   const telling = parameters.filter(({ type }) => type === 'int').slice(0, 1);
   const shown = required.length > 0 || takesAnyXml ? required : telling;

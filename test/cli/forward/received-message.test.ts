@@ -1,6 +1,6 @@
 import { Sender } from '../../../src/senders/sender';
 import { Contract } from '../../../src/contract/contract';
-import { messageOf, signerOf, type ReceivedForm } from '../../../src/cli/forward/message';
+import { messageOf, signerOf, type ReceivedMode } from '../../../src/cli/forward/message';
 import { newEvent } from '../../support/events';
 
 const ENDPOINT = '/webhooks/Services/WebHooks.asmx/RecordEvent';
@@ -12,7 +12,7 @@ const contract = Contract.load(undefined);
 async function sent(
   arrival: Readonly<Record<string, unknown>>,
   address = 'http://127.0.0.1/hook',
-  signers?: ReceivedForm['signers'],
+  signers?: ReceivedMode['signers'],
 ) {
   const known = { method: 'POST', path: ENDPOINT, headers: FIELDS };
   const event = newEvent({
@@ -27,7 +27,7 @@ async function sent(
 
 const SECRET = `whsec_${Buffer.from('a-secret-of-24-bytes-xyz').toString('base64')}`;
 
-function signersOf(...names: readonly string[]): ReceivedForm['signers'] {
+function signersOf(...names: readonly string[]): ReceivedMode['signers'] {
   const senders = names.flatMap((name) => Sender.named(name) ?? []);
   const signers = senders.map(
     (sender) => [sender, signerOf(sender, sender.shortName === 'github' ? 'text' : SECRET)] as const,

@@ -99,10 +99,14 @@ describe('the service as a process', () => {
     expect(service.output()).not.toMatch(/^(?:@exodus|@nats-io|pg|zod|xml-crypto)\//m);
   });
 
-  it('does not start on a version of Node that is too old', async () => {
-    const old = await preloaded(folder.path, `Object.defineProperty(process, 'version', { value: 'v18.20.8' });`);
-    const { code, output } = await runToEnd(old, folder.path);
-    expect([code, output]).toEqual([1, 'WebHook needs Node 20.19 or later; this is 18.20.8.\n']);
+  it('does not start on a version of Node that is too old, and loads nothing there that it may not be able to parse', async () => {
+    const code = `Object.defineProperty(process, 'version', { value: 'v18.20.8' });
+      const names = () => Object.keys(require.cache).map((file) => require('node:path').basename(file));
+      process.on('exit', () => console.error(names().join(' ')));`;
+    const old = await preloaded(folder.path, code);
+    const { code: exitCode, output } = await runToEnd(old, folder.path);
+    const message = 'WebHook needs Node 20.19 or later; this is 18.20.8.\n';
+    expect([exitCode, output]).toEqual([1, `${message}preload.cjs main.js package-info.js\n`]);
   });
 });
 

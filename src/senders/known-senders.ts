@@ -8,7 +8,7 @@ export type JsonMembers = Readonly<Record<string, unknown>>;
 export const membersOf = (value: unknown): JsonMembers => Object(value) as JsonMembers;
 
 /** The description of a known `Sender`. */
-interface SenderForm {
+interface SenderSpec {
   readonly name: string;
   /** The header field, in lower case, by which its calls are recognised, if there is one. */
   readonly field?: string;
@@ -26,7 +26,7 @@ interface SenderForm {
   /** Other senders sign so, too, and are known by their own fields where the signed body names no type. */
   readonly isScheme?: true;
   /** A person sees the answer to a form of this sender, so it is left empty. */
-  readonly wantsFormsUnanswered?: true;
+  readonly wantsEmptyAnswerToForms?: true;
 }
 
 /** Keys of Standard Webhooks, also the public and the private ones: what is public must never verify as a text. */
@@ -48,7 +48,7 @@ export const STANDARD_WEBHOOKS = standardSender('Standard Webhooks', 'webhook');
 export const TYPE = /^[\w:/-]{1,100}(?:\.[\w:/-]{1,100}){0,9}$/;
 
 /** All known senders. If a call has the fields of several, the first one applies: a field of its own says more than how it is signed. */
-export const SENDERS: readonly SenderForm[] = [
+export const SENDERS: readonly SenderSpec[] = [
   {
     name: 'GitHub',
     field: 'x-github-delivery',
@@ -132,7 +132,7 @@ export const SENDERS: readonly SenderForm[] = [
       before: (time) => `v0:${time}:`,
     }),
     // Commands, and what people do in messages and modals.
-    wantsFormsUnanswered: true,
+    wantsEmptyAnswerToForms: true,
   },
   STANDARD_WEBHOOKS,
   standardSender('Svix', 'svix'),
@@ -175,5 +175,5 @@ function standardSender(name: string, prefix: 'webhook' | 'svix') {
       signingKey: (secret) => (secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : undefined),
     }),
     isScheme: true,
-  } satisfies SenderForm;
+  } satisfies SenderSpec;
 }
