@@ -151,7 +151,7 @@ function eventsOf(log: EventLog, config: Config, ending: AbortSignal): WebHookEv
   const factory = new EventFactory({ source: config.path, type: config.eventType });
   return {
     follow({ after, signal } = {}) {
-      const start = after === undefined ? log.end() : Promise.resolve(positionOf(after));
+      const start = after === undefined ? log.newestFromNow() : Promise.resolve(positionOf(after));
       // The iteration throws it.
       start.catch(() => undefined);
       return followed(log, start, signal === undefined ? ending : AbortSignal.any([ending, signal]));

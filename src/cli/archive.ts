@@ -9,10 +9,10 @@ import { EventFactory } from '../events/event';
 import type { EventLog } from '../log/event-log';
 import type { LogChange, ReadableLog } from '../log/readable-log';
 import { writeNewFile } from '../util/files';
-import { replaceInvisible } from '../util/text';
+import { oneLine, replaceInvisible } from '../util/text';
 import type { Values } from './events-options';
 import { matcherOf, positionBefore } from './tool-log';
-import { counted, eventLine, fileError, linesOf, print, quoted } from './terminal';
+import { counted, eventLine, fileError, linesOf, print } from './terminal';
 
 /** Prints the events from a start on, by default all, or says that there are none. @throws the signal came before the end. */
 export async function printEvents(log: ReadableLog, values: Values, stop: AbortSignal): Promise<void> {
@@ -146,8 +146,8 @@ export async function importEvents(file: string, stream: Readable, log: Pick<Eve
           else if (next !== 'reused') again.push(next);
           else {
             leftOut++;
-            const problem = `${quoted(id)} has its Idempotency-Key, with another type or other data`;
-            console.error(`Event ${quoted(event.id)} is left out: ${problem}.`);
+            const problem = `${oneLine(id)} has its Idempotency-Key, with another type or other data`;
+            console.error(`Event ${oneLine(event.id)} is left out: ${problem}.`);
           }
         }
         left = again;

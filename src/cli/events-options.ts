@@ -4,8 +4,9 @@ import { Binding } from '../config/values';
 import { positionIn } from '../events/stored-event';
 import { SearchQuery, type Start } from '../log/queries';
 import { Sender } from '../senders/sender';
+import { oneLine } from '../util/text';
 import { parseDuration, parseTime } from '../util/time';
-import { misuse, quoted } from './terminal';
+import { misuse } from './terminal';
 import { option, repeatable } from './tool-command';
 
 /** The options of all commands, as commander reads them. */
@@ -47,19 +48,19 @@ export function oneOf(what: string, names: readonly string[]): (text: string) =>
   return (text) => {
     const name = text.toLowerCase();
     if (names.includes(name)) return name;
-    throw misuse(`${what} ${quoted(text)} is not one of ${names.join(', ')}.`);
+    throw misuse(`${what} ${oneLine(text)} is not one of ${names.join(', ')}.`);
   };
 }
 
 function headerField(text: string): readonly [string, string] {
   const [, name = '', value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (value === undefined) throw misuse(`--header ${quoted(text)} is not NAME=VALUE.`);
+  if (value === undefined) throw misuse(`--header ${oneLine(text)} is not NAME=VALUE.`);
   return [name.toLowerCase(), value];
 }
 
 function senderAddress(text: string): string {
   if (SearchQuery.mayBeAddress(text)) return text;
-  throw misuse(`--sender ${quoted(text)} is not an address. --from-sender names a known sender.`);
+  throw misuse(`--sender ${oneLine(text)} is not an address. --from-sender names a known sender.`);
 }
 
 function searchText(text: string): string {
@@ -96,7 +97,7 @@ function startOf(name: string): (text: string) => Start {
     const time = ago === undefined ? parseTime(DAY.test(text) ? `${text}T00:00:00Z` : text) : Date.now() - ago;
     // No event is older than 1970, and RFC 3339 cannot write a year before 0.
     if (time !== undefined) return { after: 0, since: Math.max(0, time) };
-    throw misuse(`--${name} ${quoted(text)} is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.`);
+    throw misuse(`--${name} ${oneLine(text)} is not a duration (2h), a time (2026-01-31T12:00:00Z) or a sequence.`);
   };
 }
 

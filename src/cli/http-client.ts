@@ -13,7 +13,7 @@ import { rootCertificates } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
 import { getProxyForUrl } from 'proxy-from-env';
 import { reasonOf } from '../util/errors';
-import { quoted } from '../util/text';
+import { oneLine } from '../util/text';
 
 /** An answer whose body is yet to come. Its connection ends with the body, or when that is destroyed. */
 export interface StreamedAnswer {
@@ -208,7 +208,7 @@ export function statusText(status: number): string {
 
 /** An answer on one line; the text of one that took the request, or redirects it, says nothing more. */
 export function answerText({ status, body }: HttpAnswer, milliseconds: number): string {
-  const text = status < 400 ? '' : quoted(body.toString().trim());
+  const text = status < 400 ? '' : oneLine(body.toString().trim());
   const first = `${statusText(status)} (${milliseconds.toFixed(0)} ms)`;
   return first + (text === '' ? '' : `: ${text}`);
 }

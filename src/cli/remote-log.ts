@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ArchiveLine } from '../events/archive-line';
 import type { StoredEvent } from '../events/stored-event';
-import type { EventQuery, SearchQuery, Start } from '../log/queries';
+import type { SearchQuery, Start } from '../log/queries';
 import { ReadableLog } from '../log/readable-log';
 import { reasonOf } from '../util/errors';
+import { oneLine } from '../util/text';
 import { HttpClient, isTemporary, pauseAfter, wholeOf, type StreamedAnswer } from './http-client';
-import { linesOf, quoted } from './terminal';
+import { linesOf } from './terminal';
 
 /** How long a service may be silent, in milliseconds; while there are no events it sends an empty line every 2 s. */
 const SILENCE = 15_000;
@@ -46,7 +47,7 @@ export class RemoteLog implements ReadableLog {
     private readonly wait = WAIT,
   ) {}
 
-  async scan({ id, position, after = 0, since, limit }: EventQuery) {
+  async scan({ id, position, after = 0, since, limit }: Parameters<ReadableLog['scan']>[0]) {
     const begin = position === undefined ? after : Math.max(0, position - 1);
     const events: StoredEvent[] = [];
     for await (const page of this.#download({ ...fromStart({ after: begin, since }), id, limit })) {
@@ -173,7 +174,7 @@ async function refuse(response: StreamedAnswer, url: URL): Promise<never> {
   const isText = /^text\/plain/.test(headers['content-type'] ?? '');
   const said = isText ? (await wholeOf(response, MAX_REASON)).body.toString().trim() : '';
   response.body.destroy();
-  const answer = `the answer was ${String(status)}${said === '' ? '' : ` (${quoted(said)})`}`;
+  const answer = `the answer was ${String(status)}${said === '' ? '' : ` (${oneLine(said)})`}`;
   if (isTemporary(status)) throw new Error(answer);
   if (status === 401)
     throw new RemoteLogError('The service refused the key: give a read key with --key-file or WEBHOOK_READ_KEY.');
@@ -181,7 +182,7 @@ async function refuse(response: StreamedAnswer, url: URL): Promise<never> {
     throw new RemoteLogError('The service has no READ_KEYS, so only its own machine sees the events. Set READ_KEYS.');
   const { location } = headers;
   if (status >= 300 && status < 400 && location !== undefined && URL.canParse(location, url.href)) {
-    const to = quoted(nameOf(new URL(location, url)));
+    const to = oneLine(nameOf(new URL(location, url)));
     throw new RemoteLogError(`${nameOf(url)} redirects (${String(status)}) to ${to}. Give that address with --from.`);
   }
   throw new RemoteLogError(

@@ -4,10 +4,8 @@ import { Socket } from 'node:net';
 import type { StoredEvent } from '../events/stored-event';
 import { foundEvent } from '../log/search';
 import { plainReason, reasonOf } from '../util/errors';
-import { quoted, replaceInvisible, sizeText } from '../util/text';
+import { replaceInvisible, sizeText } from '../util/text';
 import { timeText } from '../util/time';
-
-export { quoted };
 
 /** Thrown for arguments that make no sense; the message is one line. */
 export class UsageError extends Error {

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
-import { misuse, quoted } from './terminal';
+import { oneLine } from '../util/text';
+import { misuse } from './terminal';
 
 /** A command of a tool, which says in one line what is wrong with its arguments. */
 export class ToolCommand extends Command {
@@ -24,7 +25,7 @@ export class ToolCommand extends Command {
       const value = args[i + 1];
       const needsValue = this.options.some(({ long, required }) => long === arg && required);
       if (needsValue && value !== undefined && /^-./.test(value))
-        throw misuse(`${arg} needs a value. One that begins with - is written ${arg}=${quoted(value)}.`);
+        throw misuse(`${arg} needs a value. One that begins with - is written ${arg}=${oneLine(value)}.`);
     }
     return super.parseOptions(args);
   }
@@ -32,7 +33,8 @@ export class ToolCommand extends Command {
   /** Does what the arguments ask for. Throws a {@link UsageError} if they make no sense. */
   async run(args: readonly string[]): Promise<void> {
     const empty = args.findIndex((arg) => /^(?:--[\w-]+=)?$/.test(arg));
-    if (empty !== -1) throw misuse(`${args[empty] || `The argument after ${quoted(args[empty - 1] ?? '')}`} is empty.`);
+    if (empty !== -1)
+      throw misuse(`${args[empty] || `The argument after ${oneLine(args[empty - 1] ?? '')}`} is empty.`);
     try {
       await this.parseAsync(args, { from: 'user' });
     } catch (error) {
@@ -47,7 +49,7 @@ export class ToolCommand extends Command {
 function inOneLine(message: string): string {
   const text = message.replace(/^error: /, '').replace(/^(unknown option '[^=]*)=.*(?=')/s, '$1');
   const [, problem = text, suggestion = ''] = /^(.*?)\.?(?:\n\((Did you mean .*\?)\))?$/s.exec(text) ?? [];
-  return `${problem.charAt(0).toUpperCase()}${quoted(problem.slice(1))}.${suggestion && ` ${suggestion}`}`;
+  return `${problem.charAt(0).toUpperCase()}${oneLine(problem.slice(1))}.${suggestion && ` ${suggestion}`}`;
 }
 
 /** Returns an option whose value may be given once. `parse` throws if it does not accept the value. */

@@ -5,8 +5,9 @@ import type { EventLog } from '../log/event-log';
 import type { Start } from '../log/queries';
 import type { ReadableLog } from '../log/readable-log';
 import { eventMatcher } from '../log/search';
+import { oneLine } from '../util/text';
 import type { EventSelection, Values } from './events-options';
-import { misuse, quoted, stopSignal, textOf, UsageError } from './terminal';
+import { misuse, stopSignal, textOf, UsageError } from './terminal';
 
 /** @throws {UsageError} no other process can have the log that EVENT_LOG names. */
 export function eventLogOfTool() {
@@ -94,10 +95,10 @@ export async function* selectedEvents(
   const positions = new Set<number>();
   for (const name of selection.names) {
     const [event, ...others] = await eventsNamed(name, log);
-    if (event === undefined) missing(`There is no event ${quoted(name)}.`);
+    if (event === undefined) missing(`There is no event ${oneLine(name)}.`);
     else if (others.length > 0) {
       const sequences = [event, ...others].map((one) => sequenceOf(one.position)).join(', ');
-      missing(`${quoted(name)} names several events. Give the whole sequence of each that is meant: ${sequences}.`);
+      missing(`${oneLine(name)} names several events. Give the whole sequence of each that is meant: ${sequences}.`);
     } else positions.add(event.position);
   }
   for (const position of [...positions].sort((one, other) => one - other)) {
@@ -108,7 +109,7 @@ export async function* selectedEvents(
 }
 
 /** The events with a name as their id, and the one at that sequence. A name with all 20 digits is a sequence. */
-async function eventsNamed(name: string, log: Pick<EventLog, 'scan'>): Promise<StoredEvent[]> {
+async function eventsNamed(name: string, log: Pick<ReadableLog, 'scan'>): Promise<StoredEvent[]> {
   const position = positionIn(name);
   const at = position === undefined ? [] : await log.scan({ position, limit: 1 });
   if (at[0] !== undefined && name === sequenceOf(at[0].position)) return at;

@@ -63,14 +63,16 @@ export async function watchFiles(
   signal: AbortSignal,
   checkPause = CHECK_PAUSE,
 ): Promise<void> {
-  for (let isLost = false; !signal.aborted; await pause(checkPause, signal)) {
+  let wereLost = false;
+  while (!signal.aborted) {
     const problem = await verify().then(
       () => undefined,
       (error: unknown) => (error as Error).message,
     );
-    if (signal.aborted || isLost === (problem !== undefined)) continue;
-    isLost = !isLost;
-    listener(problem);
+    const areLost = problem !== undefined;
+    if (areLost !== wereLost && !signal.aborted) listener(problem);
+    wereLost = areLost;
+    await pause(checkPause, signal);
   }
 }
 

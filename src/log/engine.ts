@@ -1,6 +1,5 @@
 import type { KeyConflict } from '../events/key-conflict';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
-import { ValueError } from '../util/errors';
 import { shortened } from '../util/text';
 import type { EventQuery, LogStats, SearchQuery, SearchResult } from './queries';
 
@@ -28,9 +27,14 @@ export interface EventLogSettings {
   /** Whether other processes of this machine record in it as well. */
   readonly isShared?: boolean | undefined;
   /** Whether this process forgets what is past retention; true by default. */
-  readonly forgets?: boolean;
+  readonly forgets?: boolean | undefined;
   /** For the server, if it asks for one and its address has none. Secret. */
   readonly password?: string | undefined;
+}
+
+export interface LocalSettings extends Pick<EventLogSettings, 'isShared' | 'forgets'> {
+  /** Without one nothing is forgotten. */
+  readonly retention?: Retention | undefined;
 }
 
 /** Which events a log forgets. A limit that is undefined does not apply. */
@@ -116,22 +120,3 @@ export interface RetentionSteps {
 /** The findings of `verify` about the total of a log that keeps one. */
 export const totalFindings = (found = 0, total = 0): string[] =>
   found === total ? [] : [`The log holds ${String(found)} events, and its total says ${String(total)}.`];
-
-/** Reads `host:port` or a host alone, an IPv6 address in brackets. @throws {ValueError} with `form`: the text is neither. */
-export function hostIn(text: string, defaultPort: string, form: string): { hostname: string; port: string } {
-  const address = `host://${text}`;
-  if (!/^[!-~]+$/.test(text) || !URL.canParse(address)) throw new ValueError(form);
-  const { hostname, port } = new URL(address);
-  return { hostname, port: port || defaultPort };
-}
-
-/** The beginning that types have in common if a query's `type` ends in `.*`: all before the `*`. */
-export function typePrefix(type: string | undefined): string | undefined {
-  return type?.endsWith('.*') ? type.slice(0, -1) : undefined;
-}
-
-/** Whether an event's own type matches a query's `type`. */
-export function isOfType(type: string, own: unknown): boolean {
-  const prefix = typePrefix(type);
-  return prefix === undefined ? own === type : typeof own === 'string' && own.startsWith(prefix);
-}

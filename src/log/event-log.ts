@@ -1,14 +1,7 @@
 import { type NewEvent, StoredEvent } from '../events/stored-event';
 import { Deferred, LARGE_MESSAGE, letOthersRun, Semaphore } from '../util/promises';
 import { forgetDue, LogWatch, watchFiles } from './background';
-import {
-  EventLogError,
-  type Appended,
-  type Engine,
-  type EventLogSettings,
-  type Retention,
-  type Upkeep,
-} from './engine';
+import { EventLogError, type Appended, type Engine, type LocalSettings, type Retention, type Upkeep } from './engine';
 import { GroupCommit } from './group-commit';
 import type { EventQuery, LogStats, SearchQuery, SearchResult } from './queries';
 import { LocalLog } from './readable-log';
@@ -16,11 +9,6 @@ import { searched } from './search';
 
 /** Counted for each event besides its texts when calls share a commit, in characters. */
 const EVENT_CHARACTERS = 2048;
-
-/** Nothing is forgotten without a retention. */
-export type LocalSettings = {
-  readonly [Name in 'retention' | 'isShared' | 'forgets']?: EventLogSettings[Name] | undefined;
-};
 
 /** Called when something happens to a log besides its calls. */
 interface LogObserver {
@@ -57,14 +45,14 @@ export class EventLog extends LocalLog {
   /** The events of the last commit, if it failed. */
   #failed: readonly NewEvent[] = [];
   readonly #searches = new Semaphore(1);
-  /** Settles once all that {@link end} was asked for is known. */
-  #pendingEnds: Promise<unknown> | undefined;
+  /** Set until {@link newestFromNow} has answered, which promises its reader every later event: appends wait for it. */
+  #pendingNewest: Promise<unknown> | undefined;
   /** Limits answers with a whole event to one at a time: each takes several times the event's bytes. */
-  readonly whole = new Semaphore(1);
+  readonly wholeEventReads = new Semaphore(1);
 
   constructor(
     private readonly engine: Engine,
-    { retention = {}, isShared, forgets = true }: LocalSettings = {},
+    { retention = {}, isShared = false, forgets = true }: LocalSettings = {},
   ) {
     super();
     const { upkeep } = engine;
@@ -98,8 +86,7 @@ export class EventLog extends LocalLog {
     const commit = () => (this.#group ? this.#group.add(events, sizeOf(events)) : this.#commit(events, 0));
     return this.#whileOpen(failure, () => {
       if (events.length === 0) return Promise.resolve([]);
-      // Not before the end that a reader asked for is known.
-      return this.#pendingEnds === undefined ? commit() : this.#pendingEnds.then(commit);
+      return this.#pendingNewest === undefined ? commit() : this.#pendingNewest.then(commit);
     });
   }
 
@@ -122,17 +109,16 @@ export class EventLog extends LocalLog {
   async read(query: EventQuery): Promise<StoredEvent[]> {
     const { after } = query;
     const page = await this.scan(query);
-    const events = page.filter((event) => StoredEvent.problemOf(event) === undefined || this.#passOver(event));
+    const events = page.filter((event) => {
+      if (StoredEvent.problemOf(event) === undefined) return true;
+      const message = `Event ${String(event.position)} cannot be read and is left out. Look for damage with the tool: verify.`;
+      this.#observer.hint?.('damaged event', message);
+      return false;
+    });
     const last = after === undefined ? page[0] : page.at(-1);
     // A reader that got none would take this for the end of the log.
     if (events.length > 0 || last === undefined) return events;
     return this.read({ ...query, [after === undefined ? 'before' : 'after']: last.position });
-  }
-
-  #passOver({ position }: StoredEvent): false {
-    const message = `Event ${String(position)} cannot be read and is left out. Look for damage with the tool: verify.`;
-    this.#observer.hint?.('damaged event', message);
-    return false;
   }
 
   scan(asked: EventQuery): Promise<StoredEvent[]> {
@@ -171,14 +157,14 @@ export class EventLog extends LocalLog {
     return this.#reading(() => this.engine.newest());
   }
 
-  /** As {@link newest}, for a reader of all that this process is given from now on: that is recorded after it. */
-  end(): Promise<number> {
-    const end = this.newest();
-    const ends = Promise.allSettled([end, this.#pendingEnds]).then(() => {
-      if (this.#pendingEnds === ends) this.#pendingEnds = undefined;
+  /** As {@link newest}; every later {@link append} of this process gets a higher position, and waits until this one is known. */
+  newestFromNow(): Promise<number> {
+    const newest = this.newest();
+    const pending = Promise.allSettled([newest, this.#pendingNewest]).then(() => {
+      if (this.#pendingNewest === pending) this.#pendingNewest = undefined;
     });
-    this.#pendingEnds = ends;
-    return end;
+    this.#pendingNewest = pending;
+    return newest;
   }
 
   stats(): Promise<LogStats> {

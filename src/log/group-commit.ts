@@ -36,7 +36,7 @@ export class GroupCommit<Item, Result> {
    */
   constructor(
     private readonly maxSize: number,
-    private readonly isShared = false,
+    private readonly isShared: boolean,
     private readonly commit: (items: readonly Item[], waited: number) => Promise<Result[]>,
   ) {}
 
@@ -65,8 +65,11 @@ export class GroupCommit<Item, Result> {
         const all: Item[] = [];
         for (const { items } of group) for (const item of items) all.push(item);
         const results = await this.commit(all, waited);
-        let place = 0;
-        for (const { items, answer } of group) answer.resolve(results.slice(place, (place += items.length)));
+        let answered = 0;
+        for (const { items, answer } of group) {
+          answer.resolve(results.slice(answered, answered + items.length));
+          answered += items.length;
+        }
       } catch (error) {
         for (const { answer } of group) answer.reject(error);
       }

@@ -114,14 +114,13 @@ export const PAGE_BYTES = 8 * 1024 * 1024;
 
 /**
  * Returns a function that is called for one event after the other and says how it belongs to a page of `EventLog.read`: whole, without
- * its data, or not at all because the page is full.
+ * its data, or not at all because the page is full. The last event may pass `maxBytes`, but not `wholeBytes`, which applies without it.
  */
-export function pageFiller({ maxBytes }: Pick<EventQuery, 'maxBytes'>, mostBytes = PAGE_BYTES) {
+export function pageFiller({ maxBytes }: Pick<EventQuery, 'maxBytes'>, wholeBytes = PAGE_BYTES) {
   let bytes = 0;
   return (attributesBytes: number, dataBytes: number): 'whole' | 'without data' | 'full' => {
     const whole = attributesBytes + dataBytes;
-    const most = maxBytes ?? mostBytes - whole;
-    if (bytes > 0 && bytes > most) return 'full';
+    if (bytes > 0 && bytes > (maxBytes ?? wholeBytes - whole)) return 'full';
     const isWhole = maxBytes === undefined || whole <= maxBytes;
     bytes += isWhole ? whole : attributesBytes;
     return isWhole ? 'whole' : 'without data';
@@ -131,7 +130,10 @@ export function pageFiller({ maxBytes }: Pick<EventQuery, 'maxBytes'>, mostBytes
 /** The first items that have no more than a size together, but one at least. */
 export function fitting<Item>(items: readonly Item[], most: number, sizeOf: (item: Item) => number): readonly Item[] {
   let total = 0;
-  const end = items.findIndex((item, i) => (total += sizeOf(item)) > most && i > 0);
+  const end = items.findIndex((item, i) => {
+    total += sizeOf(item);
+    return total > most && i > 0;
+  });
   return end === -1 ? items : items.slice(0, end);
 }
 

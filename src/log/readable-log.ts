@@ -4,11 +4,8 @@ import type { EventQuery, SearchQuery, SearchResult, Start } from './queries';
 
 /** A log whose events can be read in their order: that of this service, or of a service elsewhere. */
 export interface ReadableLog {
-  /**
-   * Reads events, in log order, damaged ones among them; at least one if there is one. The cost does not depend on the size of the log,
-   * except for a type in JetStream, which has no index of types. The log of a service elsewhere has neither `before` nor `type`.
-   */
-  scan(query: EventQuery): Promise<StoredEvent[]>;
+  /** Reads events, in log order, damaged ones among them; at least one if there is one. The cost does not depend on the size of the log. */
+  scan(query: Omit<EventQuery, 'before' | 'type'>): Promise<StoredEvent[]>;
 
   /** The last position that was given, whose event may be forgotten or a repetition; 0 at first. */
   newest(): Promise<number>;

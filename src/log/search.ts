@@ -1,7 +1,6 @@
 import { EventData } from '../events/payload';
 import type { NewEvent, StoredEvent } from '../events/stored-event';
 import { shortened } from '../util/text';
-import { isOfType } from './engine';
 import {
   DATA_START,
   type DataSummary,
@@ -77,6 +76,17 @@ export function eventMatcher(query: SearchQuery): (event: StoredEvent) => FoundE
       return undefined;
     }
   };
+}
+
+/** The beginning that types have in common if a query's `type` ends in `.*`: all before the `*`. */
+export function typePrefix(type: string | undefined): string | undefined {
+  return type?.endsWith('.*') ? type.slice(0, -1) : undefined;
+}
+
+/** Whether an event's own type matches a query's `type`. */
+export function isOfType(type: string, own: unknown): boolean {
+  const prefix = typePrefix(type);
+  return prefix === undefined ? own === type : typeof own === 'string' && own.startsWith(prefix);
 }
 
 /** How long a search goes on, in milliseconds. */

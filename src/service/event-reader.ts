@@ -97,7 +97,7 @@ export class EventReader {
   readonly #reads = new Map<string, Promise<StoredEvent[]>>();
   readonly #handouts = new Semaphore(1);
 
-  constructor(private readonly log: Pick<EventLog, 'read' | 'watch' | 'whole'>) {}
+  constructor(private readonly log: Pick<EventLog, 'read' | 'watch' | 'wholeEventReads'>) {}
 
   /**
    * Reads a page of events, as soon as there is one. Resolves to none when the time is over, the caller is gone or the service stops.
@@ -127,7 +127,7 @@ export class EventReader {
     const first = after === undefined ? page.at(-1) : page[0];
     const { position, dataOmitted } = first ?? {};
     if (dataOmitted === undefined) return page;
-    return this.log.whole.run(async () => {
+    return this.log.wholeEventReads.run(async () => {
       call.reserve(dataOmitted);
       const whole = await this.log.read({ position, limit: 1 });
       // Making an answer of a large event takes as long as checking it.

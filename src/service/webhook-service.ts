@@ -6,7 +6,7 @@ import { EventReader, type PageQuery, waitParameter } from './event-reader';
 import { CallError, type Call, type ParameterValues, type Service } from './call';
 import { LARGE_MESSAGE, letOthersRun } from '../util/promises';
 import { Secrets } from '../util/secrets';
-import { quoted } from '../util/text';
+import { oneLine } from '../util/text';
 
 /**
  * Returns the WebHook service: the three operations of the interface document, on an event log.
@@ -136,7 +136,7 @@ export async function recordEvent(call: Call, log: EventLog, factory: EventFacto
 
 function deliveryHint(key: string): string {
   return (
-    `Deliveries come with one id, ${quoted(key.replaceAll('\n', ' '))}, and different data or from different senders. Each is ` +
+    `Deliveries come with one id, ${oneLine(key.replaceAll('\n', ' '))}, and different data or from different senders. Each is ` +
     'recorded. If the id names the endpoint, a delivery that is repeated is recognised by its data alone.'
   );
 }

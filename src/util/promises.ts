@@ -12,12 +12,10 @@ export class Deferred<T = void> {
 
 /** Settles as the promise does, or rejects after `milliseconds` with the error that `late` returns. */
 export async function within<T>(promise: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(late()), milliseconds);
-  });
+  const timeout = new Deferred<never>();
+  const timer = setTimeout(() => timeout.reject(late()), milliseconds);
   try {
-    return await Promise.race([promise, timeout]);
+    return await Promise.race([promise, timeout.promise]);
   } finally {
     clearTimeout(timer);
   }

@@ -44,15 +44,16 @@ export class Remote<Functions extends Callable<Functions>> {
   }
 
   /** Calls a function at the other end, in order. Throws the reason why the function failed, or the error of {@link end}. */
-  ask<Name extends keyof Functions & string>(
+  async ask<Name extends keyof Functions & string>(
     name: Name,
     ...[argument]: Parameters<Functions[Name]>
   ): Promise<Awaited<ReturnType<Functions[Name]>>> {
-    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    if (this.#ended !== undefined) throw this.#ended;
     const answer = new Deferred<unknown>();
     const question = this.#asked++;
-    this.#waiting.set(question, answer);
+    // Throws for an argument that cannot be cloned, of which no answer comes. None comes before this function ends.
     this.send({ question, name, argument } satisfies RemoteMessage);
+    this.#waiting.set(question, answer);
     return answer.promise as Promise<Awaited<ReturnType<Functions[Name]>>>;
   }
 

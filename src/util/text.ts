@@ -62,7 +62,7 @@ export function sizeText(bytes: number): string {
   return `${String(Math.round(size * 10) / 10)} ${unit}`;
 }
 
-/** Quotes a text from elsewhere in a message: shortened, on one line, its control characters escaped. */
-export function quoted(text: string): string {
+/** A text from elsewhere as a message shows it: shortened, on one line, its control characters escaped. */
+export function oneLine(text: string): string {
   return visible(JSON.stringify(shortened(text)).slice(1, -1));
 }

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { NewEvent } from '../../src/events/stored-event';
-import { EventTooLargeError, type Appended, type Engine } from '../../src/log/engine';
-import { EventLog, type LocalSettings } from '../../src/log/event-log';
+import { EventTooLargeError, type Appended, type Engine, type LocalSettings } from '../../src/log/engine';
+import { EventLog } from '../../src/log/event-log';
 import type { FoundEvent } from '../../src/log/queries';
 import { Deferred } from '../../src/util/promises';
 import { EVERY_EVENT, newEvent } from '../support/events';
@@ -193,17 +193,17 @@ it('looks at once for what it has recorded itself', async () => {
 it.each([
   [0, 1],
   [1, 0],
-])('records nothing before all readers who asked know the end after which it comes (%i first)', async (one, other) => {
-  const [ends, append] = [[new Deferred<number>(), new Deferred<number>()], jest.fn(() => Promise.resolve([]))];
-  const left = [...ends];
+])('records nothing before all readers who asked know the newest position (%i first)', async (one, other) => {
+  const [answers, append] = [[new Deferred<number>(), new Deferred<number>()], jest.fn(() => Promise.resolve([]))];
+  const left = [...answers];
   const log = logOn({ newest: () => left.shift()?.promise ?? Promise.resolve(0), append });
-  const known = [log.end(), log.end()].map((end) => end.catch(({ message }: Error) => message));
-  ends[one]?.resolve(7);
+  const known = [log.newestFromNow(), log.newestFromNow()].map((one) => one.catch(({ message }: Error) => message));
+  answers[one]?.resolve(7);
   await turn();
   const appended = log.append(newEvent());
   await turn();
   expect(append).not.toHaveBeenCalled();
-  ends[other]?.reject(new Error('away'));
+  answers[other]?.reject(new Error('away'));
   expect(await appended).toEqual([]);
   expect([await known[one], await known[other]]).toEqual([7, 'The events could not be read.']);
 });

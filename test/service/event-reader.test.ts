@@ -40,7 +40,7 @@ function fakeLog() {
       delay = given;
     },
     isWatched: () => listeners.size > 0,
-    whole: new Semaphore(1),
+    wholeEventReads: new Semaphore(1),
     async tell(newest: number) {
       told = newest;
       for (const listener of listeners) listener(newest);
@@ -223,7 +223,7 @@ describe('a page of events', () => {
     const reads = jest.spyOn(log, 'read');
     const reserved = jest.spyOn(call, 'reserve');
     const place = new Deferred();
-    void log.whole.run(() => place.promise);
+    void log.wholeEventReads.run(() => place.promise);
     const waiting = [isWhole(), isWhole(0)];
     for (let i = 0; i < 5; i++) await setImmediate();
     expect(reads).toHaveBeenCalledTimes(2);

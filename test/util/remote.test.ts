@@ -33,7 +33,7 @@ function pair() {
 }
 
 describe('another thread or process', () => {
-  it('answers each question with the result of its function, also a later one first, and nothing stays of it', async () => {
+  it('answers each question with the result of its function, also a later one first, and nothing stays of it, nor of one that cannot be sent', async () => {
     const { asking } = pair();
     const set = jest.spyOn(Map.prototype, 'set');
     const first = asking.ask('later');
@@ -42,6 +42,7 @@ describe('another thread or process', () => {
     expect(await asking.ask('twice', 21)).toBe(42);
     expect(waiting.size).toBe(1);
     expect(await first).toBe('later');
+    await expect(asking.ask('twice', (() => 1) as never)).rejects.toThrow('could not be cloned');
     expect(waiting.size).toBe(0);
   });
 

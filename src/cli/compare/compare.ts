@@ -1,8 +1,9 @@
 import { Charset, MediaType } from '../../http/content/media-type';
+import { oneLine } from '../../util/text';
 import { XmlError } from '../../xml/handler';
 import { XmlElement } from '../../xml/xml-tree';
 import { NoAnswerError, statusText, type HttpAnswer, type HttpClient } from '../http-client';
-import { counted, printLines, quoted } from '../terminal';
+import { counted, printLines } from '../terminal';
 import { callsOf, type ComparedCall } from './calls';
 import { canonicalLines, differenceOf } from './canonical';
 import { readService, type ComparedService } from './wsdl';
@@ -65,7 +66,7 @@ function ask(call: ComparedCall, endpoint: URL, client: HttpClient): Promise<Htt
 }
 
 function problemOf(side: string, answer: HttpAnswer | NoAnswerError): string[] {
-  if (answer instanceof NoAnswerError) return [`  the ${side} service: ${quoted(answer.message)}`];
+  if (answer instanceof NoAnswerError) return [`  the ${side} service: ${oneLine(answer.message)}`];
   return REFUSALS.has(answer.status) ? [`  the ${side} service refuses the caller: ${statusText(answer.status)}`] : [];
 }
 

@@ -3,7 +3,8 @@ import { Binding } from '../../config/values';
 import { EnvFile } from '../../config/environment';
 import { VARIABLES } from '../../config/variables';
 import type { Contract } from '../../contract/contract';
-import { fileError, quoted } from '../terminal';
+import { oneLine } from '../../util/text';
+import { fileError } from '../terminal';
 import type { Wsdl } from './wsdl';
 
 /** How the path of the endpoint ends after the root; IIS does not look at the case. */
@@ -34,7 +35,7 @@ export async function addSettings(file: string, lines: readonly string[]) {
   const wanted = Object.entries(new EnvFile(file, lines.join('\n')).texts);
   const conflicts = wanted
     .filter(([name, text]) => there.places.has(name) && there.texts[name] !== text)
-    .map(([name, text]) => `${String(there.places.get(name))}, keeps its ${name} (old service: ${quoted(text)}).`);
+    .map(([name, text]) => `${String(there.places.get(name))}, keeps its ${name} (old service: ${oneLine(text)}).`);
   const before = await readFile(file, 'utf8').catch(() => '');
   const rows = before.split(/\r\n|\n|\r/);
   const added = lines.filter((line) => !there.places.has(line.replace(/=.*/s, '')) && !rows.includes(line));
@@ -48,7 +49,7 @@ export async function addSettings(file: string, lines: readonly string[]) {
 
 function namespaceLines(namespace: string): string[] {
   if (VARIABLES.namespace.accepts(namespace)) return [entry('SERVICE_NAMESPACE', namespace)];
-  return [`${NOT_ENOUGH}namespace is ${quoted(namespace)}, which cannot be set as SERVICE_NAMESPACE.`];
+  return [`${NOT_ENOUGH}namespace is ${oneLine(namespace)}, which cannot be set as SERVICE_NAMESPACE.`];
 }
 
 function addressLines(address: string): string[] {
@@ -56,7 +57,7 @@ function addressLines(address: string): string[] {
   const [, prefix = '', root = ''] = PATH.exec(url?.pathname ?? '') ?? [];
   if (url === undefined || !VARIABLES.serviceRoot.accepts(root)) {
     const path = 'Here the path is /SERVICE_ROOT/Services/WebHooks.asmx: let the proxy in front map the old one to it.';
-    return [`${NOT_ENOUGH}address is ${quoted(address) || 'not in the WSDL'}. ${path}`];
+    return [`${NOT_ENOUGH}address is ${oneLine(address) || 'not in the WSDL'}. ${path}`];
   }
   const base = url.origin + prefix;
   const later = ['# Once callers reach the new service under the old address:', `# ${entry('BASE_URL', base)}`];
@@ -80,10 +81,10 @@ function protocolLines(protocols: readonly string[]): string[] {
 }
 
 function serviceLines(old: Wsdl, { serviceName, operations }: Pick<Contract, 'serviceName' | 'operations'>) {
-  const renamed = `${NOT_ENOUGH}service is named ${quoted(old.serviceName)}, this one ${serviceName}: is it the one to replace?`;
+  const renamed = `${NOT_ENOUGH}service is named ${oneLine(old.serviceName)}, this one ${serviceName}: is it the one to replace?`;
   const missing = old.operations.filter((name) => !operations.some((own) => own.name === name));
   const lacking = missing.map((name) => [
-    `${NOT_ENOUGH}service has the operation ${quoted(name)}, this one does not. docs/architecture.md says how to add one.`,
+    `${NOT_ENOUGH}service has the operation ${oneLine(name)}, this one does not. docs/architecture.md says how to add one.`,
   ]);
   return [...(old.serviceName === serviceName ? [] : [[renamed]]), ...lacking];
 }

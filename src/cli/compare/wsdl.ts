@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { Charset, MediaType } from '../../http/content/media-type';
+import { oneLine } from '../../util/text';
 import { XmlElement } from '../../xml/xml-tree';
 import { NoAnswerError, statusText, type HttpAnswer, type HttpClient } from '../http-client';
-import { fileError, quoted } from '../terminal';
+import { fileError } from '../terminal';
 import { contractLines, HTTP, SOAP, SOAP12, WSDL } from './canonical';
 
 /** One of the two services: its WSDL, and the address of its calls. */
@@ -35,7 +36,7 @@ async function fromAddress(text: string, client: HttpClient): Promise<ComparedSe
   const name = nameOf(url);
   const answer = await client.ask(url, { method: 'GET' });
   if (answer instanceof NoAnswerError) {
-    const reason = quoted(answer.message).replace(/\.?$/, '.');
+    const reason = oneLine(answer.message).replace(/\.?$/, '.');
     throw new Error(`${name} cannot be read: ${reason}${url.protocol === 'https:' ? TLS_ADVICE : ''}`);
   }
   if (answer.status !== 200) throw new Error(refusal(name, answer));
@@ -50,7 +51,7 @@ const TLS_ADVICE =
 function refusal(name: string, { status, headers: { location } }: HttpAnswer): string {
   const answered = `${name} answered ${statusText(status)}`;
   if (status >= 300 && status <= 399 && location !== undefined)
-    return `${answered}: it redirects to ${quoted(URL.canParse(location, name) ? new URL(location, name).href : location)}. Give that address if it is right.`;
+    return `${answered}: it redirects to ${oneLine(URL.canParse(location, name) ? new URL(location, name).href : location)}. Give that address if it is right.`;
   const asFile = 'Save its ?WSDL with a browser and give the file instead';
   if (status === 401)
     return `${answered}. ${asFile}, or write http://user:password@host/… if it wants Basic authentication.`;
@@ -65,7 +66,7 @@ function nameOf({ origin, pathname, search }: URL): string {
 function wsdlOf(bytes: Buffer, given: Charset | undefined, name: string): Wsdl {
   const charset = Charset.ofXml(bytes, given);
   const text = charset.decode(bytes);
-  if (text === undefined) throw new Error(`${name} is not valid ${quoted(charset.name)}.`);
+  if (text === undefined) throw new Error(`${name} is not valid ${oneLine(charset.name)}.`);
   try {
     return readWsdl(text);
   } catch (error) {

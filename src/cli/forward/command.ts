@@ -13,7 +13,8 @@ import {
 } from '../events-options';
 import type { ReceivedMode, Signer } from './message';
 import { Sender } from '../../senders/sender';
-import { misuse, quoted } from '../terminal';
+import { oneLine } from '../../util/text';
+import { misuse } from '../terminal';
 import { option, repeatable, ToolCommand } from '../tool-command';
 import { withSource } from '../tool-log';
 
@@ -72,7 +73,7 @@ async function receivedMode({ asReceived = false, sign = [] }: Values): Promise<
 
 function secretOfSender(text: string) {
   const [, name = '', file] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
-  if (file === undefined) throw misuse(`--sign ${quoted(text)} is not SENDER=FILE.`);
+  if (file === undefined) throw misuse(`--sign ${oneLine(text)} is not SENDER=FILE.`);
   return { sender: Sender.named(oneOf('--sign', Sender.recognised)(name)), file };
 }
 

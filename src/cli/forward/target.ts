@@ -3,7 +3,7 @@ import { Contract } from '../../contract/contract';
 import { sequenceOf, StoredEvent } from '../../events/stored-event';
 import { answerText, HttpClient, isTemporary, NoAnswerError, pauseAfter } from '../http-client';
 import { Sender } from '../../senders/sender';
-import { quoted } from '../../util/text';
+import { oneLine } from '../../util/text';
 import { messageOf, signerOf, type PostingMode } from './message';
 
 export interface Delivery {
@@ -57,7 +57,7 @@ export class Target {
       const answer = await this.#client.send(this.url, { ...message, headers: headers() });
       const isAnswer = !(answer instanceof NoAnswerError);
       const status = isAnswer ? answer.status : undefined;
-      const said = isAnswer ? answerText(answer, performance.now() - began) : quoted(answer.message);
+      const said = isAnswer ? answerText(answer, performance.now() - began) : oneLine(answer.message);
       if (isAnswer && !isTemporary(answer.status)) {
         if (answer.status < 300) return { outcome: 'delivered', status, text: said };
         if (answer.status >= 400)
@@ -81,7 +81,7 @@ export class Target {
 /** The address of a redirect as a message may show it; what is relative stays on the same host. */
 function placeOf(location: string | undefined): string {
   if (location === undefined) return '';
-  return ` to ${URL.canParse(location) ? quoted(new URL(location).origin) : 'another path'}`;
+  return ` to ${URL.canParse(location) ? oneLine(new URL(location).origin) : 'another path'}`;
 }
 
 /** How a program has events posted. */

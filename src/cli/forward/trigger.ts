@@ -1,8 +1,9 @@
 import { ProcessConfig } from '../../config/process-config';
 import { Proxies } from '../../http/proxies';
 import { Sender } from '../../senders/sender';
+import { oneLine } from '../../util/text';
 import { namedFile, oneOf, targetAddress, type Values } from '../events-options';
-import { misuse, quoted, textOf } from '../terminal';
+import { misuse, textOf } from '../terminal';
 import { option, ToolCommand } from '../tool-command';
 
 export function triggerCommand(): ToolCommand {
@@ -27,7 +28,7 @@ async function trigger(name: string, given: string | undefined, { to, secretFile
   const event = given ?? events[0] ?? '';
   const sample = sampleOf(name, event, data === undefined ? undefined : await textOf(data));
   if (sender === undefined || sample === undefined)
-    throw misuse(`${name} has no sample ${quoted(event)}, only ${events.join(', ')}: give the body with --data.`);
+    throw misuse(`${name} has no sample ${oneLine(event)}, only ${events.join(', ')}: give the body with --data.`);
   const { id, body, headers } = sample;
   const isOwn = to === undefined;
   const ownSecrets = isOwn ? (ProcessConfig.ofTool('access').access[sender.signature.setting] ?? []) : [];
@@ -42,8 +43,8 @@ async function trigger(name: string, given: string | undefined, { to, secretFile
     body,
   });
   const how = signer === undefined ? 'not signed, as no secret is known' : 'signed';
-  const said = answer instanceof Error ? quoted(answer.message) : answerText(answer, performance.now() - began);
-  const line = `${sender.name} ${quoted(event)} to ${url.origin}, ${how}: ${said}`;
+  const said = answer instanceof Error ? oneLine(answer.message) : answerText(answer, performance.now() - began);
+  const line = `${sender.name} ${oneLine(event)} to ${url.origin}, ${how}: ${said}`;
   if (answer instanceof Error || answer.status >= 300) throw new Error(line);
   console.log(line);
 }

@@ -1,5 +1,5 @@
 import { ValueError } from '../../util/errors';
-import { hostIn } from '../engine';
+import { hostIn } from '../address';
 
 /** Credentials for a NATS server: a user with a password, a token, or the file that `nsc generate creds` writes. */
 export type JetStreamLogin =

@@ -175,9 +175,8 @@ function explained(error: unknown): unknown {
   if (error instanceof JetStreamApiError && NO_RESOURCES.has(error.code))
     return new Error(`JetStream has no room for more events: ${error.message}`);
   if (error instanceof errors.TimeoutError) return unanswered();
-  const cause = (error as Error).cause;
-  const request = error instanceof errors.RequestError ? error : cause;
-  if (request instanceof errors.RequestError && request.isNoResponders())
+  const failures = [error, (error as Error).cause];
+  if (failures.some((one) => one instanceof errors.RequestError && one.isNoResponders()))
     return new Error('the stream has no leader, or does not exist');
   return error;
 }

@@ -6,7 +6,7 @@ import { pageFrom, type EventQuery } from '../queries';
 import { searchStep } from '../search';
 import type { JetStreamAddress } from './address';
 import { JetStreamConnection } from './connection';
-import { decodeEvent, decodeReference, keysOf, keySubject, slotsFilter } from './message';
+import { decodeEvent, decodeReference, keysOf, slotsFilter } from './message';
 import { recordEvents } from './recorder';
 import { keysMissing, provideStreams, requireReady, retentionOfKeys } from './setup';
 import { logStreams, type BeginCall, type LogStreams, type Stream } from './stream';
@@ -95,7 +95,7 @@ async function* matching({ events }: LogStreams, types: TypeSearch, query: Event
   const { id, type, since, limit } = query;
   const walk = new StreamWalk(events);
   const part = await partOf(query, since, events);
-  if (id !== undefined) yield* walk.onSubjects(await events.subjects(slotsFilter(events, id)), part);
+  if (id !== undefined) yield* walk.onSubjects(await events.subjects(slotsFilter(events.name, id)), part);
   else if (type !== undefined) yield* types.find(events, type, part);
   else yield* walk.events(since === undefined ? { ...part, most: limit } : part);
 }
@@ -106,9 +106,8 @@ async function partOf(
   since: number | undefined,
   events: Stream,
 ): Promise<Part> {
-  const { first } = since === undefined ? { first: 1 } : await events.storedSince(since - CLOCK_TOLERANCE);
-  const start = Math.max(after ?? 0, first - 1);
-  return { after: start, before, first: after === undefined ? 'newest' : 'oldest', most: Infinity };
+  const first = since === undefined ? 1 : (await events.storedSince(since - CLOCK_TOLERANCE)).first;
+  return { after: Math.max(after ?? 0, first - 1), before, isUpwards: after !== undefined, most: Infinity };
 }
 
 /** As `EventLog.forget`. */
@@ -128,11 +127,12 @@ export async function forgetEvents(begin: BeginCall, positions: readonly number[
 
 /** Erases the claims of the event's keys, which hold copies of it, and the references to it. */
 async function eraseKeys({ keys }: LogStreams, event: NewEvent): Promise<void> {
-  for (const key of keysOf(event)) {
-    const subject = keySubject(keys, key);
-    for (let from = 1, found; (found = await keys.next(from, subject)) !== undefined; from = found.seq + 1) {
-      const { id } = decodeReference(found.data) ?? decodeEvent(found.data)?.event ?? {};
-      if (id === event.id) await keys.erase(found.seq);
+  for (const { subject } of keysOf(keys.name, event)) {
+    let message = await keys.next(1, subject);
+    while (message !== undefined) {
+      const { id } = decodeReference(message.data) ?? decodeEvent(message.data)?.event ?? {};
+      if (id === event.id) await keys.erase(message.seq);
+      message = await keys.next(message.seq + 1, subject);
     }
   }
 }

@@ -2,30 +2,28 @@ import { createHash } from 'node:crypto';
 import { JsonText } from '../../events/cloudevents/json-text';
 import type { NewEvent } from '../../events/stored-event';
 
-export type Key = readonly [kind: string, name: string];
+/** The keys that a sender may give an event, in the order of their claims, and their names in subjects. */
+const KEYS = [
+  ['idempotencyKey', 'idempotency-key'],
+  ['webhookId', 'webhook-id'],
+] as const;
 
-export const IDEMPOTENCY_KEY = 'idempotency-key';
-
-/** The keys that the sender gave an event, in the order of their claims. */
-export function keysOf({ idempotencyKey, webhookId }: Pick<NewEvent, 'idempotencyKey' | 'webhookId'>): Key[] {
-  const keys: Key[] = [];
-  if (idempotencyKey !== undefined) keys.push([IDEMPOTENCY_KEY, idempotencyKey]);
-  if (webhookId !== undefined) keys.push(['webhook-id', webhookId]);
-  return keys;
+/** The keys that an event has, each with its subject in a stream. */
+export function keysOf(stream: string, event: Partial<Pick<NewEvent, 'idempotencyKey' | 'webhookId'>>) {
+  return KEYS.flatMap(([key, name]) => {
+    const value = event[key];
+    return value === undefined ? [] : { key, subject: `${stream}.${digest(JSON.stringify([name, value]))}` };
+  });
 }
 
-export function keySubject(stream: { readonly name: string }, key: Key): string {
-  return `${stream.name}.${digest(JSON.stringify(key))}`;
-}
-
-/** The one subject on which an event may be recorded. */
-export function slotSubject(stream: { readonly name: string }, event: Pick<NewEvent, 'id' | 'source'>): string {
-  return `${stream.name}.${digest(event.id)}.${digest(event.source)}`;
+/** The one subject in a stream on which an event may be recorded. */
+export function slotSubject(stream: string, { id, source }: Pick<NewEvent, 'id' | 'source'>): string {
+  return `${stream}.${digest(id)}.${digest(source)}`;
 }
 
 /** Finds the subjects on which events with an id are, whatever their sources. */
-export function slotsFilter(stream: { readonly name: string }, id: string): string {
-  return `${stream.name}.${digest(id)}.*`;
+export function slotsFilter(stream: string, id: string): string {
+  return `${stream}.${digest(id)}.*`;
 }
 
 function digest(text: string): string {

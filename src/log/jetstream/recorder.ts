@@ -8,18 +8,15 @@ import {
   decodeReference,
   encodeEvent,
   encodeReference,
-  IDEMPOTENCY_KEY,
   keysOf,
-  keySubject,
   requireEvent,
   slotSubject,
   type EventMessage,
-  type Key,
   type Reference,
 } from './message';
-import { EMPTY, type BeginCall, type LogStreams } from './stream';
+import type { BeginCall, LogStreams, Message, Stream } from './stream';
 
-/** Maximum events that are recorded together: each part of a batch has a deadline of its own. */
+/** Maximum events that are recorded together, with a deadline of their own. */
 const PART_EVENTS = 500;
 
 /** Pause before another look at what other instances or servers are about to change, in milliseconds. */
@@ -35,34 +32,38 @@ type Stored = Reference & Appended;
  * subject, and can refuse one whose subject is not empty: that alone decides which instance was first.
  *
  * In the stream of events each id and source have a subject, the slot of one event; in that of keys each `Idempotency-Key` and `webhook-id`.
- * There an instance first puts a copy of the event, its claim; another that finds a claim whose event is not recorded yet records it. Then
- * a reference to the recorded event follows. When the log no longer holds that event, an instance that needs the key removes both.
+ *
+ * 1. An attempt puts a copy of the event, its claim, on the subject of each key. If there is a claim, it takes these steps for that one.
+ * 2. It puts the event into its slot.
+ * 3. It puts a reference to the recorded event after each claim.
+ *
+ * Once the log no longer holds that event, an attempt that needs the key removes claim and reference.
  */
 export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]): Promise<Appended[]> {
   const messages = events.map((event) => messageOf({ attempt: nuid.next(), event }));
-  const { maxBytes } = begin();
+  const { maxBytes, keys } = begin();
   for (const { event, body } of messages) {
     if (body.length > maxBytes) throw new EventTooLargeError(event.id, body.length, maxBytes);
   }
-  const recorded: Appended[] = [];
-  for (const part of partsWithoutSharedKeys(messages)) {
+  const outcomes: Appended[] = [];
+  for (const part of partsWithoutSharedKeys(messages, keys.name)) {
     const streams = begin();
     const attempts = part.map((message) => new Attempt(message, streams));
     // All keys first: then the events are stored without a wait between them.
     const found = await Promise.all(attempts.map((attempt) => attempt.claimKeys()));
-    const outcomes = await Promise.all(attempts.map((attempt, i) => attempt.finish(found[i])));
-    recorded.push(...outcomes.map(({ id, recorded, conflict }) => ({ id, recorded, conflict })));
+    const ofPart = await Promise.all(attempts.map((attempt, i) => attempt.finish(found[i])));
+    outcomes.push(...ofPart.map(({ id, recorded, conflict }) => ({ id, recorded, conflict })));
   }
-  return recorded;
+  return outcomes;
 }
 
 /** Splits events so that no two of a part share a key: one that finds its key claimed would record the claim's event out of order. */
-function partsWithoutSharedKeys(messages: readonly EncodedMessage[]): EncodedMessage[][] {
+function partsWithoutSharedKeys(messages: readonly EncodedMessage[], stream: string): EncodedMessage[][] {
   const parts: EncodedMessage[][] = [];
   let part: EncodedMessage[] = [];
   let keys = new Set<string>();
   for (const message of messages) {
-    const given = keysOf(message.event).map((key) => key.join(' '));
+    const given = keysOf(stream, message.event).map(({ subject }) => subject);
     if (part.length === 0 || part.length === PART_EVENTS || given.some((key) => keys.has(key))) {
       part = [];
       keys = new Set();
@@ -94,15 +95,14 @@ class Attempt {
 
   /** Claims the keys that the sender gave the event, or finds the event that has one of them. */
   async claimKeys(): Promise<Stored | undefined> {
-    for (const key of keysOf(this.message.event)) {
-      const found = await this.#claim(key);
-      if (found !== undefined)
-        return this.#compared(found, key[0] === IDEMPOTENCY_KEY ? 'idempotencyKey' : 'webhookId');
+    for (const { key, subject } of keysOf(this.streams.keys.name, this.message.event)) {
+      const found = await this.#claim(subject);
+      if (found !== undefined) return this.#compared(found, key);
     }
     return undefined;
   }
 
-  /** Compares the event with the recorded one that has its key, once the leader knows that. */
+  /** Compares the event with the recorded one that has its key, once the leader has that. */
   async #compared(found: Stored, key: KeyConflict['key']): Promise<Stored> {
     for (;;) {
       const stored = await this.streams.events.at(found.sequence);
@@ -118,7 +118,7 @@ class Attempt {
     const { keys } = this.streams;
     // The claims of a repeat hold a copy of it. What fails here, the next delivery with the key does.
     const settling = this.#claims.map(({ subject, position }) =>
-      outcome.recorded ? keys.put(subject, encodeReference(outcome), position) : keys.erase(position),
+      outcome.recorded ? keys.putAfter(position, subject, encodeReference(outcome)) : keys.erase(position),
     );
     await Promise.allSettled(settling);
     return outcome;
@@ -127,47 +127,42 @@ class Attempt {
   /** Puts the event into its slot, or finds it there. */
   async #store(): Promise<Stored> {
     const { events } = this.streams;
-    const { event, attempt, body } = this.message;
-    const slot = slotSubject(events, event);
+    const { event } = this.message;
+    const { position, earlier } = await this.#put(events, slotSubject(events.name, event));
+    return { id: event.id, recorded: earlier === undefined, sequence: position };
+  }
+
+  /** Claims a key by its subject, or finds the event that has it, which is recorded if it is not yet. */
+  async #claim(subject: string): Promise<Stored | undefined> {
+    const { keys } = this.streams;
     for (;;) {
-      const sequence = await events.put(slot, body, EMPTY);
-      if (sequence !== undefined) return { id: event.id, recorded: true, sequence };
-      const existing = await events.last(slot);
-      if (existing !== undefined) {
-        // It may be this attempt's own, whose acknowledgement was lost.
-        const recorded = requireEvent(existing.data).attempt === attempt;
-        return { id: event.id, recorded, sequence: existing.seq };
+      const { position, earlier } = await this.#put(keys, subject);
+      if (earlier === undefined) {
+        this.#claims.push({ subject, position });
+        return undefined;
       }
+      const reference = decodeReference(earlier.data);
+      if (reference === undefined) return this.#finishOther(requireEvent(earlier.data));
+      if (await this.#isInLog(reference, earlier.time)) return { ...reference, recorded: false };
+      // Up to this message only: another attempt may claim the key meanwhile.
+      await keys.removeBefore(position + 1, subject);
+    }
+  }
+
+  /** Puts the event on an empty subject. Resolves to its position, or to that of the last message there, `earlier`, of another attempt. */
+  async #put(stream: Stream, subject: string): Promise<{ position: number; earlier?: Message | undefined }> {
+    for (;;) {
+      const position = await stream.putFirst(subject, this.message.body);
+      if (position !== undefined) return { position };
+      const last = await stream.last(subject);
+      if (last !== undefined) return { position: last.seq, earlier: this.#isOwn(last) ? undefined : last };
       await this.#pause();
     }
   }
 
-  /** Claims a key for this attempt, or finds the event that has it, which is recorded if it is not yet. */
-  async #claim(key: Key): Promise<Stored | undefined> {
-    const { keys } = this.streams;
-    const subject = keySubject(keys, key);
-    for (;;) {
-      const position = await keys.put(subject, this.message.body, EMPTY);
-      if (position !== undefined) {
-        this.#claims.push({ subject, position });
-        return undefined;
-      }
-      const last = await keys.last(subject);
-      if (last === undefined) {
-        await this.#pause();
-        continue;
-      }
-      const reference = decodeReference(last.data);
-      if (reference === undefined) {
-        const claim = requireEvent(last.data);
-        if (claim.attempt !== this.message.attempt) return this.#finishOther(claim);
-        this.#claims.push({ subject, position: last.seq });
-        return undefined;
-      }
-      if (await this.#isInLog(reference, last.time)) return { ...reference, recorded: false };
-      // Up to this message only: another attempt may claim the key meanwhile.
-      await keys.removeBefore(last.seq + 1, subject);
-    }
+  /** Whether a message is this attempt's own, whose acknowledgement was lost. */
+  #isOwn({ data }: Message): boolean {
+    return decodeReference(data) === undefined && requireEvent(data).attempt === this.message.attempt;
   }
 
   /** Finishes the attempt of an instance that has claimed a key, and may have been killed. */

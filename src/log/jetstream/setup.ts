@@ -19,7 +19,8 @@ type Settings = ReturnType<typeof settingsFor>;
 export async function provideStreams(streams: LogStreams, replicas: number, retention: Retention): Promise<void> {
   const { events, keys, probe } = streams;
   // In this order, since others who make them at the same moment make the events first.
-  const [keysInfo, eventsInfo] = [await keys.info(), await events.info()];
+  const keysInfo = await keys.info();
+  const eventsInfo = await events.info();
   if (eventsInfo === undefined && keysInfo !== undefined) {
     throw new Error(
       `the stream ${events.name} is missing, but its keys exist and would keep events out: nats stream rm ${keys.name}`,
@@ -56,8 +57,8 @@ export function keysMissing({ events, keys }: LogStreams): string {
 }
 
 /**
- * Checks that both streams have a majority of their replicas and take messages, and that one can be stored: an account, a server or a disk that is
- * full goes on answering everything else.
+ * Checks that both streams have a majority of their replicas and take messages, and that one can be stored: an account, a server or a
+ * disk that is full goes on answering everything else.
  *
  * @throws the log cannot take events.
  */

@@ -44,9 +44,6 @@ export type BeginCall = () => LogStreams;
 /** The library's own type decodes its data each time that it is asked for. */
 export type Message = Pick<StoredMsg, 'seq' | 'time' | 'data'>;
 
-/** In place of the position of the last message on a subject: there is none. */
-export const EMPTY = 0;
-
 /** Stores messages in a stream and fetches what its leader holds, until a deadline. */
 export class Stream {
   /** Matches the subjects of its messages. */
@@ -61,20 +58,32 @@ export class Stream {
     this.wildcard = name + tokens;
   }
 
+  /** Stores a message, whatever its subject has. */
+  put(subject: string, body: Uint8Array): Promise<unknown> {
+    return this.#publish(subject, body);
+  }
+
+  /** Stores a message on an empty subject. @returns its position; undefined if there is one, perhaps this, whose acknowledgement was lost. */
+  putFirst(subject: string, body: Uint8Array): Promise<number | undefined> {
+    return this.#publish(subject, body, 0);
+  }
+
   /**
-   * Stores a message; if `last` is given, only while the last message on its subject is at that position. Only {@link EMPTY} is safe with
-   * several writers: servers compare other positions before they agree on an order (nats-server 2.9.10).
-   *
-   * @returns its position; undefined if there is another message, which may be this one, sent before, whose acknowledgement was lost.
+   * Stores a message if the last one on its subject is at a position. Several writers may succeed, so they must store the same: servers
+   * compare positions other than 0 before they agree on an order (nats-server 2.9.10).
    */
-  async put(subject: string, body: Uint8Array, last?: number): Promise<number | undefined> {
-    const options = last === undefined ? {} : { expect: { lastSubjectSequence: last } };
+  putAfter(position: number, subject: string, body: Uint8Array): Promise<unknown> {
+    return this.#publish(subject, body, position);
+  }
+
+  #publish(subject: string, body: Uint8Array, lastSubjectSequence?: number): Promise<number | undefined> {
+    const options = lastSubjectSequence === undefined ? {} : { expect: { lastSubjectSequence } };
     return this.connection.retry(this.deadline, async () => {
       try {
         return (await this.connection.client.publish(subject, body, options)).seq;
       } catch (error) {
         if (isSubjectTaken(error)) return undefined;
-        const info = await this.#lookUp().catch(() => undefined);
+        const info = await this.connection.manager.streams.info(this.name).catch(() => undefined);
         if (info !== undefined) this.requireOpen(info, body.length);
         throw error;
       }
@@ -116,10 +125,6 @@ export class Stream {
     return Object.keys(state.subjects ?? {});
   }
 
-  #lookUp(): Promise<StreamInfo> {
-    return this.connection.manager.streams.info(this.name);
-  }
-
   /** @throws {StreamSettingsError} the stream was changed after the start, and accepts no message of this size. */
   requireOpen({ config, state }: StreamInfo, bytes: number): void {
     const { sealed, no_ack: isSilent, subjects, discard, discard_new_per_subject: isOnce } = config;
@@ -127,20 +132,18 @@ export class Stream {
     const isFull =
       discard === DiscardPolicy.New &&
       (isOnce || reached(config.max_msgs, state.messages + 1) || reached(config.max_bytes, state.bytes + bytes));
-    const problems: readonly (readonly [is: boolean, problem: string])[] = [
-      [sealed, 'is sealed'],
-      [isSilent === true, 'acknowledges nothing (no_ack)'],
-      [!subjects.includes(this.wildcard), `does not have the subjects ${this.wildcard}`],
-      [isFull, 'is full, and refuses new messages (discard: new)'],
-    ];
-    const [, problem] = problems.find(([is]) => is) ?? [];
-    if (problem !== undefined) throw new StreamSettingsError(`the stream ${this.name} ${problem}`);
+    const problem =
+      (sealed && 'is sealed') ||
+      (isSilent && 'acknowledges nothing (no_ack)') ||
+      (!subjects.includes(this.wildcard) && `does not have the subjects ${this.wildcard}`) ||
+      (isFull && 'is full, and refuses new messages (discard: new)');
+    if (problem) throw new StreamSettingsError(`the stream ${this.name} ${problem}`);
   }
 
   /** Settings and state of the stream; undefined if it does not exist. */
   async info(): Promise<StreamInfo | undefined> {
     try {
-      return await this.#ask(() => this.#lookUp());
+      return await this.#ask(({ streams }) => streams.info(this.name));
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return undefined;
       throw error;
@@ -191,8 +194,7 @@ export class Stream {
   }
 
   async make(settings: Partial<StreamConfig>): Promise<StreamConfig> {
-    const { config } = await this.#ask(({ streams }) => streams.add({ ...settings, name: this.name }));
-    return config;
+    return (await this.#ask(({ streams }) => streams.add({ ...settings, name: this.name }))).config;
   }
 
   #ask<T>(request: (manager: JetStreamManager) => Promise<T>): Promise<T> {

@@ -1,17 +1,18 @@
 import { StoredEvent } from '../../events/stored-event';
-import { EventLogError, isOfType } from '../engine';
+import { EventLogError } from '../engine';
+import { isOfType } from '../search';
 import { decodeEvent } from './message';
 import type { Message, Stream } from './stream';
 
-/** Positions between which events are read, and the end at which to begin. No more than `most` are asked for at a time. */
+/** The positions between which events are read, and in which order. No more than `most` are asked for at a time. */
 export interface Part {
   readonly after: number;
   readonly before: number;
-  readonly first: 'oldest' | 'newest';
+  readonly isUpwards: boolean;
   readonly most: number;
 }
 
-/** Maximum messages that are asked for at a time, a window, and about how many bytes. */
+/** Maximum messages of a window, which are asked for at a time, and about how many bytes. */
 const WINDOW_MESSAGES = 256;
 const WINDOW_BYTES = 8 * 1024 * 1024;
 
@@ -51,18 +52,18 @@ export class StreamWalk {
     }
   }
 
-  async *#messages({ after, before, first, most }: Part): AsyncGenerator<Message> {
+  async *#messages({ after, before, isUpwards, most }: Part): AsyncGenerator<Message> {
     const state = await this.stream.state();
     let bytesEach = state.bytes / Math.max(1, state.messages);
     const from = Math.max(after + 1, state.first_seq);
     const to = Math.min(before - 1, state.last_seq);
     const count = to - from + 1;
     // Downwards it begins with the first message that is found.
-    let passed = first === 'oldest' ? from - 1 : undefined;
+    let passed = isUpwards ? from - 1 : undefined;
     for (let done = 0; done < count;) {
       const fitting = Math.max(1, Math.floor(WINDOW_BYTES / bytesEach));
       const size = Math.min(this.windowMessages, fitting, most, count - done);
-      const window = Array.from({ length: size }, (_, i) => (first === 'oldest' ? from + done + i : to - done - i));
+      const window = Array.from({ length: size }, (_, i) => (isUpwards ? from + done + i : to - done - i));
       const fetched = await Promise.all(window.map((position) => this.stream.at(position)));
       const messages = fetched.filter((message) => message !== undefined);
       // After a large message, others as large are expected.
@@ -78,25 +79,26 @@ export class StreamWalk {
 
   /** The messages between a position that was passed and the next one that was found: a server that lags behind may not have had them. */
   async #between(passed: number, found: number): Promise<Message[]> {
-    const between: Message[] = [];
     const end = Math.max(passed, found);
-    for (let position = Math.min(passed, found) + 1; position < end; position++) {
-      const message = await this.stream.firstAfter(position - 1);
-      if (message.seq < end) between.push(message);
-      position = message.seq;
+    let position = Math.min(passed, found);
+    const between: Message[] = [];
+    while (position < end - 1) {
+      const next = await this.stream.firstAfter(position);
+      if (next.seq < end) between.push(next);
+      position = next.seq;
     }
     return passed < found ? between : between.reverse();
   }
 
   /** The events on some subjects, one on each, in a part of the log. */
-  async *onSubjects(subjects: readonly string[], { after, before, first }: Part): AsyncGenerator<StoredEvent> {
+  async *onSubjects(subjects: readonly string[], { after, before, isUpwards }: Part): AsyncGenerator<StoredEvent> {
     // Together they may be large: only their positions are kept until their order is known.
     const positions: number[] = [];
     for (const subject of subjects) {
-      const { seq = 0 } = (await this.stream.last(subject)) ?? {};
-      if (seq > after && seq < before) positions.push(seq);
+      const last = await this.stream.last(subject);
+      if (last !== undefined && last.seq > after && last.seq < before) positions.push(last.seq);
     }
-    positions.sort((a, b) => (first === 'oldest' ? a - b : b - a));
+    positions.sort((a, b) => (isUpwards ? a - b : b - a));
     for (const position of positions) {
       const event = await this.at(position);
       if (event !== undefined) yield event;
@@ -114,11 +116,11 @@ export class TypeSearch {
   /** Positions up to which there is no event of a type after another position: readers of a rare type repeat their search. */
   readonly #reached = new Map<string, number>();
 
-  /** @throws {EventLogError} none was found in time. Asked again, a search for the oldest goes on. */
+  /** @throws {EventLogError} none was found in time. Asked again, a search upwards goes on. */
   async *find(events: Stream, type: string, part: Part): AsyncGenerator<StoredEvent> {
     const deadline = performance.now() + SEARCH_TIME;
     const search = `${String(part.after)} ${type}`;
-    const remembered = part.first === 'oldest' ? this.#reached.get(search) : undefined;
+    const remembered = part.isUpwards ? this.#reached.get(search) : undefined;
     // A stream that ends earlier has replaced the one that was searched.
     let reached = remembered !== undefined && remembered <= (await events.state()).last_seq ? remembered : part.after;
     let isFound = false;
@@ -137,7 +139,7 @@ export class TypeSearch {
       }
     } finally {
       if (this.#reached.size === MAX_REMEMBERED) this.#reached.clear();
-      if (part.first === 'oldest') this.#reached.set(search, reached);
+      if (part.isUpwards) this.#reached.set(search, reached);
     }
   }
 }

@@ -1,9 +1,9 @@
 import { KeyConflict } from '../../events/key-conflict';
 import { type NewEvent, StoredEvent } from '../../events/stored-event';
-import { isOfType, type Appended, type Engine, type Retention } from '../engine';
+import type { Appended, Engine, Retention } from '../engine';
 import { EventLog } from '../event-log';
 import { pageFrom, type EventQuery } from '../queries';
-import { searchStep } from '../search';
+import { isOfType, searchStep } from '../search';
 
 /** Maximum events that a step of a search looks at. */
 const STEP_EVENTS = 1000;
@@ -19,7 +19,7 @@ export class MemoryStore {
 
 /** Returns an event log that lasts as long as its store. The smallest engine: a look at what one has to do. */
 export function openMemoryLog(retention?: Retention, store = new MemoryStore()): EventLog {
-  return new EventLog(engineOn(store), retention && { retention });
+  return new EventLog(engineOn(store), { retention });
 }
 
 function engineOn(store: MemoryStore): Engine {

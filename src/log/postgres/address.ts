@@ -1,5 +1,5 @@
 import { ValueError } from '../../util/errors';
-import { hostIn } from '../engine';
+import { hostIn } from '../address';
 
 export interface PostgresAddress {
   /** The hosts to try, in this order; one that begins with a slash is the folder of a Unix socket. */

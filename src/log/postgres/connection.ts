@@ -64,13 +64,13 @@ export class PostgresConnection {
    * @param deadline - when it fails for want of an answer; may be Infinity.
    */
   async run<T>(action: (client: PoolClient, isRepeated: boolean) => Promise<T>, deadline: number): Promise<T> {
-    const retries = Math.min(deadline, this.deadline());
+    const retryUntil = Math.min(deadline, this.deadline());
     let reason: Error | undefined;
     for (let isRepeated = false; ;) {
       const pool = this.#pool;
       let client: PoolClient | undefined;
       try {
-        client = await connected(pool, retries);
+        client = await connected(pool, retryUntil);
         const done = action(client, isRepeated);
         return await (deadline === Infinity ? done : within(done, deadline - performance.now(), unanswered));
       } catch (error) {
@@ -81,7 +81,7 @@ export class PostgresConnection {
         isRepeated ||= client !== undefined;
         if (failure instanceof ServerTimeoutError && client !== undefined) cancelStatement(client);
         if (isLost(failure)) this.#leave(pool, failure);
-        if (this.#pool.ending || !mayPass(failure) || performance.now() + RETRY_PAUSE > retries)
+        if (this.#pool.ending || !mayPass(failure) || performance.now() + RETRY_PAUSE > retryUntil)
           throw explained(reason);
       } finally {
         client?.release();
@@ -94,12 +94,13 @@ export class PostgresConnection {
     return this.#pool.end();
   }
 
-  /** Goes on with new connections to the next host; those in use end when they are released. */
+  /** Goes on with new connections, to the next host or without TLS; those in use end when they are released. */
   #leave(pool: Pool, failure: Error): void {
     if (pool !== this.#pool || pool.ending) return;
     const { hosts, sslmode } = this.options;
-    this.#isEncrypted = sslmode !== 'disable' && !(sslmode === 'prefer' && isWithoutTls(failure));
-    if (this.#isEncrypted || sslmode === 'disable') this.#host = (this.#host + 1) % hosts.length;
+    const isRetriedWithoutTls = sslmode === 'prefer' && isWithoutTls(failure);
+    this.#isEncrypted = sslmode !== 'disable' && !isRetriedWithoutTls;
+    if (!isRetriedWithoutTls) this.#host = (this.#host + 1) % hosts.length;
     this.#pool = this.#newPool();
     void pool.end();
   }
@@ -125,7 +126,7 @@ export class PostgresConnection {
       max: connections,
       allowExitOnIdle: true,
       // The pool waits for it, which its types do not say.
-      onConnect: (client): unknown => this.#require(client),
+      onConnect: (client): unknown => this.#requireFit(client),
     });
     // The next call finds out.
     pool.on('error', () => undefined);
@@ -137,7 +138,7 @@ export class PostgresConnection {
   }
 
   /** Refuses a server that would not keep the log as it is promised. */
-  async #require(client: ClientBase): Promise<void> {
+  async #requireFit(client: ClientBase): Promise<void> {
     // A lost connection fails its statement, too.
     client.on('error', () => undefined);
     const answer = client.query<Record<'standby' | 'version' | 'encoding' | 'fsync' | 'commit', string>>(
@@ -213,9 +214,7 @@ function cancelStatement({ processID, secretKey, host = '', port = 0 }: Cancella
 
 /** Called if the server asks for a password and none was given. @param connection - its types do not have it. */
 async function passwordFromFile(connection: object = {}): Promise<string> {
-  const password = await new Promise<string | undefined>((resolve) => {
-    pgpass(connection, resolve);
-  });
+  const password = await new Promise<string | undefined>((resolve) => pgpass(connection, resolve));
   if (password !== undefined) return password;
   throw new UnfitServerError(`the server asks for a password: give it in ${PASSWORDS}`);
 }

@@ -1,9 +1,8 @@
 import type { StoredEvent } from '../../events/stored-event';
-import { typePrefix } from '../engine';
 import { eventOf, PAGE_BYTES, type EventRow, type EventQuery, type SearchQuery, type SearchResult } from '../queries';
-import { searchStep, textForms } from '../search';
+import { searchStep, textForms, typePrefix } from '../search';
 import type { PostgresConnection } from './connection';
-import { idDigest, shown, TYPE_START, typeStart } from './schema';
+import { idDigest, storable, TYPE_START, typeStart } from './schema';
 
 /** Maximum events and bytes that a step of a search looks at, unless a single event has more bytes. */
 const STEP_EVENTS = 512;
@@ -29,14 +28,17 @@ const OF_TYPE = `
 function placeOf({ after, before, type }: Pick<EventQuery, 'after' | 'before' | 'type'>, from?: number, to?: number) {
   const prefix = typePrefix(type);
   const whole = prefix === undefined ? type : undefined;
-  return [after, before, timestamp(from), timestamp(to), whole && shown(whole), prefix && shown(prefix)];
+  return [after, before, timestamp(from), timestamp(to), whole && storable(whole), prefix && storable(prefix)];
 }
 
 /** The condition for rows that fit into a number of bytes; the first one always does. */
 const fitsInto = (bytes: number) => `above = 0 OR above + size <= ${String(bytes)}`;
 
+type Sql = Readonly<Record<'columns' | 'where' | 'counted' | 'fits', string>>;
+type Page = Sql & { readonly isUpwards: boolean; readonly limit: number };
+
 /** Selects the first rows in a direction that fit, by their `size` and the bytes that are counted of those `above` it. */
-function pageOf(columns: string, where: string, isUpwards: boolean, limit: number, counted: string, fits: string) {
+function pageOf({ columns, where, isUpwards, limit, counted, fits }: Page): string {
   const order = `ORDER BY sequence ${isUpwards ? 'ASC' : 'DESC'}`;
   return `
     SELECT ${columns} FROM (
@@ -61,11 +63,10 @@ export async function readEvents(connection: PostgresConnection, query: EventQue
   const counted = `CASE WHEN ${isCut} THEN octet_length(attributes) ELSE size END`;
   const omitted = `CASE WHEN ${isCut} THEN coalesce(octet_length(data), 0) END AS "dataOmitted"`;
   const columns = `${EVENT}, CASE WHEN NOT (${isCut}) THEN data END AS data, ${omitted}`;
+  const where = `${PLACE} AND ${OF_TYPE} AND ${WITH_ID}`;
   const isUpwards = after !== undefined;
-  const rows = await connection.query<EventRow>(
-    pageOf(columns, `${PLACE} AND ${OF_TYPE} AND ${WITH_ID}`, isUpwards, limit, counted, fits),
-    [...placeOf(query, since), id && shown(id)],
-  );
+  const page = pageOf({ columns, where, isUpwards, limit, counted, fits });
+  const rows = await connection.query<EventRow>(page, [...placeOf(query, since), id && storable(id)]);
   const events = rows.map(eventOf);
   return isUpwards ? events : events.reverse();
 }
@@ -78,17 +79,19 @@ const WITH_TEXT = `($7::text[] IS NULL OR EXISTS (SELECT FROM unnest($7) AS form
 /** As `Engine.search`. The server narrows to the type and the text. */
 export async function searchEvents(connection: PostgresConnection, query: SearchQuery): Promise<SearchResult> {
   const { after, limit, text, binding, type, sender, fromSender, from, to } = query;
-  const forms = text === undefined ? undefined : textForms(text).map(shown);
+  const forms = text === undefined ? undefined : textForms(text).map(storable);
   const isFiltered = [text, binding, type, sender, fromSender].some((one) => one !== undefined);
   const most = isFiltered ? STEP_EVENTS : limit;
-  const candidates = pageOf('*', PLACE, after !== undefined, most + 1, 'size', fitsInto(STEP_BYTES));
+  const isUpwards = after !== undefined;
+  const fits = fitsInto(STEP_BYTES);
+  const candidates = pageOf({ columns: '*', where: PLACE, isUpwards, limit: most + 1, counted: 'size', fits });
   // Where type or text do not match, the texts are null, which is no match either.
   const rows = await connection.query<EventRow & { total: number }>(
     `SELECT total::int, looked.sequence::float8 AS position,
             round(extract(epoch FROM looked.recorded_at) * 1000)::float8 AS "recordedAt", matched.*
      FROM (${candidates}) AS looked
      LEFT JOIN LATERAL (SELECT looked.id, looked.attributes, looked.arrival, looked.data WHERE ${OF_TYPE} AND ${WITH_TEXT}) AS matched ON true
-     ORDER BY looked.sequence ${after === undefined ? 'DESC' : 'ASC'}`,
+     ORDER BY looked.sequence ${isUpwards ? 'ASC' : 'DESC'}`,
     [...placeOf(query, from, to), forms],
   );
   let events = 0;

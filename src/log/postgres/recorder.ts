@@ -4,7 +4,7 @@ import { type NewEvent, StoredEvent } from '../../events/stored-event';
 import { LARGE_MESSAGE, letOthersRun } from '../../util/promises';
 import type { Appended } from '../engine';
 import { withWarning, type PostgresConnection } from './connection';
-import { digest, idDigest, shown } from './schema';
+import { digest, idDigest, storable } from './schema';
 
 /** How long a check may take, in milliseconds: `/readyz` waits for a second. */
 const CHECK_TIME = 800;
@@ -65,26 +65,28 @@ export async function recordEvents(
   waited: number,
 ): Promise<Appended[]> {
   const deadline = connection.deadline(waited);
-  const outcomes: (Appended | undefined)[] = events.map(() => undefined);
+  const entries: { readonly event: NewEvent; outcome?: Appended }[] = events.map((event) => ({ event }));
+  const isLeft = ({ outcome }: { readonly outcome?: Appended }) => outcome === undefined;
   // Set once an attempt may have recorded some, whose answer was lost.
-  let own: Set<number> | undefined;
-  // The event that this one repeats may be forgotten before it is found.
-  for (let left = [...events.keys()]; left.length > 0; left = left.filter((i) => outcomes[i] === undefined)) {
-    const given = left.map((i) => events[i] as NewEvent);
+  let ownPositions: Set<number> | undefined;
+  // Again if the event that one repeats was forgotten before it was found.
+  for (let left = entries; left.length > 0; left = left.filter(isLeft)) {
+    const given = left.map(({ event }) => event);
     const places = await connection.run(async (client, isRepeated) => {
-      if (isRepeated) own ??= new Set();
+      if (isRepeated) ownPositions ??= new Set();
       return insert(connection, client, given);
     }, deadline);
-    for (const place of places) outcomes[left[place - 1] ?? 0] = { id: given[place - 1]?.id ?? '', recorded: true };
-    const repeats = left.filter((i) => outcomes[i] === undefined);
+    for (const [i, entry] of left.entries())
+      if (places.has(i + 1)) entry.outcome = { id: entry.event.id, recorded: true };
+    const repeats = left.filter(isLeft);
     if (repeats.length === 0) break;
-    const rows = await rowsOf(repeats.map((i) => events[i] as NewEvent));
+    const rows = await rowsOf(repeats.map(({ event }) => event));
     for (const first of await connection.query<FoundRow>(FIND, [rows], deadline)) {
-      const i = repeats[first.place - 1] ?? 0;
-      outcomes[i] = outcomeOf(events[i] as NewEvent, first, own);
+      const entry = repeats[first.place - 1];
+      if (entry) entry.outcome = outcomeOf(entry.event, first, ownPositions);
     }
   }
-  return outcomes as Appended[];
+  return entries.map(({ outcome }) => outcome as Appended);
 }
 
 /**
@@ -107,23 +109,23 @@ async function insert(
   connection: PostgresConnection,
   client: ClientBase,
   events: readonly NewEvent[],
-): Promise<readonly number[]> {
+): Promise<ReadonlySet<number>> {
   const given = [await rowsOf(events), events.length];
   const { rows, warning } = await withWarning(client, () => client.query<InsertedRow>(INSERT, given));
   // It has committed here alone, since the wait for its standby was cancelled.
   if (warning !== undefined) throw new Error(warning);
   const [{ places, fsync, commit } = {}] = rows;
   connection.requireDurable(fsync, commit);
-  return places ?? [];
+  return new Set(places);
 }
 
-/** @param own - the positions that the events of a commit have whose answer was lost, if it may have been; added to here. */
-function outcomeOf(event: NewEvent, first: FoundRow, own: Set<number> | undefined): Appended {
+/** @param ownPositions - those found so far that this call recorded, if the answer of an attempt may have been lost; added to here. */
+function outcomeOf(event: NewEvent, first: FoundRow, ownPositions: Set<number> | undefined): Appended {
   // Large data stays in the database, which has compared it.
   const compared = { ...first, data: first.hasSameData ? event.data : null };
   const conflict = first.key === null ? undefined : KeyConflict.between(first.key, event, compared);
-  const isOwn = own !== undefined && first.isOwn && !own.has(first.position);
-  if (isOwn) own.add(first.position);
+  const isOwn = ownPositions !== undefined && first.isOwn && !ownPositions.has(first.position);
+  if (isOwn) ownPositions.add(first.position);
   return { id: first.id, recorded: isOwn, conflict };
 }
 
@@ -133,7 +135,7 @@ async function rowsOf(events: readonly NewEvent[]): Promise<string> {
     const type = StoredEvent.typeOf(event);
     return { ...event, type: typeof type === 'string' ? type : undefined };
   });
-  const json = JSON.stringify(rows, (_name, value: unknown) => (typeof value === 'string' ? shown(value) : value));
+  const json = JSON.stringify(rows, (_name, value: unknown) => (typeof value === 'string' ? storable(value) : value));
   if (json.length > LARGE_MESSAGE) await letOthersRun();
   return json;
 }

@@ -72,6 +72,6 @@ export function idDigest(...texts: readonly string[]): string {
 }
 
 /** A text as a column holds it: PostgreSQL has no NUL and no lone surrogates. */
-export function shown(text: string): string {
+export function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\u2400');
 }

@@ -31,7 +31,7 @@ interface Statement {
 }
 
 /** How long a call waits for a lock, in milliseconds. */
-export const PATIENCE = 5000;
+export const LOCK_TIMEOUT = 5000;
 
 /** Longest pause between two attempts to get a lock, in milliseconds: a commit takes 1 to 3. SQLite's own back-off waits up to 100. */
 const LOCK_PAUSE = 0.2;
@@ -108,11 +108,11 @@ export class Database {
   /**
    * Runs an action. All its writes are on disk when this resolves, none when it rejects.
    *
-   * @param patience - how long to wait for the lock, in milliseconds.
+   * @param lockTimeout - how long to wait for the lock, in milliseconds.
    * @throws as {@link verifyFiles}; also what the action throws.
    */
-  write<T>(action: () => T, patience?: number): Promise<T> {
-    return this.#whenUnlocked(() => this.#inTransaction(action, 'BEGIN IMMEDIATE'), patience);
+  write<T>(action: () => T, lockTimeout?: number): Promise<T> {
+    return this.#whenUnlocked(() => this.#inTransaction(action, 'BEGIN IMMEDIATE'), lockTimeout);
   }
 
   /** Runs a statement that cannot stand in a transaction. @throws as {@link verifyFiles}. */
@@ -124,8 +124,9 @@ export class Database {
   }
 
   /** Tries again while another connection holds a lock, after short pauses of random length; other questions have their turn between. */
-  async #whenUnlocked<T>(action: () => T, patience = PATIENCE): Promise<T> {
-    for (const deadline = performance.now() + patience; ;) {
+  async #whenUnlocked<T>(action: () => T, lockTimeout = LOCK_TIMEOUT): Promise<T> {
+    const deadline = performance.now() + lockTimeout;
+    for (;;) {
       try {
         return action();
       } catch (error) {
@@ -175,9 +176,9 @@ export class Database {
   }
 }
 
-/** Keeps the log's file open: until then no closing connection of this process writes the write-ahead log back or deletes it. */
+/** Keeps the log's file open until `close`: meanwhile no other connection that closes writes the write-ahead log back or deletes it. */
 export function keepOpen(file: string): { close(): void } {
-  return after('SELECT 1 FROM sqlite_schema', openedForReading(file));
+  return withLock(openedForReading(file), 'SELECT 1 FROM sqlite_schema');
 }
 
 /** On a read-only file system SQLite can make no write-ahead log, and reads a file without one only as immutable. */
@@ -189,11 +190,11 @@ function openedForReading(file: string): DatabaseSyncInstance {
 
 /** Locks a file, created if it is missing, until `close`. @throws it cannot be opened, or is locked ({@link isBusy}). */
 export function lockFile(file: string): { close(): void } {
-  return after('BEGIN EXCLUSIVE', openedDatabase(file));
+  return withLock(openedDatabase(file), 'BEGIN EXCLUSIVE');
 }
 
-/** Returns the database once the SQL has run, without a statement that would outlive `close`. */
-function after(sql: string, database: DatabaseSyncInstance): { close(): void } {
+/** Returns the database with the lock that the SQL takes. Prepares no statement, which would outlive `close`. */
+function withLock(database: DatabaseSyncInstance, sql: string): { close(): void } {
   try {
     database.exec(sql);
     return database;

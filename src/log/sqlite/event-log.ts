@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { writeNewFile } from '../../util/files';
 import { Remote } from '../../util/remote';
-import { EventLogError, type Engine } from '../engine';
-import { EventLog, type LocalSettings } from '../event-log';
+import { EventLogError, type Engine, type LocalSettings } from '../engine';
+import { EventLog } from '../event-log';
 import { keepOpen, type SqliteOptions } from './database';
 import type { OpenedFiles } from './files';
 import { rowOf, STEP_EVENTS } from './recorder';
@@ -60,14 +60,13 @@ async function openEngine({ retentionPause: idlePause = 1000, ...options }: Sqli
   let keptOpen: { close(): void } | undefined;
   const close = async (): Promise<void> => {
     const areClosed = (await reader.closeDatabase()) && (await writer.closeDatabase());
-    // The last connection writes the log back and deletes files by name. If they were lost, this one keeps the threads from that
-    // until both have ended.
+    // If the files were lost, `keptOpen` must close last: while it is open no thread writes back or deletes.
     if (areClosed) keptOpen?.close();
     for (const thread of [reader, writer]) await thread.end();
     if (!areClosed) keptOpen?.close();
   };
   try {
-    // The threads that start later open the same files, or none.
+    // Threads that start later open the same files, which a connection of this thread keeps, or none.
     reader.files = writer.files = await writer.ask('files');
     keptOpen = keepOpen(options.file);
   } catch (cause) {
@@ -148,14 +147,11 @@ class DatabaseThread {
   constructor(private readonly options: SqliteOptions) {}
 
   /** Questions begin in their order; one that waits for a lock lets later ones pass. */
-  ask<Name extends keyof ThreadFunctions>(
-    name: Name,
-    ...argument: Parameters<ThreadFunctions[Name]>
-  ): Promise<Awaited<ReturnType<ThreadFunctions[Name]>>> {
+  readonly ask: Remote<ThreadFunctions>['ask'] = (name, ...argument) => {
     if (this.#thread === undefined || this.#thread.database.hasEnded)
       this.#thread = startThread({ ...this.options, opened: this.files });
     return this.#thread.database.ask(name, ...argument);
-  }
+  };
 
   /** Closes the database after the questions before. Resolves to false if it stays open, since its files were lost. */
   async closeDatabase(): Promise<boolean> {

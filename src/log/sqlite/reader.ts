@@ -1,5 +1,4 @@
 import type { StoredEvent } from '../../events/stored-event';
-import { typePrefix } from '../engine';
 import {
   eventOf,
   pageFiller,
@@ -9,7 +8,7 @@ import {
   type SearchQuery,
   type SearchResult,
 } from '../queries';
-import { searchStep } from '../search';
+import { searchStep, typePrefix } from '../search';
 import type { Database, SqlValue } from './database';
 import { LAST, TOTAL, TYPE } from './schema';
 
@@ -75,10 +74,10 @@ export class SqliteReader {
   }
 
   /** Looks at sizes first, so that what does not fit is never loaded. Returns events in log order. */
-  #page(selection: Selection, mostBytes?: number): StoredEvent[] {
+  #page(selection: Selection, wholeBytes?: number): StoredEvent[] {
     const kept: number[] = [];
     const omitted = new Map<number, number>();
-    const add = pageFiller(selection, mostBytes);
+    const add = pageFiller(selection, wholeBytes);
     for (const row of this.#sizes(selection)) {
       const added = add(row.attributesBytes, row.dataBytes);
       if (added === 'full') break;
@@ -109,8 +108,9 @@ export class SqliteReader {
     }
     for (let isLeft = true; isLeft;) {
       const group = await this.database.read(() => this.#page(selection, GROUP_BYTES));
-      yield* isUpwards ? group : group.reverse();
-      const position = group.at(-1)?.position;
+      const inOrder = isUpwards ? group : group.reverse();
+      yield* inOrder;
+      const position = inOrder.at(-1)?.position;
       selection = { ...selection, [isUpwards ? 'after' : 'before']: position };
       isLeft = position !== undefined;
     }
@@ -155,8 +155,7 @@ export class SqliteReader {
   }
 
   stats(): LogStats {
-    const { database } = this;
-    return { events: database.number(TOTAL), bytes: database.bytes() };
+    return { events: this.database.number(TOTAL), bytes: this.database.bytes() };
   }
 
   counts(times: readonly number[]): number[] {

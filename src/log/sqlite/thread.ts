@@ -2,13 +2,13 @@ import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { Remote } from '../../util/remote';
 import { totalFindings, type Retention } from '../engine';
 import type { EventQuery, SearchQuery } from '../queries';
-import { Database, PATIENCE, withoutPath, type SqliteOptions } from './database';
+import { Database, LOCK_TIMEOUT, withoutPath, type SqliteOptions } from './database';
 import { SqliteReader } from './reader';
 import { SqliteRecorder, type NewRow } from './recorder';
 import { CREATE_TIME_INDEX, TOTAL, versionOf } from './schema';
 
 /** How long a check waits for a lock, in milliseconds: shorter than its caller waits. */
-const CHECK_PATIENCE = 500;
+const CHECK_LOCK_TIMEOUT = 500;
 
 /** Maximum pages that a step of a compaction gives back: writers wait for it. */
 const COMPACTION_PAGES = 256;
@@ -36,8 +36,8 @@ function operationsOn(database: Database) {
   const reader = new SqliteReader(database);
   return {
     append: ({ events, waited }: { readonly events: readonly NewRow[]; readonly waited: number }) =>
-      database.write(() => recorder.insert(events), PATIENCE - waited),
-    check: (failed: readonly NewRow[]) => database.write(() => recorder.tryOut(failed), CHECK_PATIENCE),
+      database.write(() => recorder.insert(events), LOCK_TIMEOUT - waited),
+    check: (failed: readonly NewRow[]) => database.write(() => recorder.tryOut(failed), CHECK_LOCK_TIMEOUT),
     read: (query: EventQuery) => database.read(() => reader.read(query)),
     search: (query: SearchQuery) => reader.search(query),
     counts: (times: readonly number[]) => database.read(() => reader.counts(times)),

@@ -146,20 +146,20 @@ export function eventsPages(endpoint: Endpoint): Router {
     const other = parameters.get('with') || undefined;
     const { filter } = listQuery(parameters);
     if (download !== null)
-      return log.whole.run(async () => {
+      return log.wholeEventReads.run(async () => {
         const file = downloadOf(download, await event());
         if (file === undefined) throw HTTP_ERRORS.invalidInput('The event has no such part.');
         response.reply(200, file.contentType, file.body, { ...NO_STORE, ...downloadHeaders(file.name) });
       });
     if (other !== undefined) {
-      const view = await log.whole.run(async () => {
+      const view = await log.wholeEventReads.run(async () => {
         const after = await readEvent(response, other);
         return comparisonView(await event(), after, filter);
       });
       const title = `Events ${view.events.map(({ position }) => position).join(' and ')}`;
       return send(response, 'comparison', title, view);
     }
-    const view = await log.whole.run(async () => eventView(await event(), filter, addressOf(response)));
+    const view = await log.wholeEventReads.run(async () => eventView(await event(), filter, addressOf(response)));
     const around = await neighbourLinks(log, view.position, view.ofType, filter);
     await send(response, 'event', `Event ${String(view.position)}`, { ...view, ...around });
   }

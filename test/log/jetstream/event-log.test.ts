@@ -11,7 +11,7 @@ import type { NewEvent } from '../../../src/events/stored-event';
 import { EventTooLargeError } from '../../../src/log/engine';
 import { isSubjectTaken, JetStreamConnection } from '../../../src/log/jetstream/connection';
 import { forgetEvents, openJetStreamLog, type JetStreamOptions } from '../../../src/log/jetstream/event-log';
-import { encodeEvent, encodeReference, IDEMPOTENCY_KEY, keySubject } from '../../../src/log/jetstream/message';
+import { encodeEvent, encodeReference, keysOf } from '../../../src/log/jetstream/message';
 import { recordEvents } from '../../../src/log/jetstream/recorder';
 import { provideStreams, requireReady, retentionOfKeys } from '../../../src/log/jetstream/setup';
 import { logStreams, Stream, type LogStreams } from '../../../src/log/jetstream/stream';
@@ -22,8 +22,8 @@ import { failureOf } from '../../support/jetstream';
 import { natsInMemory } from '../../support/nats-in-memory';
 import { describeEventLog } from '../event-log-suite';
 
-const KEY = keySubject({ name: 'E' }, [IDEMPOTENCY_KEY, 'k']);
-const ALL: Part = { after: 0, before: Infinity, first: 'oldest', most: Infinity };
+const KEY = keysOf('E', { idempotencyKey: 'k' })[0]?.subject ?? '';
+const ALL: Part = { after: 0, before: Infinity, isUpwards: true, most: Infinity };
 
 const messageOf = (event: Partial<NewEvent>) => encodeEvent({ attempt: 'a', event: newEvent(event) });
 
@@ -316,7 +316,7 @@ describe('a search for events of a type', () => {
   it('looks at all again after one for the newest, and after 64 others', async () => {
     const { stream, at } = streamOf(ofTypes('ab'));
     const search = new TypeSearch();
-    expect(await found(search, stream, 0, 'a', { first: 'newest' })).toEqual([1]);
+    expect(await found(search, stream, 0, 'a', { isUpwards: false })).toEqual([1]);
     expect(await found(search, stream, 0)).toEqual([1]);
     for (const type of ['none', ...Array.from({ length: 64 }, (_, i) => String(i)), 'none']) {
       at.mockClear();

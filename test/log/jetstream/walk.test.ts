@@ -34,14 +34,14 @@ describe.each([0, 1, 2])('a walk over a stream whose leader changes meanwhile (%
 
   it('passes over no position upwards, so that a reader who goes on after the last one misses none', async () => {
     for (let after = 0; after < 60; after++) {
-      const found = await sequencesOf(walk().events({ after, before: Infinity, first: 'oldest', most: 25 }));
+      const found = await sequencesOf(walk().events({ after, before: Infinity, isUpwards: true, most: 25 }));
       expect(found).toEqual(POSITIONS.filter((position) => position > after).slice(0, found.length));
     }
-    expect(await sequencesOf(walk().events({ after: 0, before: Infinity, first: 'oldest', most: 25 }))).not.toEqual([]);
+    expect(await sequencesOf(walk().events({ after: 0, before: Infinity, isUpwards: true, most: 25 }))).not.toEqual([]);
   });
 
   it('passes over none downwards', async () => {
-    const found = await sequencesOf(walk().events({ after: 0, before: Infinity, first: 'newest', most: 25 }));
+    const found = await sequencesOf(walk().events({ after: 0, before: Infinity, isUpwards: false, most: 25 }));
     const newest = POSITIONS.indexOf(found[0] ?? 0);
     expect(found).toEqual(POSITIONS.slice(newest + 1 - found.length, newest + 1).reverse());
     expect(found.length).toBeGreaterThan(0);
