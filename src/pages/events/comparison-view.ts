@@ -113,6 +113,4 @@ async function differenceView(before: string, after: string, maxBytes: number) {
   return { ...counts, html: pieces.join(''), isCut: false };
 }
 
-function linesIn(text: string): string[] {
-  return text.split('\n').slice(0, -1);
-}
+const linesIn = (text: string) => text.split('\n').slice(0, -1);

@@ -96,14 +96,13 @@ function keysOf({ idempotencyKey, webhookId }: StoredEvent): Pair[] {
   const [key, keyOfCaller] = KeyConflict.parts(idempotencyKey);
   const [delivery = '', dataOfDelivery] = KeyConflict.parts(webhookId);
   const lines = webhookId === undefined ? [] : delivery.split('\n');
+  const although = (part: string | undefined, why: string) =>
+    ['Recorded although', part === undefined ? undefined : why] as const;
   const keys = [
     ['Idempotency-Key', key?.split('\n').at(-1)],
     [lines.length > 1 ? (lines[0] ?? '') : 'webhook-id', lines.at(-1)],
-    ['Recorded although', keyOfCaller === undefined ? undefined : 'another caller used that key before'],
-    [
-      'Recorded although',
-      dataOfDelivery === undefined ? undefined : 'that id came before, with other data or from another sender',
-    ],
+    although(keyOfCaller, 'another caller used that key before'),
+    although(dataOfDelivery, 'that id came before, with other data or from another sender'),
   ] as const;
   return pairs(keys.filter(([, text]) => text !== undefined));
 }

@@ -8,7 +8,6 @@ import { FORM, JSON_TYPE, linkOf, TEXT, useEventsPages } from '../../support/eve
 import { send } from '../../support/http';
 import { PNG } from '../../support/images';
 import { startService } from '../../support/service';
-import { htmlProblems } from '../../support/valid-html';
 
 setFlagsFromString('--expose-gc');
 const usedHeap = (): number => {
@@ -70,7 +69,6 @@ describe('the page of an event', () => {
     const [, start, rest] = /<summary><bdi>(a*…)<\/bdi><\/summary><bdi>(a*end)</.exec(body) ?? [];
     expect([start?.length, rest?.length]).toEqual([201, 14_803]);
     expect(body).toContain(`<bdi>${'b'.repeat(200)}</bdi></dd>`);
-    expect(await htmlProblems(body)).toEqual([]);
     // As Node reads it.
     const value = Buffer.from('Müller').toString('latin1');
     const headers = Object.fromEntries(Array.from({ length: 250 }, (_, i) => [`x-${String(i)}`, value]));
@@ -114,7 +112,6 @@ describe('the page of an event', () => {
     expect(imagesIn(body)).toEqual(['png']);
     expect(body).not.toContain('<svg onload');
     expect([...body.matchAll(/<a class="button" href="(\?event=1&amp;download=file\d)" download>/g)]).toHaveLength(3);
-    expect(await htmlProblems(body)).toEqual([]);
     const file = await get('?event=1&download=file0');
     expect(file.body).toBe(PNG.toString());
     expect(file.headers).toMatchObject({
@@ -162,7 +159,7 @@ describe('the page of an event', () => {
   });
 
   it('does not hold the event while its neighbours are looked for, since searches take their time', async () => {
-    await record('text '.repeat(700_000), TEXT);
+    await record('text '.repeat(300_000), TEXT);
     const { log } = service();
     const [searching, search, scan] = [new Deferred(), log.search.bind(log), log.scan.bind(log)];
     let searches = 0;

@@ -31,14 +31,12 @@ describe('those who follow the events', () => {
       let line = '';
       const last = String(positions.at(-1) ?? after);
       get(`${service.url}?events=export&wait=60&after=${last}`, { agent: false }, (response) => {
-        answer = response.setEncoding('utf8');
+        answer = response.setEncoding('latin1');
         response.on('data', (text: string) => {
-          // Only what is new is searched: lines are up to a megabyte, in pieces of 64 KiB.
-          const [end = '', ...begun] = text.split('\n');
-          const lines = [line + end, ...begun];
-          line = lines.pop() ?? '';
-          for (const whole of lines.filter(Boolean))
-            positions.push(Number((JSON.parse(whole) as { sequence: string }).sequence));
+          const lines = (line + text).split('\n');
+          // The beginning of a line has its sequence; lines are up to a megabyte.
+          line = lines.pop()?.slice(0, 1000) ?? '';
+          for (const whole of lines.filter(Boolean)) positions.push(Number(/"sequence":"(\d+)"/.exec(whole)?.[1]));
         });
         response.on('error', () => undefined).on('close', () => isOver || ask());
       }).on('error', ask);
@@ -62,9 +60,9 @@ describe('those who follow the events', () => {
   it('are given bytes that were read once for all of them, from wherever they follow', async () => {
     service = await startService();
     await service.log.append(newEvent(), newEvent());
-    const starts = [...new Array<number>(20).fill(0), ...new Array<number>(20).fill(2), 3];
+    const starts = [...new Array<number>(8).fill(0), ...new Array<number>(8).fill(2), 3];
     const all = await followers(...starts);
-    await eventually('they have the first', () => all.slice(0, 20).every(({ positions }) => positions.length === 2));
+    await eventually('they have the first', () => all.slice(0, 8).every(({ positions }) => positions.length === 2));
     const read = jest.spyOn(service.log, 'read');
     for (let last = 4; last <= 8; last += 2) {
       await service.log.append(newEvent(), newEvent());
@@ -77,10 +75,10 @@ describe('those who follow the events', () => {
 
   it('all get a large event, which takes no room of each, also while many are slow', async () => {
     service = await startService({ MAX_REQUEST_BYTES: '1048576', MAX_BODY_MEMORY: '1048576' });
-    const all = await fromStart(20);
-    for (const { pause } of all.slice(5)) pause();
+    const all = await fromStart(8);
+    for (const { pause } of all.slice(3)) pause();
     await service.log.append(large(900_000), newEvent());
-    await eventually('those who read have it', () => all.slice(0, 5).every(({ positions }) => positions.length === 2));
+    await eventually('those who read have it', () => all.slice(0, 3).every(({ positions }) => positions.length === 2));
     for (const { resume } of all) resume();
     await eventually('all have it', () => all.every(({ positions }) => positions.length === 2));
     expect((await send(`${service.url}?events=refusals`)).body).not.toContain('MAX_BODY_MEMORY');

@@ -8,7 +8,6 @@ import { newEvent } from '../../support/events';
 import { send } from '../../support/http';
 import { metricsAt } from '../../support/metrics';
 import { startService } from '../../support/service';
-import { htmlProblems } from '../../support/valid-html';
 import { openWire } from '../../support/wire';
 
 const { service, get, page, text, record } = useEventsPages();
@@ -142,10 +141,9 @@ describe('the pages of the events', () => {
     for (const [, y, height] of heights) expect(Number(y) + Number(height)).toBeLessThanOrEqual(160);
   });
 
-  it('are valid HTML, allow their own code alone, and lists a connection, with or without events', async () => {
+  it('allow their own code alone, and lists a connection, with or without events', async () => {
     const check = async (query: string) => {
       const { status, body, headers } = await get(query);
-      expect(await htmlProblems(body)).toEqual([]);
       expect(body).toMatch(/<title>[^<]+ – WebHook web service<\/title>/);
       expect(headers).toMatchObject({
         'cache-control': 'no-store',

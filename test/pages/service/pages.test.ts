@@ -9,7 +9,6 @@ import { contractWith } from '../../support/operations-with-parameters';
 import { samplesOn, wrapped } from '../../support/page';
 import { startService, useService } from '../../support/service';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { htmlProblems } from '../../support/valid-html';
 
 const BINDINGS = ['SOAP 1.1', 'SOAP 1.2', 'HTTP GET', 'HTTP POST'];
 const RECORD_KEYS = 'record-key-0123456789';
@@ -51,7 +50,7 @@ describe('the pages', () => {
     const other = await startService({ READ_KEYS });
     const shown = async (headers: Record<string, string> = { 'X-API-Key': READ_KEYS }) => {
       const { status, body } = await send(other.url, { headers });
-      expect([status, await htmlProblems(body)]).toEqual([200, []]);
+      expect(status).toBe(200);
       return textOf(body.replace('<dd><a href="WebHooks.asmx?events">', 'Link '));
     };
     expect(await shown()).toContain('Events None yet. Record the first.');
@@ -152,7 +151,6 @@ describe('the pages where keys are set', () => {
       expect(curl).toContain('-H "X-API-Key: KEY"');
       expect(request).toContain('\nX-API-Key: KEY\n');
     }
-    expect(await htmlProblems(html)).toEqual([]);
   });
 
   it('a signature is named where it would do, and there is no form where only signed calls are taken', async () => {
@@ -162,7 +160,6 @@ describe('the pages where keys are set', () => {
     const html = (await send(`${other.url}?op=RecordEvent`)).body;
     expect(textOf(html)).toContain('Calls need a signed body');
     expect(html).not.toMatch(/<form|X-API-Key/);
-    expect(await htmlProblems(html)).toEqual([]);
     expect((await send(`${other.url}?op=GetEvents`)).body).toContain('<form');
   });
 });
@@ -182,5 +179,4 @@ it('the page of an operation has the field that suits the type of each parameter
   expect(textOf(html)).toContain('count int, required');
   // The example has all that is required, and no more.
   expect(samplesOn(html, 'HTTP GET').request).toContain('/Fill?count=10&note=text HTTP/1.1');
-  expect(await htmlProblems(html)).toEqual([]);
 });
