@@ -46,11 +46,11 @@ describe('the log of a service over HTTP', () => {
   it('has the events that the service has, with everything that it keeps of them', async () => {
     const kept = { idempotencyKey: 'k', arrival: '{"remoteAddress":"192.0.2.1"}', data: '"data":{"a": 1.0}' };
     await service.log.append(newEvent(kept));
-    await record(1200, { data: '"data":"\u2028 é"' });
+    await record(300, { data: '"data":"\u2028 é"' });
     const stored = await all(service.log.pages({ after: 0 }));
     expect(await all(log.pages({ after: 0 }))).toEqual(stored);
-    expect(await log.scan({ after: 1199, limit: 1 })).toEqual([stored[1199]]);
-    expect(await log.newest()).toBe(1201);
+    expect(await log.scan({ after: 299, limit: 1 })).toEqual([stored[299]]);
+    expect(await log.newest()).toBe(301);
     const since = { after: 0, since: (stored[0]?.recordedAt ?? 0) + 1 };
     expect(await all(log.pages(since))).toEqual(await all(service.log.pages(since)));
   });
