@@ -3,7 +3,7 @@ import { refusalsView } from '../../../src/pages/events/refusal-view';
 import { Deferred } from '../../../src/util/promises';
 import { callOperation, requestOf } from '../../support/bindings';
 import { eventually } from '../../support/eventually';
-import { CLOUD_EVENT, FORM, JSON_TYPE, positionsIn, useEventsPages } from '../../support/events-pages';
+import { CLOUD_EVENT, positionsIn, useEventsPages } from '../../support/events-pages';
 import { newEvent } from '../../support/events';
 import { send } from '../../support/http';
 import { metricsAt } from '../../support/metrics';
@@ -141,7 +141,7 @@ describe('the pages of the events', () => {
     for (const [, y, height] of heights) expect(Number(y) + Number(height)).toBeLessThanOrEqual(160);
   });
 
-  it('allow their own code alone, and lists a connection, with or without events', async () => {
+  it('allow their own code alone, and lists a connection', async () => {
     const check = async (query: string) => {
       const { status, body, headers } = await get(query);
       expect(body).toMatch(/<title>[^<]+ – WebHook web service<\/title>/);
@@ -154,14 +154,9 @@ describe('the pages of the events', () => {
       expect(policy).not.toContain('unsafe');
       expect([query, policy.includes("connect-src 'self'")]).toEqual([query, /^\?events(?!=rate)/.test(query)]);
     };
-    const queries = ['?events', '?events=rate', '?events=rate&per=day', '?events=refusals', '?event=1', '?event=9'];
-    for (const query of queries) await check(query);
-    await record('{"a":[1]}', JSON_TYPE);
-    await record('a=1&b=2', { ...FORM, 'webhook-id': 'x' });
-    await record(Buffer.from([0]), { 'Content-Type': 'image/png' });
-    await send(`${service().url}/Nope`);
-    for (const query of [...queries, '?event=2', '?event=3', '?events&text=a', '?events=find&text=b'])
-      await check(query);
+    await record('{"a":[1]}');
+    const lists = ['?events', '?events=find&text=b', '?events=rate', '?events=refusals'];
+    for (const query of [...lists, '?event=1', '?event=1&with=1', '?event=9']) await check(query);
   });
 
   it('stay without the documentation, and do not link to it', async () => {
