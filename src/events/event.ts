@@ -113,14 +113,15 @@ export class EventFactory {
   }
 
   /**
-   * Returns the event with a key of its own, to be recorded next. `known`: it repeats the other, also by an id in the data itself.
+   * Returns the event with a key of its own, to be recorded next. `known`: it repeats the other, by an id in the data itself.
    * `reused`: its `Idempotency-Key` came with another type or other data.
    */
   static withOwnKey(event: NewEvent, { key, differs }: KeyConflict): NewEvent | 'known' | 'reused' {
-    // The same event, sent again with another part of the data changed.
-    if (key === 'webhookId' && Sender.isKeyInData(event.webhookId ?? '')) return 'known';
+    const isInData = key === 'webhookId' && Sender.isKeyInData(event.webhookId ?? '');
+    // The same event, sent again by its caller with another part of the data changed.
+    if (isInData && differs === 'data') return 'known';
     if (key === 'idempotencyKey' && differs === 'data') return 'reused';
-    return { ...event, [key]: KeyConflict.ownKey(event, key) };
+    return { ...event, [key]: KeyConflict.ownKey(event, key, isInData) };
   }
 
   attributes() {
