@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { requireNode, STOP_SIGNALS } from './config/package-info';
+import { requireNode, STOP_SIGNALS } from './util/program';
 
 requireNode();
 // Process 1 of a container gets no signal without a listener, and loading the rest takes most of a start's time.

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { startApp } from './app';
 import type { Config } from './config/config';
-import { BUILD, STOP_SIGNALS } from './config/package-info';
+import { BUILD, STOP_SIGNALS } from './util/program';
 import { ProcessConfig } from './config/process-config';
 import { ConfigError } from './config/variable';
 import { AccessControl } from './access/access-control';

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { BUILD } from '../../../src/config/package-info';
+import { BUILD } from '../../../src/util/program';
 import { variablesOf } from '../../../src/config/variable';
 import { VARIABLES } from '../../../src/config/variables';
 import { callOperation } from '../../support/bindings';
@@ -106,7 +106,7 @@ describe('the service as a process', () => {
     const old = await preloaded(folder.path, code);
     const { code: exitCode, output } = await runToEnd(old, folder.path);
     const message = 'WebHook needs Node 20.19 or later; this is 18.20.8.\n';
-    expect([exitCode, output]).toEqual([1, `${message}preload.cjs main.js package-info.js\n`]);
+    expect([exitCode, output]).toEqual([1, `${message}preload.cjs main.js program.js\n`]);
   });
 });
 
