@@ -28,8 +28,9 @@ describe('the service as a process', () => {
   it.each(['SIGTERM', 'SIGINT'])('ends with 0 on %s while it starts, also as process 1', async (signal) => {
     // The first moment in which a program that is still starting hears of a signal.
     const variables = await preloaded(folder.path, `setTimeout(() => process.kill(process.pid, '${signal}'), 0);`);
-    const { code, output } = await runToEnd(variables, folder.path);
-    expect([code, output]).toEqual([0, '']);
+    expect(await runToEnd(variables, folder.path)).toEqual({ code: 0, output: '' });
+    // There 0 would mean that the service is ready.
+    expect((await runToEnd(variables, folder.path, ['--ready'])).code).toBe(signal);
   });
 
   it.each(['SIGHUP', 'SIGBREAK'])(
