@@ -35,6 +35,7 @@ export const ProcessConfig = {
     const config = readConfig(texts, { origin, onUnknown });
     const variables = variablesOf(VARIABLES);
     const applied = Object.fromEntries(variables.map(({ name, about }) => [name, texts[name] || about.default]));
+    // A worker must have the values that its supervisor uses itself.
     const supervised = variables.filter(({ about }) => about.supervised);
     const ownDigests = Object.fromEntries(
       supervised.map(({ name }) => [name, hash('sha256', applied[name] ?? '', 'base64')]),
