@@ -16,7 +16,7 @@ export interface ShownKey {
   readonly from: 'caller' | 'browser' | 'query';
 }
 
-/** Texts have a shorter password by chance, so it is not cut out of them. No key or secret is shorter. */
+/** A shorter password stands in texts by chance, so it is not cut out of them. No key or secret is as short. */
 const SHORTEST_CUT = 16;
 
 /** Who may call, by the current settings. */

@@ -45,8 +45,9 @@ export class Caller {
     else checkLocalViewer(request);
   }
 
-  /** Lets a request read the metrics at the public address. A caller over the limit must not learn whether its key is right. */
+  /** Lets a request read the metrics at the public address. */
   static checkMetricsReader(request: HttpRequest, access: AccessControl, rate: RateLimit): void {
+    // Before the key is looked at: a caller over the limit must not learn whether it is right.
     if (access.rules.guards.read) rate.count(request);
     new Caller(request, access).require('read');
   }

@@ -70,10 +70,10 @@ export function readTable<Table extends VariableTable>(
   const unknown = unknownNames(variables, Object.keys(environment));
   for (const name of unknown) if (!name.isMisspelling) onUnknown?.(name);
   const unusable = [...emptyGuards(variables, environment), ...unknown.filter((name) => name.isMisspelling)];
-  const set = Object.entries(environment).filter(
+  const usable = Object.entries(environment).filter(
     ([name, text]) => text !== '' && !unusable.some((one) => one.name === name),
   );
-  const { texts, problems: fileProblems } = withSecretFiles(variables, Object.fromEntries(set));
+  const { texts, problems: fileProblems } = withSecretFiles(variables, Object.fromEntries(usable));
   const problems: Problem[] = [];
   const read = (part: VariableTable): object =>
     Object.fromEntries(

@@ -80,8 +80,8 @@ export const ProcessConfig = {
   /** Reads the settings that a program gives to the service that it embeds. Nothing is logged unless it says so. */
   embedded(settings: WebHookSettings): Config {
     refuse(unknownNames(variablesOf(VARIABLES), Object.keys(settings)));
-    const set = Object.entries(settings).filter(([, value]) => value !== undefined);
-    const texts = Object.fromEntries(set.map(([name, value]) => [name, String(value)]));
+    const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+    const texts = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
     const config = withinDescriptors(readConfig({ LOG_LEVEL: 'silent', ...texts }));
     if (config.workers !== 1) throw new ConfigError('WORKERS must be 1 here: asmx-webhook runs several processes.');
     return config;

@@ -143,10 +143,10 @@ export const trustProxy: Read<number | readonly string[]> = (value) => {
 
 export const eventType = matching(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters without spaces');
 
-const line = matching(/^\P{Cc}{1,1000}$/u, 'must be a password of up to 1,000 characters on one line');
+const passwordText = matching(/^\P{Cc}{1,1000}$/u, 'must be a password of up to 1,000 characters on one line');
 
 /** Leaves out the line break at the end of a file. */
-export const password: Read<string> = (value) => line(value.replace(/\r?\n$/, ''));
+export const password: Read<string> = (value) => passwordText(value.replace(/\r?\n$/, ''));
 
 export const protocols: Read<ReadonlySet<Binding>> = (value) => new Set(someOf(Binding.all)(value));
 
