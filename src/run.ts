@@ -97,10 +97,10 @@ async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
 
 type RunningService = Awaited<ReturnType<typeof startService>>;
 type App = RunningService['app'];
-type Supervisor = Parameters<typeof startApp>[3];
+type AppSupervisor = Parameters<typeof startApp>[3];
 
 /** Loads the service only here: a supervisor, `--help` and a wrong configuration do without it, and start in half the time. */
-async function startService(config: Config, logger: Logger, supervisor?: Supervisor) {
+async function startService(config: Config, logger: Logger, supervisor?: AppSupervisor) {
   const { eventLog, eventLogSettings } = config;
   // Later workers use the file of the first (other logs have no `isMissing`): if its folder is moved away, none is made in its place.
   const isSuccessor = (cluster.worker?.id ?? 1) > 1 && eventLog.isMissing !== undefined;
