@@ -24,22 +24,91 @@ import { BodyReader } from './http/content/body';
 import { MediaType } from './http/content/media-type';
 import { startServers } from './http/servers';
 import { webhookService } from './service/webhook-service';
-import { createLogger } from './telemetry/logger';
+import { createLogger, type Logger } from './telemetry/logger';
 import { Metrics } from './telemetry/metrics';
 import { createObserver } from './telemetry/observer';
 import type { Refusals } from './telemetry/refused-calls';
 import { Secrets } from './util/secrets';
 import { memoized } from './util/text';
 
-function eventSizeWarning({ maxRequestBytes }: Config, { maxEventBytes = Infinity }: EventLog): string | undefined {
-  // Bytes that are not text are kept as base64.
-  const needed = Math.ceil((maxRequestBytes * 4) / 3);
-  if (maxEventBytes >= needed) return undefined;
-  return (
-    `The event log takes events of at most ${String(maxEventBytes)} bytes (NATS: max_payload), and requests may have ` +
-    `${String(maxRequestBytes)} (MAX_REQUEST_BYTES): larger events are refused. Set max_payload to ${String(needed)} or more, or ` +
-    'lower MAX_REQUEST_BYTES.'
-  );
+/** The supervisor, which reports for all processes. */
+interface AllProcesses {
+  /** @param own - returns the refusals of this process alone. */
+  refusals(own: () => Refusals): Promise<Refusals>;
+  /** The log's files are lost; without a problem, they are back. */
+  lostFiles(this: void, problem: string | undefined): void;
+}
+
+/** Starts the service on an event log. */
+export async function startApp(
+  config: Config,
+  log: EventLog,
+  logger = createLogger('silent'),
+  supervisor?: AllProcesses,
+) {
+  const contract = await Contract.load(config.namespace, config);
+  const admission = new Admission(config.limits);
+  // These and `proxies` use what is made below them, but only once all of it is there.
+  const metrics: Metrics = new Metrics({
+    inFlight: () => admission.inFlight,
+    waiting: () => admission.waits.size,
+    connections: () => servers.connections(),
+    isReady: async () => (await adminPages.problem()) === undefined,
+    events: async () => (await log.stats()).events,
+    bytes: async () => (await log.stats()).bytes,
+  });
+  const adminPages = new AdminPages(() => log.check(), metrics.registry);
+  warnOfEventLimit(config, log, logger);
+  const secrets = new Secrets(AccessControl.secretsIn(config));
+  const proxies: Proxies = new Proxies(config, (key, message) => observer.hint(key, message));
+  const observer = createObserver(logger, metrics, (request) => proxies.address(request), config.log.access, secrets);
+  log.observe({ ...observer, lost: supervisor?.lostFiles ?? observer.lost });
+  // Clears a loss that an earlier worker reported.
+  supervisor?.lostFiles(undefined);
+  const access = new AccessControl(config, proxies);
+  const maxResultBytes = config.getEventsMaxBytes - contract.maxBytesAroundResult;
+  const service = webhookService(log, config, maxResultBytes, secrets);
+  const rate = new RateLimit(config.limits.rate, proxies);
+  const handler = await endpointHandler({
+    config,
+    path: config.path,
+    contract,
+    operations: contract.operationsOf(service),
+    log,
+    proxies,
+    rate,
+    access,
+    admission,
+    bodies: new BodyReader(config),
+    readerThreads: new ReaderThreads(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
+    mediaType: memoized(MediaType.parse),
+    observer,
+    refusals: () => Promise.resolve(supervisor?.refusals(observer.refusals) ?? observer.refusals()),
+  });
+
+  const servers = await startServers(config, { handler, rate, observer }, adminPages, {
+    metricsReader: (request) => Caller.checkMetricsReader(request, access, rate),
+    operator: access.checkOperator,
+  });
+  return {
+    url: servers.url + config.path,
+    /** Absolute address of the health and metrics pages, if they have an address of their own. */
+    adminUrl: servers.adminUrl,
+    metrics: metrics.registry,
+    refusals: observer.refusals,
+    /** Reads the TLS files again, and uses other keys, secrets and hosts. Changes nothing if it throws: the files cannot be used. */
+    async reload(next: Pick<Config, 'access' | 'allowedHosts' | 'forwardSecrets' | 'tls'>): Promise<void> {
+      await servers.reloadTls(next.tls);
+      access.use({ ...config, access: next.access, allowedHosts: next.allowedHosts });
+      secrets.use(AccessControl.secretsIn({ ...next, eventLogServer: config.eventLogServer }));
+    },
+    /** Finishes what is in flight; connections without a call stay open for `idleTimeout` ms. The event log stays open. */
+    close(idleTimeout?: number): Promise<void> {
+      adminPages.stop();
+      admission.endWaits();
+      return servers.close(idleTimeout);
+    },
+  };
 }
 
 type Handler = (request: HttpRequest, response: HttpResponse, next: (error?: unknown) => void) => void;
@@ -63,88 +132,14 @@ async function endpointHandler(endpoint: Endpoint): Promise<Handler> {
   };
 }
 
-/** The supervisor, which reports for all processes. */
-interface AllProcesses {
-  /** @param own - returns the refusals of this process alone. */
-  refusals(own: () => Refusals): Promise<Refusals>;
-  /** The log's files are lost; without a problem, they are back. */
-  lostFiles(this: void, problem: string | undefined): void;
-}
-
-/** Starts the service on an event log. */
-export async function startApp(
-  config: Config,
-  log: EventLog,
-  logger = createLogger('silent'),
-  supervisor?: AllProcesses,
-) {
-  const { limits } = config;
-  const contract = await Contract.load(config.namespace, config);
-  const admission = new Admission(limits);
-  // These and `proxies` use what is made below them, but only once all of it is there.
-  const metrics: Metrics = new Metrics({
-    inFlight: () => admission.inFlight,
-    waiting: () => admission.waits.size,
-    connections: () => servers.connections(),
-    isReady: async () => (await adminPages.problem()) === undefined,
-    events: async () => (await log.stats()).events,
-    bytes: async () => (await log.stats()).bytes,
-  });
-  const adminPages = new AdminPages(() => log.check(), metrics.registry);
-  const sizeWarning = eventSizeWarning(config, log);
-  if (sizeWarning !== undefined) logger.warn(sizeWarning);
-  const secrets = new Secrets(AccessControl.secretsIn(config));
-  const proxies: Proxies = new Proxies(config, (key, message) => observer.hint(key, message));
-  const observer = createObserver(logger, metrics, (request) => proxies.address(request), config.log.access, secrets);
-  log.observe({ ...observer, lost: supervisor?.lostFiles ?? observer.lost });
-  // Clears a loss that an earlier worker reported.
-  supervisor?.lostFiles(undefined);
-  const access = new AccessControl(config, proxies);
-  const maxResultBytes = config.getEventsMaxBytes - contract.maxBytesAroundResult;
-  const service = webhookService(log, config, maxResultBytes, secrets);
-  const rate = new RateLimit(limits.rate, proxies);
-  const handler = await endpointHandler({
-    config,
-    path: config.path,
-    contract,
-    operations: contract.operationsOf(service),
-    log,
-    proxies,
-    rate,
-    access,
-    admission,
-    bodies: new BodyReader(config),
-    readerThreads: new ReaderThreads(config.maxRequestBytes, [RequestError, Fault, CloudEventError, CallError]),
-    mediaType: memoized(MediaType.parse),
-    observer,
-    refusals: () => Promise.resolve(supervisor?.refusals(observer.refusals) ?? observer.refusals()),
-  });
-
-  const servers = await startServers(config, { handler, rate, observer }, adminPages, {
-    metricsReader(request) {
-      // Before the key is looked at: a caller over the limit must not learn whether it is right.
-      if (access.rules.guards.read) rate.count(request);
-      new Caller(request, access).require('read');
-    },
-    operator: access.checkOperator,
-  });
-  return {
-    url: servers.url + config.path,
-    /** Absolute address of the health and metrics pages, if they have an address of their own. */
-    adminUrl: servers.adminUrl,
-    metrics: metrics.registry,
-    refusals: observer.refusals,
-    /** Reads the TLS files again, and uses other keys, secrets and hosts. Changes nothing if it throws: the files cannot be used. */
-    async reload(next: Pick<Config, 'access' | 'allowedHosts' | 'forwardSecrets' | 'tls'>): Promise<void> {
-      await servers.reloadTls(next.tls);
-      access.use({ ...config, access: next.access, allowedHosts: next.allowedHosts });
-      secrets.use(AccessControl.secretsIn({ ...next, eventLogServer: config.eventLogServer }));
-    },
-    /** Finishes what is in flight; connections without a call stay open for `idleTimeout` ms. The event log stays open. */
-    close(idleTimeout?: number): Promise<void> {
-      adminPages.stop();
-      admission.endWaits();
-      return servers.close(idleTimeout);
-    },
-  };
+/** Warns if the log refuses events of a size that requests may have. */
+function warnOfEventLimit({ maxRequestBytes }: Config, { maxEventBytes = Infinity }: EventLog, logger: Logger): void {
+  // Bytes that are not text are kept as base64.
+  const needed = Math.ceil((maxRequestBytes * 4) / 3);
+  if (maxEventBytes >= needed) return;
+  logger.warn(
+    `The event log takes events of at most ${String(maxEventBytes)} bytes (NATS: max_payload), and requests may have ` +
+      `${String(maxRequestBytes)} (MAX_REQUEST_BYTES): larger events are refused. Set max_payload to ${String(needed)} or more, or ` +
+      'lower MAX_REQUEST_BYTES.',
+  );
 }

@@ -1,25 +1,22 @@
 #!/usr/bin/env node
-import { requireNode, STOP_SIGNALS } from './config/package-info';
+import { requireNode, STOP_SIGNALS } from './util/program';
 
 requireNode();
-// Process 1 of a container gets no signal without a listener, and loading the rest takes most of a start's time.
-for (const signal of STOP_SIGNALS) process.on(signal, endStart);
+const [command, ...args] = process.argv.slice(2);
+// Process 1 of a container gets no signal without a listener, and loading the rest takes most of a start's time. A command that a signal
+// ends must not exit with 0: from `--ready` that means that the service is ready.
+if (command === undefined) for (const signal of STOP_SIGNALS) process.on(signal, endStart);
 void start();
 
-/** Ends a process that is still starting. Does nothing once the service has added its own listener. */
+/** Ends a service that is still starting. Does nothing once it has added its own listener. */
 function endStart(signal: NodeJS.Signals): void {
   if (process.listenerCount(signal) === 1) process.exit(0);
 }
 
 async function start(): Promise<void> {
-  const [command, ...args] = process.argv.slice(2);
   const { answerCommandLine, toolNamed } = await import('./cli/command-line.js');
   const runTool = toolNamed(command);
-  if (runTool !== undefined) {
-    // Without a listener a signal ends the tool, and the exit code says so.
-    for (const signal of STOP_SIGNALS) process.off(signal, endStart);
-    return runTool(args);
-  }
+  if (runTool !== undefined) return runTool(args);
   const { fail, runService } = await import('./run.js');
   try {
     const answer = await answerCommandLine(command);

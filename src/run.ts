@@ -4,12 +4,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { startApp } from './app';
 import type { Config } from './config/config';
-import { BUILD, STOP_SIGNALS } from './config/package-info';
 import { ProcessConfig } from './config/process-config';
 import { ConfigError } from './config/variable';
 import { AccessControl } from './access/access-control';
 import { ServiceManager } from './config/service-manager';
 import { plainReason } from './util/errors';
+import { BUILD, STOP_SIGNALS } from './util/program';
 import { createLogger, type Logger } from './telemetry/logger';
 
 /** Runs the service as the environment says, in this process or, with WORKERS, in several. Rejects if it cannot start. */
@@ -97,13 +97,14 @@ async function runWorker(config: ProcessConfig, logger: Logger): Promise<void> {
 
 type RunningService = Awaited<ReturnType<typeof startService>>;
 type App = RunningService['app'];
+type AppSupervisor = Parameters<typeof startApp>[3];
 
 /** Loads the service only here: a supervisor, `--help` and a wrong configuration do without it, and start in half the time. */
-async function startService(config: Config, logger: Logger, supervisor?: Parameters<typeof startApp>[3]) {
+async function startService(config: Config, logger: Logger, supervisor?: AppSupervisor) {
   const { eventLog, eventLogSettings } = config;
   // Later workers use the file of the first (other logs have no `isMissing`): if its folder is moved away, none is made in its place.
-  const create = cluster.worker === undefined || cluster.worker.id === 1 || eventLog.isMissing === undefined;
-  const opening = eventLog.open({ ...eventLogSettings, create });
+  const isSuccessor = (cluster.worker?.id ?? 1) > 1 && eventLog.isMissing !== undefined;
+  const opening = eventLog.open({ ...eventLogSettings, create: !isSuccessor });
   // Awaited below; until then a failure must not end the process.
   opening.catch(() => undefined);
   // The database thread starts while this one loads the rest.
@@ -116,10 +117,9 @@ async function startService(config: Config, logger: Logger, supervisor?: Paramet
   return { log, app };
 }
 
-function logStart({ url, adminUrl }: App, { eventLog, off: all }: Config, logger: Logger): void {
-  const off = all.length > 0 ? all : undefined;
+function logStart({ url, adminUrl }: App, { eventLog, off }: Config, logger: Logger): void {
   const { version, commit } = BUILD;
-  logger.info({ version, commit, url, adminUrl, eventLog: eventLog.name, off }, 'started');
+  logger.info({ version, commit, url, adminUrl, eventLog: eventLog.name, ...(off.length > 0 && { off }) }, 'started');
 }
 
 /** Stops this process on a signal, with exit code 0. Returns a function that stops it for another reason, as {@link App.close} does. */

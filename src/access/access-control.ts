@@ -16,8 +16,8 @@ export interface ShownKey {
   readonly from: 'caller' | 'browser' | 'query';
 }
 
-/** The fewest characters that a key may have. */
-const SHORTEST_SECRET = 16;
+/** A shorter password stands in texts by chance, so it is not cut out of them. No key or secret is as short. */
+const SHORTEST_CUT = 16;
 
 /** Who may call, by the current settings. */
 export class AccessControl {
@@ -27,13 +27,13 @@ export class AccessControl {
     this.rules = rulesOf(config, otherSites(proxies));
   }
 
-  /** The values of the settings that are secret, without the names of keys. A short password is left out: texts have it by chance. */
+  /** The values of the settings that are secret, without the names of keys, to cut them out of texts. */
   static secretsIn(config: Pick<Config, 'access' | 'forwardSecrets' | 'eventLogServer'>): string[] {
     const { access, forwardSecrets, eventLogServer } = config;
     const { recordKeys = [], readKeys = [], ...secrets } = access;
     const keys = [...recordKeys, ...readKeys].map(withoutName);
     const { password = '' } = eventLogServer;
-    const passwords = password.length < SHORTEST_SECRET ? [] : [password];
+    const passwords = password.length < SHORTEST_CUT ? [] : [password];
     return [keys, ...Object.values(secrets), forwardSecrets, passwords].flatMap((values) => values ?? []);
   }
 

@@ -1,5 +1,6 @@
 import type { Sender } from '../senders/sender';
 import { HTTP_ERRORS, type RequestError } from '../http/errors';
+import type { RateLimit } from '../http/rate-limit';
 import type { HttpRequest } from '../http/request';
 import { LARGE_MESSAGE } from '../util/promises';
 import { digestOf, type Access, type AccessControl, type ShownKey } from './access-control';
@@ -18,6 +19,8 @@ export class Caller {
   signedBy: { readonly sender: Sender; readonly secret: string; body: Buffer } | undefined;
   /** The caller has not proved who it is, although some callers must. Such callers share a quarter of memory, slots and connections. */
   isUnproved = false;
+  /** Most bytes of the body if its header fields prove nothing: `Infinity` if a signature covers it. Undefined for other callers. */
+  unprovedLimit: number | undefined;
   #keys = NO_KEYS;
   /** The signature in its header fields, which matters if it records. */
   readonly signature: ReturnType<AccessControl['rules']['signatures']['read']>;
@@ -42,25 +45,30 @@ export class Caller {
     else checkLocalViewer(request);
   }
 
+  /** Lets a request read the metrics at the public address. */
+  static checkMetricsReader(request: HttpRequest, access: AccessControl, rate: RateLimit): void {
+    // Before the key is looked at: a caller over the limit must not learn whether it is right.
+    if (access.rules.guards.read) rate.count(request);
+    new Caller(request, access).require('read');
+  }
+
   /**
    * Refuses, as {@link Caller.require} would, what the header fields alone rule out: a wrong key only if the message can have no other.
    *
    * @param needs - undefined if the header fields name no operation: the one with large bodies records.
    * @param hasEnvelope - whether the message may contain a key, and name another operation.
-   * @returns undefined if the caller has a key, or records where that needs none. Otherwise the maximum bytes of the body, in which a key
-   * may be: with a signature that can be valid `Infinity`, since it covers all of the body.
    */
-  checkHeader(needs: Access | undefined, hasEnvelope: boolean): number | undefined {
+  checkHeader(needs: Access | undefined, hasEnvelope: boolean): void {
     const { hasGuards, guards, keyFor } = this.access.rules;
     const likely = needs ?? 'record';
-    if (!hasGuards || (likely === 'record' && !guards.record)) return undefined;
+    if (!hasGuards || (likely === 'record' && !guards.record)) return;
     const key = keyFor(this.#keys, likely);
     this.isUnproved = key === undefined;
     const signature = likely === 'record' ? this.signature : undefined;
     if (needs !== undefined && signature?.problem !== undefined) throw HTTP_ERRORS.signature(signature.problem);
-    if (signature === undefined && !(this.isUnproved && hasEnvelope)) this.require(likely, key);
-    if (!this.isUnproved) return undefined;
-    return signature === undefined || signature.problem !== undefined ? MAX_UNPROVED : Infinity;
+    const mayProveLater = signature !== undefined || (this.isUnproved && hasEnvelope);
+    if (!mayProveLater) this.require(likely, key);
+    if (this.isUnproved) this.unprovedLimit = signature && signature.problem === undefined ? Infinity : MAX_UNPROVED;
   }
 
   /** Verifies the signature before the body is put to use. A wrong one is refused even if there is a valid key. */

@@ -5,9 +5,11 @@ import { unprovedShare } from '../http/content/message-memory';
 
 /** The calls that are admitted to a service: those in progress and, counted apart from them, those that wait for events. */
 export class Admission {
-  /** How many calls are in progress, how many of them are of callers who have proved nothing, and the most that may be. */
+  /** How many calls are in progress. */
   inFlight = 0;
+  /** How many of them are of callers who have proved nothing. */
   unproved = 0;
+  /** Most calls in progress. */
   readonly maxInFlight: number;
   /** Most calls that wait: they leave connections for the others. */
   readonly maxWaiting: number;

@@ -57,17 +57,17 @@ function refusalOf(error: unknown): RequestError | undefined {
 
 /**
  * One call, from the header of its request to its reply. Calls take these steps, but a caller who has proved nothing before `read` takes
- * its slot after the second `access`:
+ * its slot after the third `access`:
  *
- *     header ─► rate ─► route ─► access ─► body ─► signature ─► slot ─► read ─► access ─► invoke ─► reply
- *                 │       │        │        │          │         │       │        │         │
- *                 └───────┴────────┴────────┴──────────┴──┬──────┴───────┴────────┴─────────┘
+ *     header ─► rate ─► route ─► access ─► body ─► access ─► slot ─► read ─► access ─► invoke ─► reply
+ *                 │       │        │        │        │        │       │        │         │
+ *                 └───────┴────────┴────────┴────────┴────┬───┴───────┴────────┴─────────┘
  *                                                         ▼
  *                                       refuse (any step throws)        ─► report, in either case
  *
- * The `Caller`, made of the header fields with the call, is asked before the body is read, by its bytes before they are put to use, and
- * again when the message has named the operation: only this lets a call through. A binding's subclass supplies route, read, invoke, reply
- * and refuse. Steps that are often done at once return `void` or a promise, since awaiting costs a turn of the microtasks.
+ * Each `access` asks the `Caller`: `checkHeader` before the body is read, `verify` the signature of its bytes before they are used, and
+ * `require` once the message has named the operation. Only the last lets a call through. A binding's subclass supplies route, read, invoke,
+ * reply and refuse. Steps that are often done at once return `void` or a promise, since awaiting costs a turn of the microtasks.
  */
 export abstract class IncomingCall implements Call {
   /** The binding; the version of a SOAP message is certain only once it has been read. */
@@ -128,12 +128,12 @@ export abstract class IncomingCall implements Call {
     this.mediaType = type === undefined ? undefined : this.endpoint.mediaType(type);
     this.route();
     const needs = this.operation?.access;
-    const unprovedLimit = caller.checkHeader(needs, this.binding.startsWith('soap'));
-    const body = request.hasBody ? await bodies.read(request, response, unprovedLimit) : EMPTY;
+    caller.checkHeader(needs, this.binding.startsWith('soap'));
+    const body = request.hasBody ? await bodies.read(request, response, caller.unprovedLimit) : EMPTY;
     if (caller.signature !== undefined) await caller.verify(body, needs);
     // Without a proof so far, the message is small enough to be read at once, and may have a key in it.
-    const slotLater = caller.isUnproved;
-    if (!slotLater) ticket.takeSlot();
+    const mayHaveKeyInBody = caller.isUnproved;
+    if (!mayHaveKeyInBody) ticket.takeSlot();
     const reading = this.read(body);
     if (reading !== undefined) {
       await reading;
@@ -143,8 +143,8 @@ export abstract class IncomingCall implements Call {
     const { operation } = this;
     if (operation === undefined) throw new Error('The call has been read, and names no operation.');
     caller.require(operation.access);
-    if (slotLater) ticket.takeSlot(caller.isUnproved);
-    if (unprovedLimit !== undefined && !caller.isUnproved) bodies.countAsProved(response);
+    if (mayHaveKeyInBody) ticket.takeSlot(caller.isUnproved);
+    if (caller.unprovedLimit !== undefined && !caller.isUnproved) bodies.countAsProved(response);
     return operation;
   }
 

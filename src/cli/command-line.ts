@@ -1,4 +1,4 @@
-import { BUILD } from '../config/package-info';
+import { BUILD } from '../util/program';
 import { ProcessConfig } from '../config/process-config';
 import { variablesOf } from '../config/variable';
 import { VARIABLES } from '../config/variables';

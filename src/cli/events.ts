@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { BUILD, requireNode } from '../config/package-info';
+import { BUILD, requireNode } from '../util/program';
 requireNode();
 import { Option } from 'commander';
 import {

@@ -70,10 +70,10 @@ export function readTable<Table extends VariableTable>(
   const unknown = unknownNames(variables, Object.keys(environment));
   for (const name of unknown) if (!name.isMisspelling) onUnknown?.(name);
   const unusable = [...emptyGuards(variables, environment), ...unknown.filter((name) => name.isMisspelling)];
-  const set = Object.entries(environment).filter(
+  const usable = Object.entries(environment).filter(
     ([name, text]) => text !== '' && !unusable.some((one) => one.name === name),
   );
-  const { texts, problems: fileProblems } = withSecretFiles(variables, Object.fromEntries(set));
+  const { texts, problems: fileProblems } = withSecretFiles(variables, Object.fromEntries(usable));
   const problems: Problem[] = [];
   const read = (part: VariableTable): object =>
     Object.fromEntries(
@@ -100,10 +100,12 @@ function contradictions(settings: AllSettings, texts: Texts): Problem[] {
   if (tls.cert !== undefined && tls.key === undefined) report(VARIABLES.tls.key, 'must be set together with TLS_CERT');
   if (tls.cert === undefined && (tls.key ?? tls.clientCa) !== undefined)
     report(VARIABLES.tls.cert, 'must be set together with TLS_KEY, and for TLS_CLIENT_CA');
-  const { webhookOrigins, recordPaths, recordAnswer } = VARIABLES;
-  for (const variable of [webhookOrigins, recordPaths, recordAnswer])
-    if ((texts[variable.name] ?? variable.about.default) !== variable.about.default && !protocols.has('httppost'))
-      report(variable, 'needs httppost in PROTOCOLS');
+  if (!protocols.has('httppost')) {
+    const problem = 'needs httppost in PROTOCOLS';
+    if (settings.webhookOrigins !== undefined) report(VARIABLES.webhookOrigins, problem);
+    if (settings.recordPaths) report(VARIABLES.recordPaths, problem);
+    if (settings.recordAnswer !== 'id') report(VARIABLES.recordAnswer, problem);
+  }
   for (const { name, binding } of Sender.handshakes.all)
     if (settings.senderHandshakes?.includes(name) && !protocols.has(binding))
       report(VARIABLES.senderHandshakes, `needs ${binding} in PROTOCOLS for ${name}`);
@@ -115,11 +117,7 @@ function contradictions(settings: AllSettings, texts: Texts): Problem[] {
     report(VARIABLES.workers, 'must be 1 with EVENT_LOG=memory:, as each process would have a log of its own');
   if (settings.workers > 1 && port === 0)
     report(VARIABLES.port, 'must not be 0 with WORKERS, as each process would listen on a port of its own');
-  if (
-    port !== 0 &&
-    port === admin.port &&
-    (host === admin.host || [host, admin.host].some((one) => one === '0.0.0.0' || one === '::'))
-  )
-    report(VARIABLES.admin.port, 'must not be the same as PORT');
+  const sharesAddress = host === admin.host || [host, admin.host].some((one) => one === '0.0.0.0' || one === '::');
+  if (sharesAddress && port !== 0 && port === admin.port) report(VARIABLES.admin.port, 'must not be the same as PORT');
   return problems;
 }

@@ -118,8 +118,8 @@ export function unknownNames(variables: readonly Variable<unknown>[], names: rea
     const nearest = distances.reduce((one, other) => (other.errors < one.errors ? other : one));
     const [, ending] = LIKE_A_SECRET.exec(name) ?? [];
     const isNear = nearest.errors <= nearest.name.length / 3;
-    const similar = known.filter((one) => ending && one.name.endsWith(`${ending.toUpperCase()}S`));
-    const meant = (isNear ? [nearest] : similar).map((one) => one.name).join(' or ');
+    const sameEnding = known.filter((one) => ending && one.name.endsWith(`${ending.toUpperCase()}S`));
+    const meant = (isNear ? [nearest] : sameEnding).map((one) => one.name).join(' or ');
     // Short names resemble the variables of other programs: `PORT` and `SPORT`.
     const { length } = nearest.name;
     const maxErrors = (length >= 7 ? 1 : 0) + (nearest.guards && length >= 9 ? 1 : 0);

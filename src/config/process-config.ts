@@ -35,6 +35,7 @@ export const ProcessConfig = {
     const config = readConfig(texts, { origin, onUnknown });
     const variables = variablesOf(VARIABLES);
     const applied = Object.fromEntries(variables.map(({ name, about }) => [name, texts[name] || about.default]));
+    // A worker must have the values that its supervisor uses itself.
     const supervised = variables.filter(({ about }) => about.supervised);
     const ownDigests = Object.fromEntries(
       supervised.map(({ name }) => [name, hash('sha256', applied[name] ?? '', 'base64')]),
@@ -79,8 +80,8 @@ export const ProcessConfig = {
   /** Reads the settings that a program gives to the service that it embeds. Nothing is logged unless it says so. */
   embedded(settings: WebHookSettings): Config {
     refuse(unknownNames(variablesOf(VARIABLES), Object.keys(settings)));
-    const set = Object.entries(settings).filter(([, value]) => value !== undefined);
-    const texts = Object.fromEntries(set.map(([name, value]) => [name, String(value)]));
+    const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+    const texts = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
     const config = withinDescriptors(readConfig({ LOG_LEVEL: 'silent', ...texts }));
     if (config.workers !== 1) throw new ConfigError('WORKERS must be 1 here: asmx-webhook runs several processes.');
     return config;

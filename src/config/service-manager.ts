@@ -36,8 +36,6 @@ export class ServiceManager {
     this.#sent = this.#sent
       // Node has no datagram sockets of the Unix domain.
       .then(async () => void (await promisify(execFile)('systemd-notify', [state, ...time], { env })))
-      .catch((error: unknown) => {
-        this.failed((error as Error).message);
-      });
+      .catch(({ message }: Error) => this.failed(message));
   }
 }

@@ -83,9 +83,7 @@ export const host: Read<string> = (value) => {
   throw new ValueError(`must be a host name or an IP address, as in 127.0.0.1, 0.0.0.0 or ::${port}`);
 };
 
-const boolean = oneOf(['true', 'false'], 'must be true or false');
-
-export const flag: Read<boolean> = (value) => boolean(value) === 'true';
+export const flag: Read<boolean> = (value) => oneOf(['true', 'false'], 'must be true or false')(value) === 'true';
 
 export const logLevel = oneOf(
   ['debug', 'info', 'warn', 'error', 'silent'],
@@ -145,14 +143,12 @@ export const trustProxy: Read<number | readonly string[]> = (value) => {
 
 export const eventType = matching(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters without spaces');
 
-const line = matching(/^\P{Cc}{1,1000}$/u, 'must be a password of up to 1,000 characters on one line');
+const passwordText = matching(/^\P{Cc}{1,1000}$/u, 'must be a password of up to 1,000 characters on one line');
 
 /** Leaves out the line break at the end of a file. */
-export const password: Read<string> = (value) => line(value.replace(/\r?\n$/, ''));
+export const password: Read<string> = (value) => passwordText(value.replace(/\r?\n$/, ''));
 
-const bindings = someOf(Binding.all);
-
-export const protocols: Read<ReadonlySet<Binding>> = (value) => new Set(bindings(value));
+export const protocols: Read<ReadonlySet<Binding>> = (value) => new Set(someOf(Binding.all)(value));
 
 export const recordAnswer = oneOf(
   ['id', 'empty'],

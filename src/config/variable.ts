@@ -28,8 +28,9 @@ interface Description {
   readonly default?: string;
   /** The effect of leaving a variable without a default unset; `none` if omitted. */
   readonly otherwise?: string;
-  /** A list of secrets: no message shows the value, and it may also be given as a file, in the variable NAME_FILE. */
+  /** No message shows the value, and it may also be given as a file, in the variable NAME_FILE. */
   readonly secret?: boolean;
+  /** Returns the text for a message, without the secret in it. */
   readonly redact?: (text: string) => string;
   /** With WORKERS, the supervisor uses it itself: new workers cannot have another. */
   readonly supervised?: boolean;
@@ -75,7 +76,8 @@ export class Variable<Value> {
   problem(text: string | undefined, message: string): Problem {
     const { name } = this;
     const { secret, redact } = this.about;
-    return { name, line: `${secret || text === undefined ? name : `${name}=${redact?.(text) ?? text}`}: ${message}` };
+    const shown = secret || text === undefined ? name : `${name}=${redact?.(text) ?? text}`;
+    return { name, line: `${shown}: ${message}` };
   }
 }
 

@@ -113,14 +113,15 @@ export class EventFactory {
   }
 
   /**
-   * Returns the event with a key of its own, to be recorded next. `known`: it repeats the other, also by an id in the data itself.
+   * Returns the event with a key of its own, to be recorded next. `known`: it repeats the other, by an id in the data itself.
    * `reused`: its `Idempotency-Key` came with another type or other data.
    */
   static withOwnKey(event: NewEvent, { key, differs }: KeyConflict): NewEvent | 'known' | 'reused' {
-    // The same event, sent again with another part of the data changed.
-    if (key === 'webhookId' && Sender.isKeyInData(event.webhookId ?? '')) return 'known';
+    const isInData = key === 'webhookId' && Sender.isKeyInData(event.webhookId ?? '');
+    // The same event, sent again by its caller with another part of the data changed.
+    if (isInData && differs === 'data') return 'known';
     if (key === 'idempotencyKey' && differs === 'data') return 'reused';
-    return { ...event, [key]: KeyConflict.ownKey(event, key) };
+    return { ...event, [key]: KeyConflict.ownKey(event, key, isInData) };
   }
 
   attributes() {
@@ -137,7 +138,6 @@ export class EventFactory {
     const sender = content.sender ?? EventFactory.senderFacts({ headers, keyScope, signedBy });
     const { source: ownSource, type: ownType } = this.defaults;
     const { cut, cutJson } = this.secrets;
-    const cutKey = (key: string | undefined) => key && cut(key);
     const id = sent?.id === undefined ? newId(now.idPrefix) : cut(sent.id);
     const source = sent?.source === undefined ? ownSource : cut(sent.source);
     const type = sent?.type ?? content.handshake?.type ?? ownType ?? sender?.type ?? DEFAULT_TYPE;
@@ -145,12 +145,7 @@ export class EventFactory {
     const contentType = mediaType !== undefined && this.#isContentType(mediaType) ? mediaType : undefined;
     const isTraced = sent?.traceparent !== undefined || sent?.tracestate !== undefined;
     const traced = isTraced ? undefined : traceAttributes(headers);
-    // A signature covers the body alone: beside it no header field is a key, but for those that the operator has named.
-    const keyHeaders: RecordedCall['headers'] = signedBy === undefined ? headers : {};
-    // A key applies to its source and scope.
-    const prefix = (source === ownSource ? '' : `${source}\n`) + (keyScope === undefined ? '' : `${keyScope}\n`);
-    const field = this.keyFields.find((name) => keyIn(headers[name]) !== undefined);
-    const namedKey = field && keyIn(headers[field], `${signedBy === undefined ? '' : 'signed '}${field}\n${prefix}`);
+    const { idempotencyKey, webhookId } = this.#keysOf(call, source, sender?.key);
     const own = { specversion: '1.0', id, source, type, time: now.text, binding, datacontenttype: contentType };
     const named = sent && withoutReservedNames({ ...sent, datacontenttype: contentType ?? sent.datacontenttype });
     return {
@@ -161,13 +156,26 @@ export class EventFactory {
       data: content.payload?.data,
       arrival: this.#arrival(call, content, sender?.name),
       recordedAt: now.milliseconds,
-      idempotencyKey: cutKey(keyIn(keyHeaders['idempotency-key'], prefix)),
+      idempotencyKey: idempotencyKey && cut(idempotencyKey),
+      webhookId: webhookId && cut(webhookId),
+    };
+  }
+
+  /** Finds the keys by which repetitions of an event are known. Each applies to its source and scope. */
+  #keysOf({ headers, keyScope, caller }: RecordedCall, source: string, senderKey: string | undefined) {
+    const isSigned = caller?.signedBy !== undefined;
+    // A signature covers the body alone: beside it no header field is a key, but for those that the operator has named.
+    const keyHeaders: RecordedCall['headers'] = isSigned ? {} : headers;
+    const isOwnSource = source === this.defaults.source;
+    const prefix = (isOwnSource ? '' : `${source}\n`) + (keyScope === undefined ? '' : `${keyScope}\n`);
+    const field = this.keyFields.find((name) => keyIn(headers[name]) !== undefined);
+    return {
+      idempotencyKey: keyIn(keyHeaders['idempotency-key'], prefix),
       // The first of: the known sender's key, the field of Standard Webhooks, a field that the operator has named.
-      webhookId: cutKey(
-        sender?.key ??
-          keyIn(keyHeaders['webhook-id'] ?? keyHeaders['svix-id'], prefix === '' ? '' : `webhook-id\n${prefix}`) ??
-          namedKey,
-      ),
+      webhookId:
+        senderKey ??
+        keyIn(keyHeaders['webhook-id'] ?? keyHeaders['svix-id'], prefix === '' ? '' : `webhook-id\n${prefix}`) ??
+        (field && keyIn(headers[field], `${isSigned ? 'signed ' : ''}${field}\n${prefix}`)),
     };
   }
 

@@ -27,12 +27,13 @@ export const KeyConflict = {
     return isSame ? undefined : { key, differs: 'data' };
   },
 
-  /** Returns a key of the event's own: the one it has, then its caller and, for the id of a delivery, a digest of its data too. */
-  ownKey(event: NewEvent, key: KeyConflict['key']): string {
-    const caller = callerIn(event);
-    const data = caller.signedBody === undefined ? [StoredEvent.typeOf(event), event.data] : [];
-    const what = key === 'webhookId' ? shortDigestOf(JSON.stringify([caller, ...data])) : (caller.keyName ?? '');
-    return `${event[key] ?? ''}${APART}${what}`;
+  /** Returns a key of the event's own: the one it has, then its caller and, for the id of a delivery that is not in the data, these too. */
+  ownKey(event: NewEvent, key: KeyConflict['key'], isInData: boolean): string {
+    const { signedBody, ...caller } = callerIn(event);
+    if (key === 'idempotencyKey') return `${event.idempotencyKey ?? ''}${APART}${caller.keyName ?? ''}`;
+    const data = signedBody === undefined ? [StoredEvent.typeOf(event), event.data] : [];
+    const what = isInData ? [caller] : [{ ...caller, signedBody }, ...data];
+    return `${event.webhookId ?? ''}${APART}${shortDigestOf(JSON.stringify(what))}`;
   },
 
   /** Divides a key from what {@link ownKey} added, if it did. */

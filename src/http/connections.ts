@@ -32,8 +32,9 @@ export class Connection {
   #current: HttpResponse | undefined;
   #waiting = 0;
   readonly #acceptedAt = performance.now();
-  /** `bytesWritten` at the last sweep that saw progress, and the time of that sweep. */
+  /** `bytesWritten`, which counts unsent bytes too, at the last sweep that saw progress. */
   #givenBytes = 0;
+  /** The time of that sweep. */
   #givenAt = 0;
 
   /** @param accepted - the TCP socket. With TLS it carries the encrypted bytes. */
@@ -180,9 +181,10 @@ export class Connections {
   readonly #byHttpSocket = new WeakMap<Socket, Connection>();
   /** Connections with TLS, by both ends of their sockets. */
   readonly #tls = new Map<string, Connection>();
+  /** The requests that wait for the answers before theirs. */
   waiting = 0;
-  /** The server stops: each connection ends with its next answer. */
-  areEnding = false;
+  /** Once set, each connection ends with its next answer. */
+  isServerStopping = false;
   readonly #sweep: NodeJS.Timeout;
 
   /** Calls `refused` before it closes a connection whose peer reads nothing for `sendTimeout` ms. */
@@ -217,7 +219,7 @@ export class Connections {
 
   /** Adds the socket that carries HTTP, once TLS is agreed, to the connection that it stands on. */
   addHttp(socket: Socket): void {
-    const connection = this.ofTls(socket);
+    const connection = this.under(socket);
     if (connection === undefined) {
       // The peer has reset its connection, and nothing else would close it.
       socket.destroy();
@@ -233,12 +235,13 @@ export class Connections {
     connection.open(socket);
   }
 
-  /** The connection that carries a TLS socket, also during the handshake. */
-  ofTls(socket: Socket): Connection | undefined {
-    return this.#tls.get(addressesOf(socket) ?? '');
+  /** The connection under a TLS socket, also during the handshake. */
+  under(tls: Socket): Connection | undefined {
+    return this.#tls.get(addressesOf(tls) ?? '');
   }
 
-  of(socket: Socket): Connection | undefined {
+  /** The connection with HTTP on this socket: for a TLS socket none during the handshake. */
+  withHttpOn(socket: Socket): Connection | undefined {
     return this.#byHttpSocket.get(socket);
   }
 

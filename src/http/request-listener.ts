@@ -40,13 +40,13 @@ export class RequestListener {
 
   /** Answers a request that arrived. */
   receive(request: HttpRequest, response: HttpResponse): void {
-    const connection = this.connections.of(request.socket);
+    const connection = this.connections.withHttpOn(request.socket);
     // It was refused, or its caller has gone.
     if (connection === undefined) return;
     request.receivedAt = performance.now();
     request.id = this.#idOf(request);
     response.memory = this.#answers;
-    if (this.connections.areEnding || isLast(request)) response.shouldKeepAlive = false;
+    if (this.connections.isServerStopping || isLast(request)) response.shouldKeepAlive = false;
     connection.received(response, this.#begin);
   }
 

@@ -10,9 +10,11 @@ export const MAX_FIELDS = 100;
 export class HttpRequest extends UnstreamedMessage {
   /** The id in logs and in the reply. */
   id = '';
-  /** The path of the target as it came, the path in its normal form and, without its question mark, the query. */
+  /** The path of the target as it came. */
   receivedPath = '';
+  /** The path in its normal form. */
   path = '';
+  /** Without its question mark. */
   queryString = '';
   /** The keys in the query's `access_token` (RFC 6750, section 2.3), which is taken off the target before other code sees it. */
   accessTokens: readonly string[] = [];

@@ -41,7 +41,7 @@ export class HttpServer {
     const listener = new RequestListener(options, connections);
     class Request extends HttpRequest {
       constructor(socket: Socket) {
-        super(socket, connections.of(socket)?.refusesNext);
+        super(socket, connections.withHttpOn(socket)?.refusesNext);
       }
     }
     const nodeOptions = {
@@ -96,7 +96,7 @@ export class HttpServer {
 
   /** Refuses a request that was not taken, unless the connection ends with an earlier one. */
   #refuseUnread(request: HttpRequest): void {
-    const connection = this.#connections.of(request.socket);
+    const connection = this.#connections.withHttpOn(request.socket);
     if (connection === undefined) return;
     connection.dropRest();
     const refusal = this.#options.rate?.countedExcess(request) ?? request.refusal();
@@ -111,7 +111,7 @@ export class HttpServer {
 
   /** The bytes that arrived are no request, or did not arrive in time. Earlier requests get their answers first. */
   #unreadable(problem: ParserError, socket: Socket): void {
-    const connection = this.#connections.of(socket);
+    const connection = this.#connections.withHttpOn(socket);
     if (connection === undefined || socket.destroyed || problem.code === 'ECONNRESET') {
       if (connection === undefined && this.#options.tls) this.#refuseHandshake(problem, socket as TLSSocket);
       socket.destroy();
@@ -135,7 +135,7 @@ export class HttpServer {
   #refuseHandshake(problem: ParserError, socket: TLSSocket): void {
     const error = this.#handshakeProblem(problem, socket);
     if (error === undefined) return;
-    const plain = problem.code === 'ERR_SSL_HTTP_REQUEST' ? this.#connections.ofTls(socket) : undefined;
+    const plain = problem.code === 'ERR_SSL_HTTP_REQUEST' ? this.#connections.under(socket) : undefined;
     this.#report(error, socket, plain && error.status);
     plain?.accepted.write(lastAnswer(error));
   }
@@ -144,7 +144,7 @@ export class HttpServer {
   #handshakeProblem({ code = '' }: ParserError, socket: TLSSocket): RequestError | undefined {
     const { limits } = this.#options;
     if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT')
-      return this.#connections.ofTls(socket)?.accepted.bytesRead === 0
+      return this.#connections.under(socket)?.accepted.bytesRead === 0
         ? undefined
         : HTTP_ERRORS.handshakeTimeout(limits.headersTimeout);
     // Node closes the connection itself if a certificate is not one of TLS_CLIENT_CA.
@@ -195,7 +195,7 @@ export class HttpServer {
   async close(idleTimeout = 0, deadline = performance.now() + STOP_TIMEOUT): Promise<void> {
     const server = this.#server;
     const connections = this.#connections;
-    connections.areEnding = true;
+    connections.isServerStopping = true;
     for (const connection of connections.all) connection.announceEnd();
     const closed = new Promise((resolve) => {
       // http.Server would close idle connections at once. Calls back also if it did not listen.

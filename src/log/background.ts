@@ -88,6 +88,7 @@ export async function forgetDue(
   notify: (error?: unknown) => void,
   signal: AbortSignal,
 ): Promise<void> {
+  const { idlePause, busyPause = idlePause } = steps;
   while (!signal.aborted) {
     const { maxEvents, maxAge } = retention();
     let more = false;
@@ -99,7 +100,7 @@ export async function forgetDue(
       // Closing ends a step, too.
       if (!signal.aborted) notify(error);
     }
-    await pause(more ? steps.busyPause : steps.idlePause, signal);
+    await pause(more ? busyPause : idlePause, signal);
   }
 }
 

@@ -22,7 +22,7 @@ export interface EventLogSettings {
   /** How long a call waits for a server, in milliseconds. */
   readonly timeout: number;
   readonly retention: Retention;
-  /** Whether a missing log is created; true by default. */
+  /** Whether a missing log is created, and one of an older version brought up to date; true by default. */
   readonly create?: boolean;
   /** Whether other processes of this machine record in it as well. */
   readonly isShared?: boolean | undefined;
@@ -108,8 +108,8 @@ export interface Upkeep {
 }
 
 export interface RetentionSteps {
-  /** Pauses after a step that leaves more to do, and after others, in milliseconds. */
-  readonly busyPause: number;
+  /** Pauses after a step that leaves more to do, if any does, and after others, in milliseconds. */
+  readonly busyPause?: number;
   readonly idlePause: number;
   /** Set if servers forget the events, by settings that the log was made with. */
   readonly isFixed?: true;

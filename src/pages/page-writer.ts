@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Eta } from 'eta';
-import { BUILD } from '../config/package-info';
+import { BUILD } from '../util/program';
 import type { Contract } from '../contract/contract';
 
 export interface HtmlPage {

@@ -61,7 +61,7 @@ export const SENDERS: readonly SenderSpec[] = [
       name: 'x-github-delivery',
       // All hooks to which GitHub delivers an event get one id for it.
       of: ({ 'x-github-delivery': id, 'x-github-hook-id': hook }) =>
-        id !== '' && hook !== undefined ? `${String(id)} ${String(hook)}` : id,
+        id && hook !== undefined ? `${String(id)} ${String(hook)}` : id,
     },
     signature: HUB_SIGNATURE,
   },
@@ -85,7 +85,8 @@ export const SENDERS: readonly SenderSpec[] = [
     key: {
       name: 'stripe-event',
       isInData: true,
-      of: (_headers, { id, api_version: version }) => (typeof version === 'string' ? `${String(id)} ${version}` : id),
+      of: (_headers, { id, api_version: version }) =>
+        typeof id === 'string' && typeof version === 'string' ? `${id} ${version}` : id,
     },
     signature: signature({
       field: 'stripe-signature',

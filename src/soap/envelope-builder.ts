@@ -76,12 +76,12 @@ export class EnvelopeBuilder {
   #insideSecurity = false;
   #scope: Tag['scope'] | undefined;
   /** soap:Body with its tags, if it has attributes of its own. */
-  #envelope: ElementContent | undefined;
+  #bodyWithTags: ElementContent | undefined;
   /** The content of soap:Body. */
   #body: ElementContent | undefined;
   /** The first element of the body, its content, and the arguments in it if it is an operation's. */
   #element: ElementName | undefined;
-  #content: ElementContent | undefined;
+  #elementContent: ElementContent | undefined;
   #arguments: Arguments | undefined;
   /** Whether that element has attributes of its own. */
   #hasAttributes = false;
@@ -118,11 +118,11 @@ export class EnvelopeBuilder {
     return text === undefined ? {} : { payload: eventPayload({ mediaType: 'application/xml', text }), soapPart };
   }
 
-  /** Returns the content of the operation's element if the body holds nothing else, otherwise the body's, or {@link #envelope} if there is one. */
+  /** Returns {@link #bodyWithTags}, if any, the content of the operation's element if that is all of the body, or else the body's. */
   #recordedPart(operation: string): [content: ElementContent | undefined, part?: EventContent['soapPart']] {
-    if (this.#envelope !== undefined) return [this.#envelope, 'envelope'];
+    if (this.#bodyWithTags !== undefined) return [this.#bodyWithTags, 'envelope'];
     const isNamed = this.#element?.name === operation && this.#element.namespace === this.contract.namespace;
-    const content = this.#content;
+    const content = this.#elementContent;
     const isAll =
       isNamed && !this.#hasAttributes && content !== undefined && this.#body?.hasMoreThan(content) === false;
     return isAll ? [content] : [this.#body, 'body'];
@@ -134,9 +134,9 @@ export class EnvelopeBuilder {
     if (depth === 1) this.#openEnvelope(tag);
     else if (depth === PART_DEPTH) this.#openHeaderOrBody(tag, start, end);
     else if (depth === BLOCK_DEPTH) this.#openBlock(tag, start, end);
-    else if (isOpen(this.#content)) {
+    else if (isOpen(this.#elementContent)) {
       if (depth === CHILD_DEPTH) {
-        this.#content.addChild(start, tag);
+        this.#elementContent.addChild(start, tag);
         this.#arguments?.openChild(tag);
       } else this.#arguments?.openInner();
     }
@@ -149,7 +149,7 @@ export class EnvelopeBuilder {
     if (depth > BLOCK_DEPTH || !NOT_SPACE.test(text)) return;
     // As in the original, text in soap:Header and after soap:Body is ignored.
     if (depth === 1 && this.#body === undefined) throw FAULTS.missingBody();
-    if (depth === BLOCK_DEPTH && isOpen(this.#content)) this.#content.hasText = true;
+    if (depth === BLOCK_DEPTH && isOpen(this.#elementContent)) this.#elementContent.hasText = true;
     if (depth !== PART_DEPTH || !isOpen(this.#body)) return;
     this.#body.hasText = true;
     if (this.#element === undefined) this.#beginsWithText = true;
@@ -162,11 +162,11 @@ export class EnvelopeBuilder {
     if (depth === BLOCK_DEPTH) {
       this.#insideSecurity = false;
       // Elements that follow close at this depth, too: the first end counts.
-      if (this.#content !== undefined) this.#content.end ??= contentEnd;
+      if (this.#elementContent !== undefined) this.#elementContent.end ??= contentEnd;
     }
     if (depth === PART_DEPTH && this.#body !== undefined) {
       this.#body.end ??= contentEnd;
-      if (this.#envelope !== undefined) this.#envelope.end = this.#body.elementEnd;
+      if (this.#bodyWithTags !== undefined) this.#bodyWithTags.end = this.#body.elementEnd;
     }
   }
 
@@ -195,8 +195,8 @@ export class EnvelopeBuilder {
   #openBody(tag: Tag, start: number, end: number): void {
     this.#body = new ElementContent(this.xml, end, tag.scope);
     if (!hasOwnAttributes(tag)) return;
-    this.#envelope = new ElementContent(this.xml, start, this.#scope);
-    this.#envelope.addChild(start, tag);
+    this.#bodyWithTags = new ElementContent(this.xml, start, this.#scope);
+    this.#bodyWithTags.addChild(start, tag);
   }
 
   #openBlock(tag: Tag, start: number, end: number): void {
@@ -211,7 +211,7 @@ export class EnvelopeBuilder {
     const { uri, local } = tag;
     this.#element = { namespace: uri, name: local };
     this.#hasAttributes = hasOwnAttributes(tag);
-    this.#content = new ElementContent(this.xml, end, tag.scope);
+    this.#elementContent = new ElementContent(this.xml, end, tag.scope);
     if (uri !== this.contract.namespace || this.#beginsWithText) return;
     const names = this.contract.argumentNames.get(local);
     if (names !== undefined && names.size > 0) this.#arguments = new Arguments(uri, names);

@@ -44,12 +44,12 @@ export async function nodeSoap(
   { contract, operations }: Pick<Endpoint, 'contract' | 'operations'>,
   versions: readonly SoapVersion[],
 ) {
-  const parsed = new ParsedMessageWsdl(contract.wsdl(ADDRESS), '', {});
+  const wsdl = new ParsedMessageWsdl(contract.wsdl(ADDRESS), '', {});
   await promisify((done: (error?: Error) => void) => {
-    parsed.onReady(done);
+    wsdl.onReady(done);
   })();
   // Beside its own namespace each envelope declares these, so that the reply is the original's to the byte.
-  parsed.xmlnsInEnvelope = Object.entries(SCHEMA_NAMESPACES)
+  wsdl.xmlnsInEnvelope = Object.entries(SCHEMA_NAMESPACES)
     .map(([name, uri]) => `${name}="${uri}"`)
     .join(' ');
   const methods = Object.fromEntries(
@@ -60,10 +60,10 @@ export async function nodeSoap(
 
   return new Map(
     versions.map((version) => {
-      const options = { ...parsed.options, forceSoap12Headers: version === SoapVersion.soap12 };
+      const options = { ...wsdl.options, forceSoap12Headers: version === SoapVersion.soap12 };
       // A copy: parsing it anew would prolong each start.
-      const wsdl = Object.assign(Object.create(ParsedMessageWsdl.prototype) as ParsedMessageWsdl, parsed, { options });
-      const server = new Server(null, '/', services, wsdl, { path: '/', services, suppressStack: true });
+      const ownWsdl = Object.assign(Object.create(ParsedMessageWsdl.prototype) as ParsedMessageWsdl, wsdl, { options });
+      const server = new Server(null, '/', services, ownWsdl, { path: '/', services, suppressStack: true });
       // The URL above needs no base. Parsing one with each message takes 2 % of a HelloWorld.
       Object.assign(server, { baseUrl: undefined });
       return [version.binding, answerWith(server)];

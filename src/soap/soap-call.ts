@@ -94,18 +94,18 @@ export class SoapCall extends IncomingCall {
   override read(body: Buffer): void | Promise<void> {
     const { messageContract: contract, lastMessages } = this.#shared;
     const { mediaType } = this;
-    const operation = this.operation?.name ?? '';
-    const before = lastMessages.get(operation);
+    const key = this.operation?.name ?? '';
+    const last = lastMessages.get(key);
     // The same object means the same Content-Type (`Endpoint.mediaType`), which names the operation if the envelope is SOAP 1.2 after all;
     // `#accept` refuses one of SOAP 1.1 with a Content-Type of SOAP 1.2.
-    if (before !== undefined && before.mediaType === mediaType && before.bytes.equals(body))
-      return this.#accept(before.message);
+    if (last !== undefined && last.mediaType === mediaType && last.bytes.equals(body))
+      return this.#accept(last.message);
     const contentType = this.headers['content-type'];
     const message = this.readWith(MESSAGE_READER, { body, contentType, contract, named: this.#named });
     if (message instanceof Promise) return message.then((read) => this.#accept(read));
     // A WS-Security header has a secret in it.
     if (body.length <= MAX_REPEATED_BYTES && message.security === undefined)
-      lastMessages.set(operation, { mediaType, bytes: body, message });
+      lastMessages.set(key, { mediaType, bytes: body, message });
     this.#accept(message);
   }
 

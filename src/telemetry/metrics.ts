@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { BUILD } from '../config/package-info';
+import { BUILD } from '../util/program';
 import { REFUSALS } from '../http/errors';
 import { within } from '../util/promises';
 

@@ -1,4 +1,4 @@
-/** Words in names of header fields. The word before `key` or `token` excludes keys of deliveries, partitions and WebSocket. */
+/** Words in names of header fields, as in `X-Api-Key`. The word before `key` or `token` excludes others, as in `Idempotency-Key`. */
 const SECRET_NAME = new RegExp(
   '-(?:' +
     [
@@ -14,10 +14,10 @@ const SECRET_NAME = new RegExp(
 /** Stands for a secret that was cut out: in characters that a header field and an address may have. */
 const CUT = '***';
 
-/** The backslashes before a character that JSON escapes; more than one if that JSON is a string in JSON. */
+/** The backslashes before a character that JSON escapes: `\"`, or `\\\"` if that JSON is a string in JSON. */
 const ESCAPES = '\\\\{1,8}';
 
-/** The value of an `access_token` (RFC 6750) in an address, perhaps percent-encoded once or more often, or in JSON. */
+/** The value of an `access_token` (RFC 6750), as in `?access_token=a&x`, `%253Faccess%255Ftoken%253Da%2526x`, `{\"access_token\":\"a\"}`. */
 const TOKEN = new RegExp(
   `(?<=${anyForm('access_token')}(?:${anyForm('=')}|(?:${ESCAPES})?"\\s*:\\s*(?:${ESCAPES})?"))` +
     `(?:[^&\\s"\\\\<>]|${ESCAPES}/)+?(?=$|[&\\s"\\\\<>]|%(?:25)*26)`,
@@ -78,7 +78,7 @@ export class Secrets {
   }
 }
 
-/** A text without what escapes its characters: percent-encoding, and the backslashes of JSON. */
+/** A text without what escapes its characters: `a%2D%22`, `a%252d"` and, in JSON, `a\u002d\"` become `a-"`. */
 function unescaped(text: string): string {
   return text
     .replace(/%(?:25)*([0-7][\da-f])|\\u00([0-7][\da-f])/gi, (_all, encoded?: string, inJson = '') =>
@@ -87,12 +87,12 @@ function unescaped(text: string): string {
     .replaceAll('\\', '');
 }
 
-/** A pattern of a text whose characters may be percent-encoded, as in an address, or escaped, as in JSON. */
+/** A pattern of a text whose characters may be percent-encoded (`-` as `%2D`, `%252d`), or escaped as in JSON (`\u002D`, `\"`). */
 function anyForm(text: string): string {
   const characters = text.match(/\\+|[^]/g) ?? [];
   return characters
     .map((character, i) => {
-      // Any number stands for any other: JSON doubles them.
+      // Any number stands for any other, `\` also for `\\` or `%5C`: JSON doubles them.
       if (character.startsWith('\\')) return '(?:\\\\|%(?:25)*5[cC]){1,64}';
       const hex = character.charCodeAt(0).toString(16).padStart(2, '0');
       const encoded = `(?:${hex}|${hex.toUpperCase()})`;

@@ -1,7 +1,5 @@
-const QUOTED_LENGTH = 200;
-
 /** Shortens a caller's text, to 200 characters by default, so that a message can quote it; `…` marks the cut. */
-export function shortened(text: string, maxLength = QUOTED_LENGTH): string {
+export function shortened(text: string, maxLength = 200): string {
   if (text.length <= maxLength) return text;
   // A surrogate pair that the cut divides is dropped.
   return `${text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '')}…`;

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AccessControl } from '../access/access-control';
-import { STOP_SIGNALS } from '../config/package-info';
+import { STOP_SIGNALS } from '../util/program';
 import { ProcessConfig } from '../config/process-config';
 import type { ServiceManager } from '../config/service-manager';
 import { AdminPages } from '../http/admin';

@@ -31,11 +31,8 @@ describe('the configuration', () => {
   });
 
   it('leaves out spaces around a value, which `set A=B && node` of Windows sets, but not in a password', () => {
-    const { port, eventLog, eventLogServer } = readConfig({
-      PORT: '8081 ',
-      EVENT_LOG: 'sqlite:data/e.db ',
-      EVENT_LOG_PASSWORD: 'secret ',
-    });
+    const spaced = { PORT: '8081 ', EVENT_LOG: 'sqlite:data/e.db ', EVENT_LOG_PASSWORD: 'secret ' };
+    const { port, eventLog, eventLogServer } = readConfig(spaced);
     expect([port, eventLog.name, eventLogServer.password]).toEqual([8081, resolve('data/e.db'), 'secret ']);
   });
 
@@ -203,7 +200,7 @@ describe('the configuration', () => {
     { PORT: '0', ADMIN_PORT: '0' },
     { EVENT_LOG: 'memory:', WORKERS: '1' },
     { REQUEST_TIMEOUT: '50ms', KEEP_ALIVE_TIMEOUT: '1h', RATE_LIMIT: '1/1s', MAX_BODY_MEMORY: '4194304' },
-    { RECORD_PATHS: 'false', RECORD_ANSWER: 'id', PROTOCOLS: 'soap11' },
+    { RECORD_PATHS: 'FALSE', RECORD_ANSWER: 'ID', PROTOCOLS: 'soap11' },
     {
       RECORD_KEYS: `a-name-of-15-to k${'x'.repeat(15)},${'x'.repeat(256)}`,
       WEBHOOK_SECRETS: `whsec_${'A'.repeat(22)}`,

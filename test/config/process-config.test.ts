@@ -2,7 +2,7 @@ import files from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config/config';
-import { requireNode } from '../../src/config/package-info';
+import { requireNode } from '../../src/util/program';
 import { ProcessConfig, withinDescriptors } from '../../src/config/process-config';
 import { useTemporaryFolder } from '../support/temporary-folder';
 

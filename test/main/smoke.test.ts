@@ -1,4 +1,4 @@
-import { BUILD } from '../../src/config/package-info';
+import { BUILD } from '../../src/util/program';
 import { BINDINGS, callOperation, newestEvents } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { runToEnd, startProcess } from '../support/process';

@@ -53,6 +53,7 @@ describe('a known sender', () => {
     ['Stripe', STRIPE, { type: 'a.b', id: 'evt_1' }, 'com.stripe.a.b', 'stripe-event\nevt_1'],
     ['Stripe', STRIPE, { id: 'evt_1', api_version: '2026-01-28' }, undefined, 'stripe-event\nevt_1 2026-01-28'],
     ['Stripe', STRIPE, { type: 7, id: { a: 1 } }],
+    ['Stripe', STRIPE, { api_version: '2026-01-28' }],
     ['Stripe', STRIPE, { type: 'a\u0000b', id: 'a\nb' }],
     ['Shopify', SHOPIFY, NONE, 'com.shopify.a.b', 'x-shopify-webhook-id\nw'],
     ['Slack', SLACK, { event_id: 'Ev1' }, undefined, 'slack-event\nEv1'],

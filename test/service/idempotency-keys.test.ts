@@ -100,6 +100,22 @@ describe('where callers have keys of their own', () => {
     expect(await recorded(service)).toBe(4);
   });
 
+  it('an id in the data is that of its caller, whatever else in the data changes', async () => {
+    const deliver = async (caller: keyof typeof KEYS, body: object) => {
+      const stripe = { 'Content-Type': 'application/json', 'Stripe-Signature': 't=1', 'X-API-Key': KEYS[caller] };
+      return resultOf(await post(service.url, JSON.stringify(body), stripe));
+    };
+    const three = async (pending: number) => [
+      await deliver('shop', { id: 'evt_1', pending }),
+      await deliver('billing', { id: 'evt_1', pending }),
+      await deliver('unnamed', { id: 'evt_1', pending }),
+    ];
+    const first = await three(2);
+    expect(new Set(first).size).toBe(3);
+    expect(await three(1)).toEqual(first);
+    expect(await recorded(service)).toBe(3);
+  });
+
   const recordAs = async (caller: keyof typeof KEYS, order: number, binding: BindingName) => {
     const answer = await record(service, binding, order, { 'X-API-Key': KEYS[caller] });
     return answer.status === 200 ? resultOf(answer) : answer.status;

@@ -1,4 +1,4 @@
-import { BUILD } from '../../src/config/package-info';
+import { BUILD } from '../../src/util/program';
 import { REFUSALS } from '../../src/http/errors';
 import { ask, BINDINGS, callOperation } from '../support/bindings';
 import { send } from '../support/http';

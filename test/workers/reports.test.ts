@@ -1,4 +1,4 @@
-import { BUILD } from '../../src/config/package-info';
+import { BUILD } from '../../src/util/program';
 import type { Metrics } from '../../src/telemetry/metrics';
 import { RefusedCalls } from '../../src/telemetry/refused-calls';
 import { Deferred } from '../../src/util/promises';

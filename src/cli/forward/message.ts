@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { unescapeBuffer } from 'node:querystring';
-import { BUILD } from '../../config/package-info';
+import { BUILD } from '../../util/program';
 import type { Contract } from '../../contract/contract';
 import { Arrival } from '../../events/arrival';
 import { StoredEvent } from '../../events/stored-event';

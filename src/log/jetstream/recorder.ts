@@ -42,9 +42,8 @@ type Stored = Reference & Appended;
 export async function recordEvents(begin: BeginCall, events: readonly NewEvent[]): Promise<Appended[]> {
   const messages = events.map((event) => messageOf({ attempt: nuid.next(), event }));
   const { maxBytes, keys } = begin();
-  for (const { event, body } of messages) {
+  for (const { event, body } of messages)
     if (body.length > maxBytes) throw new EventTooLargeError(event.id, body.length, maxBytes);
-  }
   const outcomes: Appended[] = [];
   for (const part of partsWithoutSharedKeys(messages, keys.name)) {
     const streams = begin();
@@ -75,9 +74,7 @@ function partsWithoutSharedKeys(messages: readonly EncodedMessage[], stream: str
   return parts;
 }
 
-interface EncodedMessage extends EventMessage {
-  readonly body: Buffer;
-}
+type EncodedMessage = EventMessage & { readonly body: Buffer };
 
 function messageOf(message: EventMessage): EncodedMessage {
   return { ...message, body: encodeEvent(message) };

@@ -107,15 +107,13 @@ const KEYS_STEP = 60_000;
 /** Returns how the keys of forgotten events are forgotten: those that were stored long before the oldest event. Every instance does it. */
 export function retentionOfKeys(begin: BeginCall): RetentionSteps {
   return {
-    busyPause: 50,
     idlePause: 1000,
     isFixed: true,
     async step() {
       const { events, keys } = begin();
       const [ofEvents, ofKeys] = await Promise.all([events.state(), keys.state()]);
-      if (ofEvents.messages === 0 || ofKeys.messages === 0) return false;
       const horizon = Date.parse(ofEvents.first_ts) - KEYS_EXTRA_AGE;
-      if (Date.parse(ofKeys.first_ts) < horizon - KEYS_STEP)
+      if (ofEvents.messages > 0 && ofKeys.messages > 0 && Date.parse(ofKeys.first_ts) < horizon - KEYS_STEP)
         await keys.removeBefore((await keys.storedSince(horizon)).first);
       return false;
     },

@@ -23,15 +23,14 @@ class UnfitServerError extends Error {}
 /** Thrown for a statement or a new connection that the server did not answer in time. */
 class ServerTimeoutError extends Error {}
 
-function unanswered(): Error {
-  return new ServerTimeoutError('no answer in time');
-}
+const unanswered = () => new ServerTimeoutError('no answer in time');
 
 /** The connections to a database, on the one of its hosts that takes writes. Lost ones are replaced. */
 export class PostgresConnection {
   #pool: Pool;
   #host = 0;
   #isEncrypted: boolean;
+  readonly #connectTimeout: number;
 
   /** Connects when it is first used. @param authorities - the certificates in the file `sslrootcert`, in PEM. */
   constructor(
@@ -39,6 +38,7 @@ export class PostgresConnection {
     private readonly authorities: string | undefined,
   ) {
     this.#isEncrypted = options.sslmode !== 'disable';
+    this.#connectTimeout = Math.min(CONNECT_TIMEOUT, options.timeout);
     this.#pool = this.#newPool();
   }
 
@@ -49,11 +49,7 @@ export class PostgresConnection {
   }
 
   /** As {@link run}, for one statement. */
-  async query<Row extends object>(
-    sql: string,
-    values?: readonly unknown[],
-    deadline = this.deadline(),
-  ): Promise<Row[]> {
+  query<Row extends object>(sql: string, values?: readonly unknown[], deadline = this.deadline()): Promise<Row[]> {
     return this.run(async (client) => (await client.query<Row>(sql, values && [...values])).rows, deadline);
   }
 
@@ -65,28 +61,45 @@ export class PostgresConnection {
    */
   async run<T>(action: (client: PoolClient, isRepeated: boolean) => Promise<T>, deadline: number): Promise<T> {
     const retryUntil = Math.min(deadline, this.deadline());
-    let reason: Error | undefined;
-    for (let isRepeated = false; ;) {
-      const pool = this.#pool;
-      let client: PoolClient | undefined;
+    let begun = 0;
+    for (let reason: Error | undefined; ; await delay(RETRY_PAUSE)) {
       try {
-        client = await connected(pool, retryUntil);
-        const done = action(client, isRepeated);
-        return await (deadline === Infinity ? done : within(done, deadline - performance.now(), unanswered));
+        return await this.#attempt((client) => action(client, begun++ > 0), retryUntil, deadline);
       } catch (error) {
         const failure = error as Error;
-        // Keep an earlier failure rather than a time-out or a refusal of TLS: it says more.
-        if (!(failure instanceof ServerTimeoutError || isWithoutTls(failure))) reason = failure;
-        reason ??= failure;
-        isRepeated ||= client !== undefined;
-        if (failure instanceof ServerTimeoutError && client !== undefined) cancelStatement(client);
-        if (isLost(failure)) this.#leave(pool, failure);
-        if (this.#pool.ending || !mayPass(failure) || performance.now() + RETRY_PAUSE > retryUntil)
-          throw explained(reason);
-      } finally {
-        client?.release();
+        // An earlier failure says more than a time-out or a refusal of TLS.
+        if (reason === undefined || !(failure instanceof ServerTimeoutError || isWithoutTls(failure))) reason = failure;
+        const canRetry = mayPass(failure) && !this.#pool.ending && performance.now() + RETRY_PAUSE <= retryUntil;
+        if (!canRetry) throw explained(reason);
       }
-      await delay(RETRY_PAUSE);
+    }
+  }
+
+  async #attempt<T>(action: (client: PoolClient) => Promise<T>, connectUntil: number, deadline: number): Promise<T> {
+    const pool = this.#pool;
+    const client = await this.#connected(pool, connectUntil);
+    try {
+      const done = action(client);
+      return await (deadline === Infinity ? done : within(done, deadline - performance.now(), unanswered));
+    } catch (error) {
+      if (error instanceof ServerTimeoutError) cancelStatement(client);
+      this.#leaveIfLost(pool, error as Error);
+      throw error;
+    } finally {
+      client.release();
+    }
+  }
+
+  /** Takes a connection of a pool; one that comes too late is given back. */
+  async #connected(pool: Pool, deadline: number): Promise<PoolClient> {
+    const connecting = pool.connect();
+    // Also after the deadline, which does not tell a host that is away from connections that are all in use.
+    connecting.catch((error: unknown) => this.#leaveIfLost(pool, error as Error));
+    try {
+      return await within(connecting, deadline - performance.now(), unanswered);
+    } catch (error) {
+      void connecting.then((late) => late.release()).catch(() => undefined);
+      throw error;
     }
   }
 
@@ -94,9 +107,9 @@ export class PostgresConnection {
     return this.#pool.end();
   }
 
-  /** Goes on with new connections, to the next host or without TLS; those in use end when they are released. */
-  #leave(pool: Pool, failure: Error): void {
-    if (pool !== this.#pool || pool.ending) return;
+  /** After a lost connection goes on with new ones, to the next host or without TLS; those in use end when they are released. */
+  #leaveIfLost(pool: Pool, failure: Error): void {
+    if (!isLost(failure) || pool !== this.#pool || pool.ending) return;
     const { hosts, sslmode } = this.options;
     const isRetriedWithoutTls = sslmode === 'prefer' && isWithoutTls(failure);
     this.#isEncrypted = sslmode !== 'disable' && !isRetriedWithoutTls;
@@ -133,10 +146,6 @@ export class PostgresConnection {
     return pool;
   }
 
-  get #connectTimeout(): number {
-    return Math.min(CONNECT_TIMEOUT, this.options.timeout);
-  }
-
   /** Refuses a server that would not keep the log as it is promised. */
   async #requireFit(client: ClientBase): Promise<void> {
     // A lost connection fails its statement, too.
@@ -164,17 +173,6 @@ export class PostgresConnection {
       `the server has ${fsync === 'off' ? 'fsync' : 'synchronous_commit'} = off, and may lose events that were answered; ` +
         'turn it on, or add ?durability=relaxed to EVENT_LOG',
     );
-  }
-}
-
-/** Takes a connection of a pool; one that comes too late is given back. */
-async function connected(pool: Pool, deadline: number): Promise<PoolClient> {
-  const connecting = pool.connect();
-  try {
-    return await within(connecting, deadline - performance.now(), unanswered);
-  } catch (error) {
-    void connecting.then((late) => late.release()).catch(() => undefined);
-    throw error;
   }
 }
 
@@ -219,8 +217,10 @@ async function passwordFromFile(connection: object = {}): Promise<string> {
   throw new UnfitServerError(`the server asks for a password: give it in ${PASSWORDS}`);
 }
 
-/** The SQLSTATEs of failures that pass: a lost connection, a deadlock, a server that is read-only, full, starting or ending. */
-const PASSING = /^(?:08|40|25006|53300|57P0)/;
+/** The SQLSTATEs of a lost connection, and of a server that is read-only, starting or ending. */
+const LOST = /^(?:08|25006|57P0)/;
+/** The SQLSTATEs of other failures that pass: a deadlock, a server with too many connections. */
+const PASSING = /^(?:40|53300)/;
 
 /** The message of the library if every connection is in use. */
 const ALL_BUSY = 'timeout exceeded when trying to connect';
@@ -229,15 +229,15 @@ function isWithoutTls(error: Error): boolean {
   return error.message.includes('does not support SSL');
 }
 
-/** Whether the connection is no longer usable. */
+/** Whether the host can be used no longer, or not at all. */
 function isLost(error: Error): boolean {
-  return error instanceof DatabaseError ? /^(?:08|25006|57P0)/.test(error.code ?? '') : error.message !== ALL_BUSY;
+  return error instanceof DatabaseError ? LOST.test(error.code ?? '') : error.message !== ALL_BUSY;
 }
 
 /** Whether another attempt may succeed. */
 function mayPass(error: Error): boolean {
-  if (error instanceof UnfitServerError) return false;
-  return error instanceof DatabaseError ? PASSING.test(error.code ?? '') : true;
+  if (error instanceof DatabaseError) return isLost(error) || PASSING.test(error.code ?? '');
+  return !(error instanceof UnfitServerError);
 }
 
 /** Adds what helps to the message of a server. */

@@ -13,7 +13,7 @@ import { provideSchema } from './schema';
 /** How a SQLite event log is opened. */
 export interface SqliteOptions {
   readonly file: string;
-  /** Whether a missing file, folders included, is created; true by default. If not, a file system that is read-only will do. */
+  /** Whether a missing file is made, folders included, and an older one brought up to date; true by default. If not, its file system may be read-only. */
   readonly create?: boolean;
   /** Maximum pages (4,096 bytes each) to which the database may grow. */
   readonly maxPages?: number;

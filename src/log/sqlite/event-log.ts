@@ -80,8 +80,8 @@ async function openEngine({ retentionPause: idlePause = 1000, ...options }: Sqli
     watchPause: 20,
     retention: { busyPause: 2, idlePause, step: (due) => writer.ask('retain', due) },
     async append(events, waited) {
-      const repeated = await writer.ask('append', { events: events.map(rowOf), waited });
-      return events.map(({ id }, i) => repeated[i] ?? { id, recorded: true });
+      const repeats = await writer.ask('append', { events: events.map(rowOf), waited });
+      return events.map(({ id }, i) => repeats[i] ?? { id, recorded: true });
     },
     check: (failed) => writer.ask('check', failed.map(rowOf)),
     verifyFiles: () => writer.ask('verifyFiles'),

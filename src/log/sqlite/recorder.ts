@@ -40,12 +40,12 @@ export function rowOf(event: NewEvent): NewRow {
 export class SqliteRecorder {
   constructor(private readonly database: Database) {}
 
-  /** Returns for each event undefined if it is new, so that hardly anything goes between the threads, or else its outcome. */
+  /** Returns the outcome of each repetition at its event's index. Sparse, so that hardly anything goes between the threads. */
   insert(events: readonly NewRow[]): (Appended | undefined)[] {
     const insert = this.database.prepare(INSERT);
-    const repeated = events.map((event) => (insert.run(...event).changes === 0 ? this.#first(event) : undefined));
-    this.#addToTotal(repeated.filter((outcome) => outcome === undefined).length);
-    return repeated;
+    const repeats = events.map((event) => (insert.run(...event).changes === 0 ? this.#first(event) : undefined));
+    this.#addToTotal(repeats.filter((outcome) => outcome === undefined).length);
+    return repeats;
   }
 
   /** Finds the event that another repeats, or whose key keeps it from being recorded. */

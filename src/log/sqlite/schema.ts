@@ -68,26 +68,29 @@ const UPDATES: ReadonlyMap<number, string> = new Map([
   [VERSION, ''],
 ]);
 
+const OUTDATED =
+  'The file has an older schema, which a restart of the service updates. Until then use the tools of the old version. Nothing was changed.';
+
 /**
- * Creates the schema in an empty file, if it may, and brings an older one up to date. Others may do the same at the same time.
+ * Creates the schema in an empty file, or brings an older one up to date, if it may. Others may do the same at the same time.
  *
- * @throws the file belongs to another program, or to another version of this one. Nothing was changed then.
+ * @throws the file belongs to another program, to another version of this one, or may not be changed. Nothing was changed then.
  */
 export function provideSchema(database: SqlConnection, create: boolean): void {
   database.exec('BEGIN');
   try {
     // Seen at one moment: another process that makes the schema meanwhile would be taken for another program.
-    if (versionOf(database) === VERSION) return;
+    const version = versionOf(database);
+    if (version === VERSION) return;
+    if (!create) throw new Error(version === 0 ? 'the file holds no event log' : OUTDATED);
   } finally {
     if (database.isTransaction) database.exec('COMMIT');
   }
   // Takes effect in an empty file alone, and outside of a transaction.
-  if (create) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  database.exec('PRAGMA auto_vacuum = INCREMENTAL');
   database.exec('BEGIN IMMEDIATE');
   try {
-    const version = versionOf(database);
-    if (version === 0 && !create) throw new Error('the file holds no event log');
-    database.exec(`${UPDATES.get(version) ?? ''} COMMIT`);
+    database.exec(`${UPDATES.get(versionOf(database)) ?? ''} COMMIT`);
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;

@@ -1,4 +1,4 @@
-import { BUILD } from '../../config/package-info';
+import { BUILD } from '../../util/program';
 import { EventData } from '../../events/payload';
 import { sequenceOf, type StoredEvent } from '../../events/stored-event';
 import { receivedRequest } from '../received-request';

@@ -169,6 +169,20 @@ it('a connection that comes after the deadline is given back', async () => {
   await eventually('it is given back', () => client.release.mock.calls.length === connect.mock.calls.length);
 });
 
+it('a call that waits in vain for a connection leaves the host only once that turns out to be away', async () => {
+  const answer = new Deferred();
+  serve(fit, () => answer.promise);
+  const connection = connectionTo('postgres://one,two/d', 1);
+  const hostAsked = async () => {
+    await connection.query('SELECT 1').catch(() => undefined);
+    return asked().at(-1)?.host;
+  };
+  // Every connection may be in use.
+  expect([await hostAsked(), await hostAsked()]).toEqual(['one', 'one']);
+  answer.reject(new Error('ECONNREFUSED'));
+  await eventually('the next host is asked', async () => (await hostAsked()) === 'two');
+});
+
 it('a check that finds no room gives its connection back outside of a transaction', async () => {
   const query = jest.fn((text: string) =>
     text.includes('INSERT') ? Promise.reject(new DatabaseError('disk full', 0, 'error')) : fit(),

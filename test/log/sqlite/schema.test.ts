@@ -42,6 +42,9 @@ describe('the schema of a SQLite event log', () => {
        CREATE TABLE identity (id TEXT NOT NULL) STRICT;
        PRAGMA user_version = 4`,
     );
+    // The service of the version that wrote it may be running.
+    await expect(Database.open({ file, create: false })).rejects.toThrow('The file has an older schema');
+    expect(select(file, 'PRAGMA file.user_version')).toEqual([{ user_version: 4 }]);
     await restoreSqliteLog(file, join(folder.path, 'restored.db'));
     const restored = await openSqliteLog({ file: join(folder.path, 'restored.db') });
     expect(await restored.stats()).toMatchObject({ events: 3 });

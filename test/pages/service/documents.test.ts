@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { create } from 'xmlbuilder2';
-import { BUILD } from '../../../src/config/package-info';
+import { BUILD } from '../../../src/util/program';
 import { requestOf } from '../../support/bindings';
 import { ORIGINAL_OPERATIONS, withoutAddedOperations } from '../../support/contract';
 import { send } from '../../support/http';

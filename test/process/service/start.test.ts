@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { BUILD } from '../../../src/config/package-info';
+import { BUILD } from '../../../src/util/program';
 import { variablesOf } from '../../../src/config/variable';
 import { VARIABLES } from '../../../src/config/variables';
 import { callOperation } from '../../support/bindings';
@@ -28,8 +28,9 @@ describe('the service as a process', () => {
   it.each(['SIGTERM', 'SIGINT'])('ends with 0 on %s while it starts, also as process 1', async (signal) => {
     // The first moment in which a program that is still starting hears of a signal.
     const variables = await preloaded(folder.path, `setTimeout(() => process.kill(process.pid, '${signal}'), 0);`);
-    const { code, output } = await runToEnd(variables, folder.path);
-    expect([code, output]).toEqual([0, '']);
+    expect(await runToEnd(variables, folder.path)).toEqual({ code: 0, output: '' });
+    // There 0 would mean that the service is ready.
+    expect((await runToEnd(variables, folder.path, ['--ready'])).code).toBe(signal);
   });
 
   it.each(['SIGHUP', 'SIGBREAK'])(
@@ -106,7 +107,7 @@ describe('the service as a process', () => {
     const old = await preloaded(folder.path, code);
     const { code: exitCode, output } = await runToEnd(old, folder.path);
     const message = 'WebHook needs Node 20.19 or later; this is 18.20.8.\n';
-    expect([exitCode, output]).toEqual([1, `${message}preload.cjs main.js package-info.js\n`]);
+    expect([exitCode, output]).toEqual([1, `${message}preload.cjs main.js program.js\n`]);
   });
 });
 

@@ -17,10 +17,10 @@ export const BUILD = {
   /** For people. */
   name: `${version} (${commit})`,
   /** How users of this build call the tool for the event log. */
-  tool: `${program()} events`,
+  tool: `${command()} events`,
 };
 
-function program(): string {
+function command(): string {
   if (/[\\/]_npx[\\/]/.test(ROOT)) return `npx ./asmx-webhook-${version}.tgz`;
   // npx finds it in a clone, which has sources, and in a project.
   const isLocal = existsSync(join(ROOT, 'src')) || existsSync(join(ROOT, '..', '..', 'package.json'));
