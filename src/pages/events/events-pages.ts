@@ -25,7 +25,7 @@ import { countText } from './markup';
  * event, `?event=SEQUENCE&with=SEQUENCE` compares two. Leaves other queries to the next handler.
  */
 export function eventsPages(endpoint: Endpoint): Router {
-  const pages = new EventsPages(endpoint);
+  const pages = new Pages(endpoint);
   const router = Router({ strict: true });
   // Not `get`: Express would answer OPTIONS itself, without the methods of the handlers that follow.
   router.all(endpoint.path, (request, response, next) => {
@@ -37,7 +37,7 @@ export function eventsPages(endpoint: Endpoint): Router {
   return router;
 }
 
-class EventsPages {
+class Pages {
   private readonly pages;
   readonly #downloads: Downloads;
   /** How many pages may be in progress: a search may take long, and must leave most slots to calls. */
@@ -86,19 +86,13 @@ class EventsPages {
     this.#inProgress++;
     try {
       const { log, refusals } = this.endpoint;
-      const event = parameters.get('event');
-      const tab = parameters.get('events');
+      const [event, tab] = [parameters.get('event'), parameters.get('events')];
+      const [per, reason] = [parameters.get('per') ?? 'minute', parameters.get('reason')];
       if (event !== null) await this.#showEvent(response, event, parameters);
       else if (tab === 'find') await this.#find(response, parameters);
-      else if (tab === 'rate')
-        await this.#send(response, 'rate', 'Rate', await rateView(log, parameters.get('per'), await refusals()));
+      else if (tab === 'rate') await this.#send(response, 'rate', 'Rate', await rateView(log, per, await refusals()));
       else if (tab === 'refusals')
-        await this.#send(
-          response,
-          'refusals',
-          'Refusals',
-          await refusalsView(await refusals(), parameters.get('reason')),
-        );
+        await this.#send(response, 'refusals', 'Refusals', await refusalsView(await refusals(), reason));
       else await this.#showList(response, listQuery(parameters));
     } finally {
       this.#inProgress--;
@@ -109,7 +103,7 @@ class EventsPages {
   async #showList(response: HttpResponse, query: ListQuery, named: readonly number[] = []): Promise<void> {
     const { log, refusals } = this.endpoint;
     const { filter, problem } = query;
-    const address = this.#addressFor(response);
+    const address = this.#addressOf(response);
     const [stats, refused, list] = await Promise.all([
       log.stats(),
       refusedInLastHour(refusals()),
@@ -117,9 +111,9 @@ class EventsPages {
     ]);
     const links = named.map((position) => eventLink(position, filter));
     const count = countText(stats.events, 'event');
-    const values = { ...list, named: links, count, refused, needsKey: address.needsKey };
+    const view = { ...list, named: links, count, refused, needsKey: address.needsKey };
     const refusal = problem === undefined ? undefined : HTTP_ERRORS.invalidInput(problem);
-    await this.#send(response, 'list', 'Events', values, refusal);
+    await this.#send(response, 'list', 'Events', view, refusal);
     if (refusal !== undefined) throw refusal;
   }
 
@@ -135,8 +129,7 @@ class EventsPages {
     const named = [...new Set([...at, ...withId].map((event) => event.position))];
     const [first] = named;
     if (first === undefined || /^\d{1,19}$/.test(text)) return this.#showList(response, query, named);
-    const { href } = eventLink(first, query.filter);
-    response.replyText(303, 'See the event.', { ...NO_STORE, Location: href });
+    response.replyText(303, 'See the event.', { ...NO_STORE, Location: eventLink(first, query.filter).href });
   }
 
   async #showEvent(response: HttpResponse, text: string, parameters: URLSearchParams): Promise<void> {
@@ -159,14 +152,12 @@ class EventsPages {
       const title = `Events ${view.events.map(({ position }) => position).join(' and ')}`;
       return this.#send(response, 'comparison', title, view);
     }
-    const view = await log.wholeEventReads.run(async () =>
-      eventView(await event(), filter, this.#addressFor(response)),
-    );
+    const view = await log.wholeEventReads.run(async () => eventView(await event(), filter, this.#addressOf(response)));
     const around = await neighbourLinks(log, view.position, view.ofType, filter);
     await this.#send(response, 'event', `Event ${String(view.position)}`, { ...view, ...around });
   }
 
-  #addressFor({ req }: HttpResponse): EndpointAddress {
+  #addressOf({ req }: HttpResponse): EndpointAddress {
     const { access, contract, path, proxies } = this.endpoint;
     const needsKey = access.rules.credentials.record.includes('key');
     return { contract, base: proxies.baseUrl(req), path, needsKey };
@@ -184,15 +175,9 @@ class EventsPages {
     }
   }
 
-  async #send(
-    response: HttpResponse,
-    name: keyof EventsPages['pages'],
-    title: string,
-    values: object,
-    refusal?: RequestError,
-  ) {
+  async #send(response: HttpResponse, name: keyof Pages['pages'], title: string, view: object, refusal?: RequestError) {
     const { path, proxies } = this.endpoint;
-    const { contentType, body, headers } = this.pages[name](title, proxies.baseUrl(response.req) + path, values);
+    const { contentType, body, headers } = this.pages[name](title, proxies.baseUrl(response.req) + path, view);
     const fields = { ...NO_STORE, ...headers, ...refusal?.headers };
     // Encoding a page of megabytes takes as long as writing it.
     await letOthersRun();

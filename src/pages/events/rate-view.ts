@@ -17,8 +17,7 @@ const RATE_SPANS = new Map([
 ]);
 
 /** Counts events and refused calls for the chart. Spans begin with whole minutes, hours or days in UTC; the last has not ended. */
-export async function rateView(log: EventLog, given: string | null, refusals: Refusals) {
-  const per = given ?? 'minute';
+export async function rateView(log: EventLog, per: string, refusals: Refusals) {
   const chosen = RATE_SPANS.get(per);
   if (chosen === undefined) throw HTTP_ERRORS.invalidInput('Events are counted per minute, hour or day.');
   const { span, spans, title } = chosen;
