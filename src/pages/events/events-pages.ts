@@ -127,9 +127,8 @@ class Pages {
     const at = position === undefined ? [] : await log.read({ position, ...POSITION_ONLY });
     const withId = await log.read({ id: text, ...POSITION_ONLY });
     const named = [...new Set([...at, ...withId].map((event) => event.position))];
-    const [first] = named;
-    if (first === undefined || /^\d{1,19}$/.test(text)) return this.#showList(response, query, named);
-    response.replyText(303, 'See the event.', { ...NO_STORE, Location: eventLink(first, query.filter).href });
+    if (named[0] === undefined || /^\d{1,19}$/.test(text)) return this.#showList(response, query, named);
+    response.replyText(303, 'See the event.', { ...NO_STORE, Location: eventLink(named[0], query.filter).href });
   }
 
   async #showEvent(response: HttpResponse, text: string, parameters: URLSearchParams): Promise<void> {
