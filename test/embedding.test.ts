@@ -51,7 +51,6 @@ describe('the events of an embedded service', () => {
     // Where it goes on if the log was replaced.
     const [, , changed] = follow.mock.calls[0] ?? [];
     expect([changed?.('ends before', 5, 2), changed?.('another event', 5, 7)]).toEqual([2, 5]);
-    follow.mockRestore();
   });
 
   it('are followed until the signal or the end of the service', async () => {

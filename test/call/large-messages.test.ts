@@ -95,5 +95,4 @@ it.each<[string, number, string, Question?]>([
   const paused = jest.spyOn(promises, 'letOthersRun');
   expect((await send(url + path, question)).status).toBe(200);
   expect(paused).toHaveBeenCalledTimes(pauses);
-  paused.mockRestore();
 });

@@ -19,7 +19,6 @@ import { startToolHere } from '../support/tool-here';
 const line = (id: number) => `${JSON.stringify({ specversion: '1.0', id: String(id), source: '/s', type: 't' })}\n`;
 
 const folder = useTemporaryFolder();
-afterEach(() => jest.restoreAllMocks());
 
 it('an import says how far it came before the log failed', async () => {
   const said = jest.spyOn(console, 'error').mockReturnValue();

@@ -22,8 +22,6 @@ async function valuesOf<T>(iterable: AsyncIterable<T>): Promise<T[]> {
   return values;
 }
 
-afterEach(() => jest.restoreAllMocks());
-
 const withEvents = (response: ServerResponse, newest = '9') => response.writeHead(200, { 'X-Events-Last': newest });
 
 describe('the log of a service over HTTP', () => {

@@ -4,8 +4,6 @@ import { EventLogError } from '../../src/log/engine';
 import type { EventLog } from '../../src/log/event-log';
 import { newEvent } from '../support/events';
 
-afterEach(() => jest.restoreAllMocks());
-
 it('restoring a copy is refused for a log on NATS, which nothing is asked for it', async () => {
   const { eventLog } = readConfig({ EVENT_LOG: 'nats://127.0.0.1:1/EVENTS' });
   await expect(restore('copy.db', eventLog)).rejects.toThrow(

@@ -54,7 +54,6 @@ it.each([
   requireNode();
   Object.defineProperty(process, 'version', { value: own });
   expect(exit.mock.calls).toEqual(exits);
-  jest.restoreAllMocks();
 });
 
 it.each([

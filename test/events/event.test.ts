@@ -89,7 +89,6 @@ describe('an event', () => {
       binding: 'httppost',
     });
     expect(made({ attributes: sent })).not.toHaveProperty('datacontenttype');
-    jest.restoreAllMocks();
   });
 
   it('has the trace context of its request, unless its sender traced it', () => {

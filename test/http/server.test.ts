@@ -8,10 +8,7 @@ import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { openWire, request } from '../support/wire';
 
-afterEach(() => {
-  jest.restoreAllMocks();
-  jest.useRealTimers();
-});
+afterEach(() => jest.useRealTimers());
 
 describe('an HTTP server', () => {
   let server: HttpServer;

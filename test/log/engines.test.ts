@@ -75,12 +75,11 @@ describe('where an event log is kept', () => {
     const location = eventLogAddress.locate(`sqlite:${join(folder.path, 'link')}`);
     expect(location.warning?.()).toBeUndefined();
     const mounts = [folder.path, file].map((at) => `36 35 98:0 /x ${at.replace(' ', '\\040')} rw - ext4 /dev/root rw`);
-    const read = jest
+    jest
       .spyOn(fs, 'readFileSync')
       .mockReturnValueOnce(mounts.join('\n'))
       .mockReturnValueOnce(mounts[0] ?? '');
     expect(location.warning?.()).toContain('link is mounted without its folder');
     expect(location.warning?.()).toBeUndefined();
-    read.mockRestore();
   });
 });

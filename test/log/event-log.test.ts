@@ -130,7 +130,6 @@ it('ends a search after half a second, and says how far it came, also if its las
   });
   expect(await log.search({ limit: 1 })).toMatchObject({ reached: { position: 6 }, more: true });
   expect(await log.search({ limit: 1, before: 5 })).toMatchObject({ reached: { position: 4 }, more: false });
-  jest.restoreAllMocks();
 });
 
 it('a log takes one step of a search at a time, and those of several searches in turns', async () => {

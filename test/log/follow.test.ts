@@ -41,7 +41,6 @@ it('a log is followed from a position that it has yet to reach, until it ends be
   expect(ended).toHaveBeenCalledTimes(1);
   expect(end.mock.calls).toEqual(begin.mock.results.map(({ value }) => [value as unknown]));
   expect(begin).toHaveBeenCalledTimes(1);
-  for (const spied of [begin, end]) spied.mockRestore();
   expect(getEventListeners(signal, 'abort')).toEqual([]);
   await log.close();
 });

@@ -25,10 +25,7 @@ beforeEach(() => {
   // Slack signs the time, and its forms have no id but what is signed: they are the same within a second only.
   jest.spyOn(Date, 'now').mockReturnValue(1_800_000_000_000);
 });
-afterEach(async () => {
-  jest.restoreAllMocks();
-  await forgetAll(service.log);
-});
+afterEach(() => forgetAll(service.log));
 
 async function post(headers: Fields, body: string, place = '') {
   const answer = await send(`${service.url}/RecordEvent${place}`, { method: 'POST', headers, body });

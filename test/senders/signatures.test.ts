@@ -21,7 +21,6 @@ beforeEach(() => {
   // What identifies a secret takes 50 ms to compute.
   jest.spyOn(crypto, 'scryptSync').mockReturnValue(Buffer.of());
 });
-afterEach(() => jest.restoreAllMocks());
 
 /** Resolves to the name of who signed, to why nobody did, or to undefined if there is no signature. */
 async function signerOf(headers: Record<string, string | undefined>, body: string | Buffer = BODY, secrets = KNOWN) {

@@ -93,7 +93,6 @@ describe('a reader that may wait', () => {
     expect(await reading).toEqual(['7']);
     expect(fake.read).toHaveBeenCalledTimes(4);
     const waits = timers.mock.calls.flatMap(([, wait = 0]) => (wait > MINUTE / 2 ? [wait] : []));
-    timers.mockRestore();
     expect(new Set(waits).size).toBe(3);
   });
 
@@ -233,7 +232,6 @@ describe('a page of events', () => {
       [true, false],
     ]);
     expect(reserved.mock.calls).toEqual([[data.length], [data.length]]);
-    reserved.mockRestore();
   });
 
   it('has no event that the disk has damaged, also if it was asked for', async () => {

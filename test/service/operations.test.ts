@@ -30,7 +30,6 @@ it.each(BINDINGS)('a message over %s is let go of before the log takes its event
   await callOperation(url, binding, 'RecordEvent');
   const [forgotten = NaN] = forget.mock.invocationCallOrder;
   expect(append.mock.invocationCallOrder[0]).toBeGreaterThan(forgotten);
-  forget.mockRestore();
 });
 
 const failing = Object.assign(openMemoryLog(), {

@@ -5,7 +5,7 @@ import { eventually } from './eventually';
 import { send } from './http';
 
 /** What a load is made of. */
-export interface LoadOptions {
+interface LoadOptions {
   readonly callers?: number;
   /** How long a caller waits after each call, in milliseconds. */
   readonly pause?: number;

@@ -6,7 +6,7 @@ import { runEventsTool } from '../../src/cli/events';
 import { saying } from './tool';
 
 /** A tool that runs in this process. */
-export type ToolHere = ReturnType<typeof start>;
+type ToolHere = ReturnType<typeof start>;
 
 type Variables = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 const WSS = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss';
 export const WSSE = `${WSS}-wssecurity-secext-1.0.xsd`;
 export const WSU = `${WSS}-wssecurity-utility-1.0.xsd`;
-export const PASSWORD_TEXT = `${WSS}-username-token-profile-1.0#PasswordText`;
+const PASSWORD_TEXT = `${WSS}-username-token-profile-1.0#PasswordText`;
 export const PASSWORD_DIGEST = `${WSS}-username-token-profile-1.0#PasswordDigest`;
 
 /** Puts a SOAP header into an envelope, with a prefix for the envelope's own namespace. */

@@ -7,7 +7,6 @@ import { useTemporaryFolder } from '../support/temporary-folder';
 
 describe('a new file', () => {
   const folder = useTemporaryFolder();
-  afterEach(() => jest.restoreAllMocks());
   const path = (name: string): string => join(folder.path, name);
 
   it('appears under its name when it is whole, and leaves nothing else behind', async () => {

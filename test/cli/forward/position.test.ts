@@ -40,7 +40,6 @@ describe('the file of a position', () => {
     expect(flush).toHaveBeenCalledWith(folder.path);
     const order = [write, rename, flush].map(({ mock }) => mock.invocationCallOrder[0] ?? NaN);
     expect(order.toSorted((a, b) => a - b)).toEqual(order);
-    jest.restoreAllMocks();
   });
 
   it.each([
@@ -81,10 +80,7 @@ describe('the file of a position', () => {
       await log.append(newEvent(), newEvent({ id: 'second' }));
       said = jest.spyOn(console, 'error').mockReturnValue();
     });
-    afterEach(async () => {
-      jest.restoreAllMocks();
-      await log.close();
-    });
+    afterEach(() => log.close());
 
     /** Forwards the events, and returns how many were posted, and what went wrong with its exit code. */
     async function forwarded(values: object, react?: () => number, { signal } = new AbortController()) {

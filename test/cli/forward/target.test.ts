@@ -8,8 +8,6 @@ import { serving, servingBytes } from '../serving';
 const { signal } = new AbortController();
 
 describe('the pause before an event is sent again', () => {
-  afterEach(() => jest.restoreAllMocks());
-
   /** The shortest and the longest pause. */
   const pauses = (attempts: number, retryAfter?: string): number[] =>
     [0.999_999_999, 0].map((random) => {

@@ -329,23 +329,21 @@ describe('a search for events of a type', () => {
     const { stream } = streamOf([...others(1000), ...ofTypes('a')]);
     const search = new TypeSearch();
     let time = 0;
-    const now = jest.spyOn(performance, 'now').mockImplementation(() => (time += 10));
+    jest.spyOn(performance, 'now').mockImplementation(() => (time += 10));
     await expect(found(search, stream, 0)).rejects.toThrow('No event of this type was found yet');
     let positions: number[] | undefined;
     for (let tries = 0; positions === undefined && tries < 20; tries++)
       positions = await found(search, stream, 0).catch(() => undefined);
-    now.mockRestore();
     expect(positions).toEqual([1001]);
   });
 });
 
 describe('with a server in memory', () => {
   const nats = natsInMemory();
-  const open = jest.spyOn(JetStreamConnection, 'open');
-  beforeAll(() => open.mockResolvedValue(nats.connection));
-  afterAll(() => {
-    open.mockRestore();
-  });
+  const openOn = ({ connection }: typeof nats, options: JetStreamOptions) => {
+    jest.spyOn(JetStreamConnection, 'open').mockResolvedValueOnce(connection);
+    return openJetStreamLog(options);
+  };
   let made = 0;
 
   describeEventLog(
@@ -353,7 +351,7 @@ describe('with a server in memory', () => {
     () => {
       const under = optionsFor(`S${String(++made)}`);
       return Promise.resolve({
-        open: (retention = {}) => openJetStreamLog({ ...under, retention }),
+        open: (retention = {}) => openOn(nats, { ...under, retention }),
         remove: () => Promise.resolve(),
       });
     },
@@ -361,9 +359,9 @@ describe('with a server in memory', () => {
   );
 
   it('an event is recorded once, and removed with its keys, if the first answer to each request is lost', async () => {
-    const { connection, make } = natsInMemory({ losesAnswers: true });
-    open.mockResolvedValueOnce(connection);
-    const log = await openJetStreamLog(optionsFor('E'));
+    const losing = natsInMemory({ losesAnswers: true });
+    const { make } = losing;
+    const log = await openOn(losing, optionsFor('E'));
     const events = [newEvent(), newEvent({ idempotencyKey: 'k' }), newEvent({ webhookId: 'w' })];
     for (const recorded of [true, false])
       expect(await log.append(...events)).toEqual(events.map(({ id }) => ({ id, recorded })));
@@ -376,28 +374,28 @@ describe('with a server in memory', () => {
 
   it('keys are counted as storage, forgotten long after their events, and missed', async () => {
     const options = optionsFor('K', { retention: { maxEvents: 5 } });
-    const log = await openJetStreamLog(options);
+    const log = await openOn(nats, options);
     await log.append(newEvent({ idempotencyKey: 'k' }), newEvent());
     const keys = nats.make('K_KEYS');
     const sizes = [...nats.make('K').messages, ...keys.messages].map(({ data }) => data.length);
     expect((await log.stats()).bytes).toBe(sizes.reduce((sum, size) => sum + size));
     expect([log.maxEventBytes, log.retain({ maxEvents: 6 })]).toEqual([32 * 1024 * 1024 - 512, false]);
     for (const { time } of keys.messages) time.setTime(0);
-    const other = await openJetStreamLog(options);
+    const other = await openOn(nats, options);
     await eventually('the key is forgotten', () => keys.messages.length === 0);
     nats.streams.delete('K_KEYS');
     expect(await log.verify()).toEqual([expect.stringContaining('the stream K_KEYS is missing')]);
-    expect(await failureOf(openJetStreamLog(options))).toContain('the stream K_KEYS is missing');
-    const reading = await openJetStreamLog({ ...options, create: false });
+    expect(await failureOf(openOn(nats, options))).toContain('the stream K_KEYS is missing');
+    const reading = await openOn(nats, { ...options, create: false });
     expect(await reading.scan({ after: 0, limit: 10 })).toMatchObject([{ idempotencyKey: 'k' }, {}]);
     const close = jest.spyOn(nats.connection, 'close');
-    expect(await failureOf(openJetStreamLog(optionsFor('N', { create: false })))).toContain('N does not exist');
+    expect(await failureOf(openOn(nats, optionsFor('N', { create: false })))).toContain('N does not exist');
     expect(close).toHaveBeenCalledTimes(1);
     await Promise.all([log, other, reading].map((one) => one.close()));
   });
 
   it('events are found since a time if the clock of the server is minutes late, and counted with few consumers', async () => {
-    const log = await openJetStreamLog(optionsFor('C'));
+    const log = await openOn(nats, optionsFor('C'));
     const now = Date.now();
     await log.append(newEvent({ recordedAt: now + 500_000 }));
     expect(await log.scan({ after: 0, since: now + 400_000, limit: 1 })).toHaveLength(1);

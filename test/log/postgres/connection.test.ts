@@ -21,24 +21,18 @@ const connectionTo = (address: string, timeout = 60_000, authorities?: string) =
 const FIT = { standby: 'false', version: '120000', encoding: 'UTF8', fsync: 'on', commit: 'on' };
 const fit = () => Promise.resolve({ rows: [FIT] });
 
-const connect = jest.spyOn(Pool.prototype, 'connect');
+const connect = () => jest.spyOn(Pool.prototype, 'connect');
 /** Has pools take connections, whose statements `query` answers, unless `reach` rejects. */
 const serve = (query: (text: string) => Promise<unknown>, reach = (): Promise<unknown> => Promise.resolve()) =>
-  connect.mockImplementation(async function (this: Pool) {
+  connect().mockImplementation(async function (this: Pool) {
     await reach();
     const client = Object.assign(new EventEmitter(), { query, release: () => undefined });
     await (this.options.onConnect as (connected: unknown) => unknown)(client);
     return client;
   } as never);
 /** The settings of each connection that was asked for. */
-const asked = () => connect.mock.contexts.map((pool) => (pool as Pool).options);
-afterEach(async () => {
-  connect.mockReset();
-  await Promise.all(connections.splice(0).map((connection) => connection.close()));
-});
-afterAll(() => {
-  connect.mockRestore();
-});
+const asked = () => connect().mock.contexts.map((pool) => (pool as Pool).options);
+afterEach(() => Promise.all(connections.splice(0).map((connection) => connection.close())));
 
 it('a statement for a database that is away is not tried again after the log is closed', async () => {
   const end = jest.spyOn(Pool.prototype, 'end');
@@ -47,7 +41,6 @@ it('a statement for a database that is away is not tried again after the log is 
   await connections.pop()?.close();
   await failed;
   expect(end).toHaveBeenCalledTimes(1);
-  end.mockRestore();
 });
 
 it('a statement that is not answered in time is cancelled, and its connection given back', async () => {
@@ -56,7 +49,7 @@ it('a statement that is not answered in time is cancelled, and its connection gi
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const client = { processID: 7, secretKey: 9, host: '127.0.0.1', port, release: jest.fn() };
-  connect.mockResolvedValue(client as never);
+  connect().mockResolvedValue(client as never);
   const connection = connectionTo('postgres://h/d', 20);
   const silence = () => new Promise(() => undefined);
   await expect(connection.run(silence, connection.deadline())).rejects.toThrow('no answer in time');
@@ -72,7 +65,7 @@ it('a server is asked without TLS at its socket, and with the password of the se
   const listeners = (client: PoolClient) => Promise.resolve(client.listenerCount('error'));
   // A connection that is lost, idle or not, must not end the process.
   expect(await connection.run(listeners, Infinity)).toBe(1);
-  expect((connect.mock.contexts[0] as Pool).listenerCount('error')).toBe(1);
+  expect((connect().mock.contexts[0] as Pool).listenerCount('error')).toBe(1);
   expect(asked()).toMatchObject([{ host: '/tmp', ssl: false, password: 'given' }]);
 });
 
@@ -162,11 +155,11 @@ it('a call gives up at its deadline, a long one if it cannot begin, with the bes
 it('a connection that comes after the deadline is given back', async () => {
   const late = new Deferred();
   const client = { release: jest.fn() };
-  connect.mockImplementation(() => late.promise.then(() => client) as never);
+  connect().mockImplementation(() => late.promise.then(() => client) as never);
   const connection = connectionTo('postgres://user@h/database', 1);
   await expect(connection.query('SELECT 1')).rejects.toThrow('no answer in time');
   late.resolve();
-  await eventually('it is given back', () => client.release.mock.calls.length === connect.mock.calls.length);
+  await eventually('it is given back', () => client.release.mock.calls.length === connect().mock.calls.length);
 });
 
 it('a call that waits in vain for a connection leaves the host only once that turns out to be away', async () => {

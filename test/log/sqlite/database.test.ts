@@ -13,10 +13,7 @@ import { directly, openDirectly } from '../../support/sqlite';
 
 describe('the database of a log', () => {
   const logs: EventLog[] = [];
-  afterEach(async () => {
-    jest.restoreAllMocks();
-    await Promise.all(logs.splice(0).map((log) => log.close()));
-  });
+  afterEach(() => Promise.all(logs.splice(0).map((log) => log.close())));
   const folder = useTemporaryFolder();
   const file = (suffix = '') => join(folder.path, `events.db${suffix}`);
   const open = async (options: Partial<SqliteOptions> = {}) => {
@@ -92,9 +89,8 @@ describe('the database of a log', () => {
   it('is not open while its files are away, even for a moment', async () => {
     const { statSync } = fs;
     const ofFolders = (path: fs.PathLike) => (String(path).includes('.db') ? undefined : statSync(path));
-    const away = jest.spyOn(fs, 'statSync').mockImplementation(ofFolders);
+    jest.spyOn(fs, 'statSync').mockImplementation(ofFolders);
     await expect(Database.open({ file: file() })).rejects.toThrow('the file of the log is not there any more');
-    away.mockRestore();
     expect(statSync(file()).size).toBeGreaterThan(0);
   });
 

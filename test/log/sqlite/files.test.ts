@@ -6,8 +6,6 @@ import { filesAt, pathOf, requireSame } from '../../../src/log/sqlite/files';
 import { newEvent } from '../../support/events';
 import { useTemporaryFolder } from '../../support/temporary-folder';
 
-afterEach(() => jest.restoreAllMocks());
-
 describe('the files of a log on a drive of Windows', () => {
   it('are told apart by file numbers that only a bigint holds', () => {
     let [ino, dev] = [2n ** 60n, 1n];

@@ -93,7 +93,6 @@ describe('those who follow the events', () => {
     await noBytesHeld();
     // While nothing comes, they are given an empty line as often.
     expect(pauses).toHaveBeenCalledWith(expect.any(Function), 2000);
-    pauses.mockRestore();
   });
 
   it('go on by themselves where they are far behind the others', async () => {
