@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { BINDINGS, callOperation, eventsOf } from '../support/bindings';
 import { startProcess, type ServiceProcess } from '../support/process';
-import { temporaryFolder } from '../support/temporary-folder';
+import { useSharedFolder } from '../support/temporary-folder';
 import { itUnless, missingPrograms } from '../support/tools';
 import { CLIENTS } from './clients';
 import { ALLOWED, ENVIRONMENT, missingFor } from './toolchain';
@@ -35,13 +35,12 @@ describe('docs/clients.md', () => {
 });
 
 describe('the example', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useSharedFolder();
   let service: ServiceProcess;
   beforeAll(async () => {
-    folder = await temporaryFolder();
     service = await startProcess({ RECORD_KEYS: KEY, READ_KEYS: KEY }, folder.path);
   });
-  afterAll(() => service.end('SIGTERM').finally(() => folder.remove()));
+  afterAll(() => service.end('SIGTERM'));
 
   /** Copies an example, and writes the address and the key of the service in it. */
   const copied = async (example: string): Promise<string> => {

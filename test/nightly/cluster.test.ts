@@ -10,7 +10,7 @@ import { startNats } from '../support/nats';
 import { NGINX, startNginx } from '../support/nginx';
 import { startProcess } from '../support/process';
 import { freePort, SERVICE_ROOT } from '../support/program.cjs';
-import { temporaryFolder } from '../support/temporary-folder';
+import { useSharedFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
 const STREAMS = ['EVENTS', 'EVENTS_KEYS'];
@@ -78,12 +78,11 @@ async function startCluster(folder: string) {
 }
 
 describeWith({ 'nats-server': 'nats-server', ...NGINX }, 'three servers, two instances and nginx', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useSharedFolder();
   let cluster: Awaited<ReturnType<typeof startCluster>>;
   let nats: NatsConnection;
   let streams: StreamAPI;
   beforeAll(async () => {
-    folder = await temporaryFolder();
     cluster = await startCluster(folder.path);
     nats = await connect({ servers: cluster.nats, maxReconnectAttempts: -1 });
     ({ streams } = await jetstreamManager(nats));
@@ -91,7 +90,6 @@ describeWith({ 'nats-server': 'nats-server', ...NGINX }, 'three servers, two ins
   afterAll(async () => {
     await nats.close();
     await cluster.stop();
-    await folder.remove();
   });
 
   const server = async (leads: boolean) => {

@@ -6,7 +6,7 @@ import { callOperation, newestEvents } from '../support/bindings';
 import { eventually } from '../support/eventually';
 import { freePort, run as start } from '../support/program.cjs';
 import { logLines } from '../support/process';
-import { temporaryFolder } from '../support/temporary-folder';
+import { useSharedFolder } from '../support/temporary-folder';
 import { describeUnless, missingPrograms, programPath } from '../support/tools';
 
 const run = promisify(execFile);
@@ -45,7 +45,7 @@ async function fillBase(root: string): Promise<void> {
 const missing = process.getuid?.() === 0 ? missingPrograms({ buildah: 'buildah' }) : 'the rights of root';
 
 describeUnless(missing, 'the container image', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useSharedFolder();
   let storage: string[];
   let config: ImageConfig;
   let container: string;
@@ -60,7 +60,6 @@ describeUnless(missing, 'the container image', () => {
     return start(['buildah', ...storage, ...args], { variables: process.env });
   };
   beforeAll(async () => {
-    folder = await temporaryFolder();
     const at = (name: string) => join(folder.path, name);
     storage = ['--root', at('images'), '--runroot', at('run'), '--storage-driver', 'vfs'];
     await fillBase(at('base'));
@@ -82,7 +81,6 @@ describeUnless(missing, 'the container image', () => {
     container = await buildah('from', IMAGE);
     root = await buildah('mount', container);
   }, 600_000);
-  afterAll(() => folder.remove(), 60_000);
 
   /** Starts the service as the image says; resolves when it answers. */
   async function startService() {

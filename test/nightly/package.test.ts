@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { callOperation } from '../support/bindings';
 import { send } from '../support/http';
 import { run as start } from '../support/program.cjs';
-import { temporaryFolder } from '../support/temporary-folder';
+import { useSharedFolder } from '../support/temporary-folder';
 
 const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
@@ -24,11 +24,10 @@ async function productionModules(): Promise<string[]> {
 }
 
 describe('the packed package', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useSharedFolder();
   let archive: string;
   let files: string[];
   beforeAll(async () => {
-    folder = await temporaryFolder();
     await run('node', ['scripts/third-party.mjs'], { cwd: ROOT });
     const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder.path], {
       cwd: ROOT,
@@ -38,7 +37,6 @@ describe('the packed package', () => {
     archive = join(folder.path, packed?.filename ?? '');
     files = packed?.files.map(({ path }) => path) ?? [];
   }, 120_000);
-  afterAll(() => folder.remove());
 
   it('holds the compiled service, the WSDLs, the files to deploy it with, the documentation and licences, and nothing else', () => {
     const expected =

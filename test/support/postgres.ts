@@ -8,7 +8,7 @@ import { openPostgresLog } from '../../src/log/postgres/event-log';
 import type { EventLog } from '../../src/log/event-log';
 import { eventually } from './eventually';
 import { freePort, run } from './program.cjs';
-import { temporaryFolder } from './temporary-folder';
+import { useSharedFolder } from './temporary-folder';
 import { describeUnless } from './tools';
 
 /** The folder of the newest installed release's programs. */
@@ -78,13 +78,12 @@ type PostgresOptions = Parameters<typeof openPostgresLog>[0];
 
 /** Starts a server before the tests of the block that calls it, and opens logs on it, which are closed after each test. */
 export function usePostgres(...settings: string[]) {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useSharedFolder();
   let cluster: string;
   let port: number;
   let server: ReturnType<typeof run>;
   const logs: EventLog[] = [];
   beforeAll(async () => {
-    folder = await temporaryFolder();
     await chmod(folder.path, 0o777);
     cluster = join(folder.path, 'cluster');
     await initPostgres(cluster);
@@ -92,10 +91,7 @@ export function usePostgres(...settings: string[]) {
     server = await startPostgres(cluster, port, ...settings);
   }, 60_000);
   afterEach(() => Promise.all(logs.splice(0).map((log) => log.close())));
-  afterAll(async () => {
-    await server.end('SIGINT');
-    await folder.remove();
-  });
+  afterAll(() => server.end('SIGINT'));
   /** Runs SQL past the service. */
   const sql = (database: string, text: string) => sqlAt(port, database, text);
   return {

@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { temporaryFolder } from '../support/temporary-folder';
+import { temporaryFolder, useSharedFolder } from '../support/temporary-folder';
 
 const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
@@ -22,16 +22,15 @@ const TEMPLATE = 'pages/templates/style.css';
 
 it('a clone by Git for Windows has no CRLF', async () => {
   const folder = await temporaryFolder();
-  await run('git', ['-c', 'core.autocrlf=true', 'clone', '--quiet', '--depth', '1', `file://${ROOT}`, folder.path]);
-  const { stdout } = await run('git', ['ls-files', '--eol'], { cwd: folder.path });
+  await run('git', ['-c', 'core.autocrlf=true', 'clone', '--quiet', '--depth', '1', `file://${ROOT}`, folder]);
+  const { stdout } = await run('git', ['ls-files', '--eol'], { cwd: folder });
   expect(stdout).toContain('w/lf');
   expect(stdout).not.toMatch(/w\/(?:crlf|mixed)/);
-  await folder.remove();
 });
 
 /** A small project beside the build script, compiled with this project's settings. */
 describe('the build', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useSharedFolder();
   const at = (path: string): string => join(folder.path, path);
   const write = async (path: string, content: string): Promise<void> => {
     await mkdir(dirname(at(path)), { recursive: true });
@@ -47,7 +46,6 @@ describe('the build', () => {
   const read = (path: string) => readFile(at(path), 'utf8');
 
   beforeAll(async () => {
-    folder = await temporaryFolder();
     await symlink(join(ROOT, 'node_modules'), at('node_modules'));
     for (const file of ['scripts/build.mjs', 'tsconfig.json']) await cp(join(ROOT, file), at(file));
     await write('package.json', '{"type":"commonjs","bin":{"tool":"dist/main.js"}}');
@@ -56,7 +54,6 @@ describe('the build', () => {
     await write(`src/${TEMPLATE}`, 'a {}');
     await build();
   });
-  afterAll(() => folder.remove());
 
   it('compiles the sources, copies the templates and lets its tools be run', async () => {
     await access(at('dist/main.js'), constants.X_OK);

@@ -9,7 +9,7 @@ import { send } from '../support/http';
 import { freePort } from '../support/program.cjs';
 import { adapted, NGINX, startNginx } from '../support/nginx';
 import { useService } from '../support/service';
-import { temporaryFolder, useTemporaryFolder } from '../support/temporary-folder';
+import { useSharedFolder, useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 
 const run = promisify(execFile);
@@ -21,10 +21,9 @@ describeWith(NGINX, 'behind deploy/nginx.conf', () => {
   /** Starts nginx before the tests of a block. Returns the outer address. */
   const useNginx = (prefix: string, changes: Readonly<Record<string, string>> = {}) => {
     const outer = { url: '' };
-    let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+    const folder = useSharedFolder();
     let nginx: Awaited<ReturnType<typeof startNginx>>;
     beforeAll(async () => {
-      folder = await temporaryFolder();
       outer.url = `https://localhost:${String(await freePort())}${prefix}/webhooks/Services/WebHooks.asmx`;
       nginx = await startNginx(folder.path, [service.url], outer.url, changes);
       globalAgent.options.ca = await readFile(join(folder.path, 'cert.pem'));
@@ -32,7 +31,6 @@ describeWith(NGINX, 'behind deploy/nginx.conf', () => {
     afterAll(async () => {
       await nginx.end();
       globalAgent.destroy();
-      await folder.remove();
     });
     return outer;
   };

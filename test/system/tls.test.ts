@@ -15,7 +15,7 @@ import { metricsAt } from '../support/metrics';
 import { logLines, runToEnd, startProcess, type ServiceProcess } from '../support/process';
 import { certificateIn } from '../support/program.cjs';
 import { startService } from '../support/service';
-import { temporaryFolder, useTemporaryFolder } from '../support/temporary-folder';
+import { useSharedFolder, useTemporaryFolder } from '../support/temporary-folder';
 import { describeWith } from '../support/tools';
 import { wireOn } from '../support/wire';
 
@@ -83,14 +83,12 @@ describeWith({ openssl: 'openssl' }, 'the service over TLS', () => {
   const variables = () => ({ TLS_CERT: file('cert.pem'), TLS_KEY: file('key.pem') });
   const start = (more: Readonly<Record<string, string>> = {}) => startProcess({ ...variables(), ...more }, folder.path);
 
-  let made: Awaited<ReturnType<typeof temporaryFolder>>;
-  beforeAll(async () => {
-    made = await temporaryFolder();
+  const made = useSharedFolder();
+  beforeAll(() => {
     for (const name of ['first', 'second']) certificateIn(made.path, name);
     certificateIn(made.path, 'middle', 'first');
     certificateIn(made.path, 'leaf', 'middle');
   });
-  afterAll(() => made.remove());
   beforeEach(async () => {
     await cp(made.path, folder.path, { recursive: true });
     await copyFile(file('first.pem'), file('cert.pem'));

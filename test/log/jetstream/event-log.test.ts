@@ -350,10 +350,7 @@ describe('with a server in memory', () => {
     'NATS JetStream',
     () => {
       const under = optionsFor(`S${String(++made)}`);
-      return Promise.resolve({
-        open: (retention = {}) => openOn(nats, { ...under, retention }),
-        remove: () => Promise.resolve(),
-      });
+      return Promise.resolve({ open: (retention = {}) => openOn(nats, { ...under, retention }) });
     },
     { forgetsItself: false },
   );

@@ -5,10 +5,7 @@ import { describeEventLog } from '../event-log-suite';
 
 describeEventLog('memory', () => {
   const store = new MemoryStore();
-  return Promise.resolve({
-    open: (retention) => Promise.resolve(openMemoryLog(retention, store)),
-    remove: () => Promise.resolve(),
-  });
+  return Promise.resolve({ open: (retention) => Promise.resolve(openMemoryLog(retention, store)) });
 });
 
 it('a page of whole events has no more bytes than its limit, unless it is one event', () => {

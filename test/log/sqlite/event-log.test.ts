@@ -9,15 +9,13 @@ import { temporaryFolder, useTemporaryFolder } from '../../support/temporary-fol
 import { describeEventLog } from '../event-log-suite';
 
 describeEventLog('SQLite', async () => {
-  const folder = await temporaryFolder();
-  const file = join(folder.path, 'events.db');
+  const file = join(await temporaryFolder(), 'events.db');
   return {
     open: (retention) => openSqliteLog({ file, retention, retentionPause: 20 }),
     clear() {
       directly(file, 'DELETE FROM events; UPDATE totals SET events = 0');
       return Promise.resolve();
     },
-    remove: () => folder.remove(),
   };
 });
 

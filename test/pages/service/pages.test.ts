@@ -25,9 +25,8 @@ const textOf = (html: string) =>
 
 it('a page has the style and the scripts whose hashes browsers take, which read CRLF as LF', async () => {
   const folder = await temporaryFolder();
-  await writeFile(join(folder.path, 'a.css'), 'a {\r\n}\r\n');
-  expect([...filesIn([folder.path])]).toEqual([['a.css', 'a {\n}\n']]);
-  await folder.remove();
+  await writeFile(join(folder, 'a.css'), 'a {\r\n}\r\n');
+  expect([...filesIn([folder])]).toEqual([['a.css', 'a {\n}\n']]);
 });
 
 describe('the pages', () => {
