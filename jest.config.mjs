@@ -16,7 +16,6 @@ export default {
   transform: { '^.+\\.ts$': '<rootDir>/test/support/compile.cjs' },
   moduleNameMapper: { '^(?:\\.{1,2}/)+src/(.*)$': '<rootDir>/dist/$1' },
   testTimeout: 30_000,
-  restoreMocks: true,
   // Jest leaves one core idle by default; of two that is half.
   maxWorkers: Math.max(2, availableParallelism() - 1),
 };

@@ -36,6 +36,11 @@ module.exports = class OneRealmEnvironment {
     Error.stackTraceLimit = 10;
   }
 
+  /** Takes every spy away after its test: the files that follow share what it spied on. */
+  handleTestEvent({ name }) {
+    if (name === 'test_done') this.moduleMocker.restoreAllMocks();
+  }
+
   async teardown() {
     this.fakeTimersModern.dispose();
     restore(globalThis, this.#leftBehind);
