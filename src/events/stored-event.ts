@@ -15,7 +15,7 @@ export interface NewEvent {
   readonly recordedAt: number;
   /** The sender's `Idempotency-Key`, after lines with the source, if that is not the service's own, and the scope, if there is one. */
   readonly idempotencyKey: string | undefined;
-  /** The key of the delivery, whoever's; after lines with its name, source and scope, of which a plain `webhook-id` has none. */
+  /** The key of the delivery, after lines with its name, source and scope; a plain `webhook-id` has none of these lines. */
   readonly webhookId: string | undefined;
 }
 

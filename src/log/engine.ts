@@ -22,7 +22,7 @@ export interface EventLogSettings {
   /** How long a call waits for a server, in milliseconds. */
   readonly timeout: number;
   readonly retention: Retention;
-  /** Whether a missing log is created, and one of an older version brought up to date; true by default. */
+  /** Creates a missing log, and brings one of an older version up to date; true by default. */
   readonly create?: boolean;
   /** Whether other processes of this machine record in it as well. */
   readonly isShared?: boolean | undefined;

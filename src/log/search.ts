@@ -83,7 +83,7 @@ export function typePrefix(type: string | undefined): string | undefined {
   return type?.endsWith('.*') ? type.slice(0, -1) : undefined;
 }
 
-/** Whether an event's own type matches a query's `type`. */
+/** True if an event's type matches a query's `type`. */
 export function isOfType(type: string, own: unknown): boolean {
   const prefix = typePrefix(type);
   return prefix === undefined ? own === type : typeof own === 'string' && own.startsWith(prefix);

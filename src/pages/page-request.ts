@@ -4,7 +4,7 @@ import { within } from '../util/promises';
 /** Sets the security headers of all documents. Each page adds a Content-Security-Policy, which depends on its scripts. */
 export const SECURITY_HEADERS = helmet({
   contentSecurityPolicy: false,
-  // Whether a host may be reached over plain HTTP is for the operator to decide.
+  // The operator decides whether plain HTTP is allowed.
   strictTransportSecurity: false,
   // With `no-referrer` the forms of the pages would send `Origin: null`.
   referrerPolicy: { policy: 'same-origin' },

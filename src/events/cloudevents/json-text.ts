@@ -6,7 +6,7 @@ export class JsonText {
   /** @param json - need not be valid. */
   constructor(readonly json: string) {}
 
-  /** Whether it has more objects, arrays and members than `maxParts`; braces, brackets and colons in strings count too. */
+  /** True for more than `maxParts` objects, arrays and members; braces, brackets and colons in strings count too. */
   hasTooManyParts(maxParts = MAX_PARTS): boolean {
     const { json } = this;
     if (json.length < maxParts) return false;

@@ -157,7 +157,7 @@ class Attempt {
     }
   }
 
-  /** Whether a message is this attempt's own, whose acknowledgement was lost. */
+  /** True for a message of this attempt: its acknowledgement was lost. */
   #isOwn({ data }: Message): boolean {
     return decodeReference(data) === undefined && requireEvent(data).attempt === this.message.attempt;
   }

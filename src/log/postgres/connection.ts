@@ -229,7 +229,7 @@ function isWithoutTls(error: Error): boolean {
   return error.message.includes('does not support SSL');
 }
 
-/** Whether the host can be used no longer, or not at all. */
+/** True if the service should leave the host. */
 function isLost(error: Error): boolean {
   return error instanceof DatabaseError ? LOST.test(error.code ?? '') : error.message !== ALL_BUSY;
 }

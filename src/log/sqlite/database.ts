@@ -13,7 +13,7 @@ import { provideSchema } from './schema';
 /** How a SQLite event log is opened. */
 export interface SqliteOptions {
   readonly file: string;
-  /** Whether a missing file is made, folders included, and an older one brought up to date; true by default. If not, its file system may be read-only. */
+  /** Makes a missing file and its folders, and brings an older one up to date; true by default. If false, the file system may be read-only. */
   readonly create?: boolean;
   /** Maximum pages (4,096 bytes each) to which the database may grow. */
   readonly maxPages?: number;

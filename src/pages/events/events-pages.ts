@@ -25,7 +25,7 @@ import { countText } from './markup';
  * event, `?event=SEQUENCE&with=SEQUENCE` compares two. Leaves other queries to the next handler.
  */
 export function eventsPages(endpoint: Endpoint): Router {
-  const pages = new Pages(endpoint);
+  const pages = new EventsPages(endpoint);
   const router = Router({ strict: true });
   // Not `get`: Express would answer OPTIONS itself, without the methods of the handlers that follow.
   router.all(endpoint.path, (request, response, next) => {
@@ -37,7 +37,7 @@ export function eventsPages(endpoint: Endpoint): Router {
   return router;
 }
 
-class Pages {
+class EventsPages {
   private readonly pages;
   readonly #downloads: Downloads;
   /** How many pages may be in progress: a search may take long, and must leave most slots to calls. */
@@ -174,7 +174,13 @@ class Pages {
     }
   }
 
-  async #send(response: HttpResponse, name: keyof Pages['pages'], title: string, view: object, refusal?: RequestError) {
+  async #send(
+    response: HttpResponse,
+    name: keyof EventsPages['pages'],
+    title: string,
+    view: object,
+    refusal?: RequestError,
+  ) {
     const { path, proxies } = this.endpoint;
     const { contentType, body, headers } = this.pages[name](title, proxies.baseUrl(response.req) + path, view);
     const fields = { ...NO_STORE, ...headers, ...refusal?.headers };

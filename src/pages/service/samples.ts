@@ -8,7 +8,7 @@ import { command, SAFE_XML } from '../shell-command';
 import { MediaType } from '../../http/content/media-type';
 import { stringReply } from '../../get-post/reply-format';
 
-type ContractOperation = Contract['operations'][number];
+type SampleOperation = Contract['operations'][number];
 
 /** What SOAP calls share, if a SOAP binding is on. */
 export type Soap = Awaited<ReturnType<typeof SoapCall.shared>>;
@@ -30,7 +30,7 @@ type Headers = Readonly<Record<string, string>>;
  * command fits every shell. They are written by the code that writes the real messages, so the two cannot differ. `KEY` stands for the key.
  */
 export async function samplesOf(
-  operation: ContractOperation,
+  operation: SampleOperation,
   needsKey: boolean,
   endpointUrl: string,
   contract: Contract,
@@ -105,7 +105,7 @@ function curlOf({ url, headers, body }: SampleRequest): string | undefined {
  * Arguments for the samples: those the operation requires or, if it requires none, the first whose type shows what a value looks
  * like. An operation that takes any XML gets an element, or a field of a query string or form.
  */
-function exampleArguments({ parameters, takesAnyXml }: ContractOperation): ReadonlyMap<string, string> {
+function exampleArguments({ parameters, takesAnyXml }: SampleOperation): ReadonlyMap<string, string> {
   const required = parameters.filter(({ isRequired }) => isRequired);
   const telling = parameters.filter(({ type }) => type === 'int').slice(0, 1);
   const shown = required.length > 0 || takesAnyXml ? required : telling;
